@@ -84,7 +84,7 @@ export function packageBundle(kind: BundleKind, refused: (sentence: string) => v
   return undefined;
 }
 
-/** The digest of the modules of ours that `test/workflows/bundle.test.ts` allows in a bundle. */
+/** The digest of the modules of ours that `test/workflows/replay/bundle.test.ts` allows in a bundle. */
 export function modulesDigest(): string {
   const paths = ['core', 'workflows'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -3,7 +3,7 @@
  * The modules that all runs of a worker share. They are loaded once (`preloadModules`), because loading them for each
  * run would take most of a run's memory and time. A module here must not keep state between two uses, or one run could
  * learn what another did: a run keeps its state in its gate, and other state in `run-local.ts`.
- * `test/workflows/preloaded.test.ts` checks both.
+ * `test/workflows/replay/preloaded.test.ts` checks both.
  */
 import '../contract.ts';
 import './interceptors.ts';

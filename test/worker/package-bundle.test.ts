@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { encrypted } from '../../src/codec.ts';
 import { type BundleInputs, type BundleKind, bundleKind, packageBundle } from '../../src/worker/package-bundle.ts';
 
-/** Which workers run the workflow bundle of the package. `test/e2e/outside-project.test.ts` has such a bundle. */
+/** Which workers run the workflow bundle of the package. `test/e2e/examples/outside-project.test.ts` has such a bundle. */
 
 const key = { id: 'k1', key: Buffer.alloc(32) };
 

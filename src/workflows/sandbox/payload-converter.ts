@@ -1,7 +1,7 @@
 /**
  * The payload converter of client, worker and sandbox. It reads what Temporal's default converter reads, but never
  * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
- * task for ever (I5a). Decoding is part of determinism: `test/workflows/payload-converter.test.ts` pins it.
+ * task for ever (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
  */
 import type { Payload, PayloadConverter } from '@temporalio/common';
 import { ApplicationFailure } from '@temporalio/common';

@@ -1,0 +1,206 @@
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import workerPackage from '@temporalio/worker/package.json' with { type: 'json' };
+import { createClient } from '../../../src/client/client.ts';
+import { encrypted } from '../../../src/codec.ts';
+import { makeNamespace } from '../../support/make-namespace.ts';
+import { type Tarball, makeOutsideProject, pack } from '../../support/outside-project.ts';
+import { eventually } from '../../support/eventually.ts';
+import { killAll, spawnReady } from '../../support/ready-process.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+
+/**
+ * A project outside the repository that installed the packed package: `test/fixtures/outside-project`. With
+ * COUNTERSIGN_TEST_SDK it runs on that version of Temporal's packages: `npm run test:lowest-sdk`.
+ */
+
+const typescript = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+/** The version of the SDK in the bundles of the package, and the one in the project. */
+const bundledSdk = workerPackage.version;
+const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
+const folder = mkdtempSync(join(tmpdir(), 'countersign-packed-'));
+let tarball: Tarball;
+let project: string;
+let env: NodeJS.ProcessEnv;
+
+const inDist = (...path: string[]): string => join(project, 'node_modules', 'countersign', 'dist', ...path);
+const cli = (): string => inDist('adapters', 'cli', 'main.js');
+
+beforeAll(async () => {
+  tarball = pack(folder);
+  project = makeOutsideProject(tarball.path, process.env.COUNTERSIGN_TEST_SDK);
+  const id = `outside-${randomUUID()}`;
+  // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
+  await makeNamespace(id);
+  const client = await createClient({ address: sharedAddress(), namespace: id, connectTimeoutMs: 30_000 });
+  await client.setUp();
+  await client.close();
+  env = { ...process.env, TEMPORAL_ADDRESS: sharedAddress(), TEMPORAL_NAMESPACE: id, TASK_QUEUE: id, WORKFLOW_ID: id };
+});
+afterAll(async () => {
+  await killAll();
+  for (const each of [folder, project]) rmSync(each, { recursive: true, force: true });
+});
+
+test('the tarball has the compiled code, the pages and the examples, without sources and source maps', () => {
+  const { files, size } = tarball;
+  expect(files.filter((file) => /^(src|test|docs\/images|dist\/demo)\/|\.map$/.test(file))).toEqual([]);
+  expect(files.length).toBeLessThan(1_900);
+  // 690,000 of them are the two workflow bundles.
+  expect(size).toBeLessThan(2_100_000);
+});
+
+test('every link of its README leads to a file in it; pictures are in the repository only', () => {
+  const readme = readFileSync(join(project, 'node_modules', 'countersign', 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/(?<!!\[[^\]]*)\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path!);
+  expect(links.length).toBeGreaterThan(8);
+  expect(links.filter((path) => !tarball.files.includes(path))).toEqual([]);
+});
+
+test.each(['20.20.2', '22.20.0'])(
+  'under Node %s the command line and an import say which Node they need',
+  (version) => {
+    const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`;
+    const node = (...args: string[]): string =>
+      spawnSync(process.execPath, ['--import', pretend, ...args], { cwd: project, encoding: 'utf8' }).stderr;
+    const sentence = `Countersign needs Node 22.21 or newer; this is Node ${version} (${process.execPath}).`;
+    expect(node(cli(), 'approvals')).toBe(`error: ${sentence}\n`);
+    for (const entry of ['client', 'worker']) {
+      expect(node('--input-type=module', '--eval', `import 'countersign/${entry}'`)).toContain(`Error: ${sentence}\n`);
+    }
+  },
+);
+
+test('channels and gateway load without the packages of Slack, mail and web push, which are optional', () => {
+  for (const name of ['@slack', 'nodemailer', 'web-push']) {
+    expect(existsSync(join(project, 'node_modules', name))).toBe(false);
+  }
+  const code = `import 'countersign/channels'; import 'countersign/gateway'; console.log('loaded');`;
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, encoding: 'utf8' });
+  expect([run.stderr, run.stdout]).toEqual(['', 'loaded\n']);
+});
+
+test('without its package, Socket Mode says what to install', () => {
+  const code = `
+    import { slackAppOf, slackChannel } from 'countersign/channels';
+    const common = { name: 'team', token: 'xoxb-1', channel: 'C0001', gatewayUrl: 'https://approvals.example.com' };
+    const app = slackAppOf({ team: slackChannel({ ...common, appToken: 'xapp-1' }) });
+    const connection = app.connect({ log: (line) => { console.log(line); void connection.close(); } });
+  `;
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, encoding: 'utf8' });
+  expect([run.stderr, run.stdout]).toEqual([
+    '',
+    "Slack's Socket Mode is not connected, for team: Slack's Socket Mode needs the package @slack/socket-mode: install it with npm install @slack/socket-mode.\n",
+  ]);
+});
+
+test('its TypeScript compiles with `module: nodenext`, ESM and CommonJS', () => {
+  execFileSync(process.execPath, [typescript, '-p', project], { stdio: 'inherit' });
+});
+
+test('a call of a workflow and one of an agent wait, a reviewer approves them on the command line, and they run', async () => {
+  await spawnReady('the worker', join(project, 'worker.ts'), { env: env as Record<string, string> });
+  // CommonJS
+  const client = spawn(process.execPath, ['refund.cts'], { cwd: project, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
+  for (const result of ['refunded o-17', 'The tool says: paid back o-18']) {
+    const { value: requestId } = (await lines.next()) as { value: string };
+    await promisify(execFile)(process.execPath, [cli(), 'approve', requestId], { cwd: project, env });
+    expect((await lines.next()).value).toBe(result);
+  }
+});
+
+test.runIf(projectSdk === bundledSdk)(
+  'the bundles of the package have the code of those that the project makes',
+  () => {
+    const code = `
+    import { encrypted } from 'countersign/codec';
+    import { bundleWorkflows } from 'countersign/worker';
+    const plain = await bundleWorkflows();
+    const other = await bundleWorkflows(undefined, [], encrypted());
+    process.stdout.write(JSON.stringify([plain.code, other.code]));
+  `;
+    const options = { cwd: project, env, encoding: 'utf8', maxBuffer: 20_000_000 } as const;
+    const made = JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '--eval', code], options),
+    ) as string[];
+    const packaged = ['workflow-bundle.js', 'workflow-bundle-encrypted.js'].map((file) =>
+      readFileSync(inDist(file), 'utf8'),
+    );
+    expect(packaged.map(modulesOf)).toEqual(made.map(modulesOf));
+  },
+);
+
+/** The text of each module of a bundle, and of what starts them. In another folder, modules have other paths and another order. */
+function modulesOf(code: string): string[] {
+  const [withoutMap] = code.replace(/^\/\* .*? \*\/ /, '').split('//# sourceMappingURL=');
+  const atHome = withoutMap!
+    .replaceAll(/"[^"\s]*\/(node_modules\/(?!countersign\/)[^"]+)"/g, '"$1"')
+    .replaceAll(/"[^"\s]*\/(dist\/[^"]+)"/g, '"$1"')
+    .replaceAll(/"\?[0-9a-f]+"/g, '"ignored"');
+  const modules = atHome.split(/^(?=\/\*\*\*\/ ")/m);
+  expect(modules.length).toBeGreaterThan(300);
+  return modules.toSorted();
+}
+
+test('a worker without workflows of its own runs the bundle of the package, if it is for the SDK of the project', async () => {
+  const taskQueue = `bundled-${randomUUID()}`;
+  const worker = spawn(process.execPath, [cli(), 'worker', '--task-queue', taskQueue], { cwd: project, env });
+  let log = '';
+  worker.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const client = await createClient({
+    address: sharedAddress(),
+    namespace: env.TEMPORAL_NAMESPACE,
+    taskQueue,
+    dataConverter: encrypted(),
+  });
+  try {
+    const { workflowId } = await client.start('clerk', 'Pay o-18 back.');
+    await eventually('the run asks', async () => (await client.approvals.list({ workflowId })).approvals.length === 1);
+    const { events } = await client.session.client.workflow.getHandle(workflowId).fetchHistory();
+    const [buildId] = events!.flatMap(
+      (each) => each.workflowTaskCompletedEventAttributes?.workerVersion?.buildId ?? [],
+    );
+    const digest = createHash('sha256')
+      .update(readFileSync(inDist('workflow-bundle-encrypted.js')))
+      .digest('hex');
+    const packaged = `@temporalio/worker@${projectSdk}+${digest}`;
+    const refusal = `The workflow bundle of this package is not used: it is for Temporal's SDK ${bundledSdk}, and ${projectSdk} is installed. The worker bundles its own.`;
+    expect(buildId === packaged).toBe(projectSdk === bundledSdk);
+    expect(log.includes(refusal)).toBe(projectSdk !== bundledSdk);
+  } finally {
+    worker.kill('SIGKILL');
+    await client.close();
+  }
+});
+
+/** What the project's copy of the package answers for a worker without workflows of its own. */
+function packageBundle(): string[] {
+  const code = `
+    import { packageBundle } from ${JSON.stringify(inDist('worker', 'package-bundle.js'))};
+    const said = [];
+    const path = packageBundle('plain', (sentence) => said.push(sentence));
+    console.log(JSON.stringify([...said, ...(path === undefined ? [] : [path])]));
+  `;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' });
+  return JSON.parse(output) as string[];
+}
+
+test.runIf(projectSdk === bundledSdk)('a bundle of other modules or of another SDK is refused', () => {
+  const bundle = inDist('workflow-bundle.js');
+  expect(packageBundle()).toEqual([bundle]);
+  appendFileSync(inDist('core', 'policy', 'ruling.js'), '\n');
+  expect(packageBundle()).toEqual([
+    'The workflow bundle of this package is not used: modules of the package have changed since it was made. The worker bundles its own.',
+  ]);
+  writeFileSync(bundle, readFileSync(bundle, 'utf8').replace(`"sdk":"${bundledSdk}"`, '"sdk":"1.0.0"'));
+  expect(packageBundle()).toEqual([
+    `The workflow bundle of this package is not used: it is for Temporal's SDK 1.0.0, and ${bundledSdk} is installed. The worker bundles its own.`,
+  ]);
+});

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApprovalRequest } from '../../../src/contract.ts';
+import { startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { killAll } from '../../support/ready-process.ts';
+import { spawnWorker } from '../../support/worker-process.ts';
+import type { RunInTest, World } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
+
+/** kill -9 of the worker at each stage of a call (I7): nothing is lost, and no tool runs twice. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ worker: false });
+});
+afterAll(async () => {
+  await killAll();
+  await world.close();
+});
+
+const worker = (maxConcurrentActivityTaskExecutions?: number) =>
+  spawnWorker({
+    address: sharedAddress(),
+    taskQueue: world.taskQueue,
+    folder: world.folder,
+    ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
+  });
+const count = (line: string): number => world.ran().filter((each) => each === line).length;
+const allowHold = { version: 1, rules: [{ pattern: 'hold*', action: 'allow' }] };
+
+describe('a worker dies in the middle of four runs, and another takes them up', () => {
+  const paying = (to: string, amount: number): Promise<RunInTest> =>
+    world.start([{ calls: [{ tool: 'pay', args: { to, amount } }] }, { text: '{{lastResult}}' }]);
+  const holding = (tool: string, name: string): Promise<RunInTest> =>
+    world.start([{ calls: [{ tool, args: { name } }] }, { text: '{{lastResult}}' }], { policy: allowHold });
+
+  let waits: { run: RunInTest; request: ApprovalRequest };
+  let decided: RunInTest;
+  let holds: RunInTest;
+  let holdsAgain: RunInTest;
+  beforeAll(async () => {
+    const first = await worker();
+    const run = await paying('a', 1);
+    decided = await paying('b', 2);
+    holds = await holding('hold', 'mid');
+    holdsAgain = await holding('hold_again', 'again');
+    waits = { run, request: (await run.open())[0]! };
+    const [request] = await decided.open();
+    await eventually('both tools run', () => count('start mid') === 1 && count('start again') === 1);
+    await first.kill();
+    await decided.handle.signal('decide', { requestId: request!.requestId, approved: true });
+    writeFileSync(join(world.folder, 'release-again'), '');
+    await worker();
+  });
+  afterAll(killAll);
+
+  test('between request and decision: the request waits for the next worker', async () => {
+    const { run, request } = waits;
+    expect((await run.open())[0]).toEqual(request);
+    await run.handle.signal('decide', { requestId: request.requestId, approved: true });
+    expect((await run.result()).output).toBe('paid 1 to a');
+    expect(count('pay a 1')).toBe(1);
+  });
+
+  test('a decision sent while no worker is alive is kept, and the tool runs once', async () => {
+    expect((await decided.result()).output).toBe('paid 2 to b');
+    expect(count('pay b 2')).toBe(1);
+  });
+
+  test('during a tool: unknown, and not repeated', async () => {
+    const { output, outcomes } = await holds.result();
+    expect(output).toBe(
+      'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+    );
+    expect(outcomes).toMatchObject([{ toolName: 'hold', outcome: 'allowed', ran: 'unknown' }]);
+    expect(count('start mid')).toBe(1);
+  });
+
+  test('during an idempotent tool: repeated', async () => {
+    expect((await holdsAgain.result()).output).toBe('held again');
+    expect(count('start again')).toBe(2);
+  });
+});
+
+test('between decision and tool start: the approved call is scheduled, the worker dies, the next worker runs it once', async () => {
+  // A call occupies the only slot, so an approved call is scheduled but cannot start.
+  const first = await worker(1);
+  const run = await world.start(
+    [
+      {
+        calls: [
+          { tool: 'hold', args: { name: 'slot' } },
+          { tool: 'pay', args: { to: 'c', amount: 3 } },
+        ],
+      },
+      { text: '{{lastResult}}' },
+    ],
+    { policy: allowHold },
+  );
+  const [request] = await run.open();
+  await eventually('the slot is taken', () => world.ran().includes('start slot'));
+  await run.handle.executeUpdate('decide', { args: [{ requestId: request!.requestId, approved: true }] });
+  await eventually('pay is scheduled', async () => {
+    const { raw } = await run.handle.describe();
+    return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'pay');
+  });
+  expect(count('pay c 3')).toBe(0);
+  await first.kill();
+  await worker();
+  const { output, outcomes } = await run.result();
+  expect(output).toBe('paid 3 to c');
+  expect(count('pay c 3')).toBe(1);
+  expect(outcomes.find(({ toolName }) => toolName === 'hold')).toMatchObject({ outcome: 'allowed', ran: 'unknown' });
+});
+
+test('the server is killed with an open request and decisions sent while no worker is alive: nothing is lost', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
+  const dbFile = join(folder, 'temporal.db');
+  let server = await startDevServer({ uiPort: null, dbFile });
+  const ours = await openWorld({ address: server.address });
+  const turn = { calls: [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'db', amount } })) };
+  const run = await ours.start([turn, { text: '{{lastResult}}' }]);
+  const requests = await run.open(2);
+  await ours.stopWorker();
+  await run.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
+  server.kill();
+  await server.ended;
+  server = await startDevServer({ uiPort: null, dbFile, port: Number(server.address.split(':')[1]) });
+  await eventually('the server takes the second decision', () =>
+    run.handle.signal('decide', { requestId: requests[1]!.requestId, approved: false, reason: 'after the crash' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await ours.startWorker();
+  const { output, outcomes } = await run.result();
+  expect(output).toBe('Denied: after the crash');
+  expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([
+    ['approved', 'yes'],
+    ['denied', 'no'],
+  ]);
+  expect(ours.ran()).toEqual(['pay db 1']);
+  await ours.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});

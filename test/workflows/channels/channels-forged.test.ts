@@ -1,0 +1,67 @@
+/** What strangers can do to the channels of a worker: signal its workflows, and start workflows of their own. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activityNames, changedName, channelsWorkflowId } from '../../../src/contract.ts';
+import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ForeignWorker, startForeignWorker } from '../../support/foreign-worker.ts';
+import { recordedChannel } from '../../support/recorded-channel.ts';
+import type { World } from '../../support/world.ts';
+
+let stage: ChannelStage;
+let world: World;
+let foreign: ForeignWorker;
+beforeAll(async () => {
+  [stage, foreign] = await Promise.all([openChannelStage(), startForeignWorker()]);
+  ({ world } = stage);
+});
+afterAll(async () => {
+  await foreign?.close();
+  await stage?.close();
+});
+
+test.concurrent('a signal with a hundred unknown ids delays nothing: one look, one attempt', async () => {
+  const hall = recordedChannel({ resolves: false });
+  const run = await stage.start({ hall });
+  await eventually('the message is sent', () => hall.notified.length === 1);
+  const { requestId } = hall.notified[0]!.request;
+  const handle = stage.channelsOf(run);
+  const unknown = Array.from({ length: 100 }, (_, index) => index.toString(16).padStart(32, '0'));
+  await handle.signal(changedName, { requestIds: unknown });
+  await world.client.decide({ requestId, approved: true, reviewerId: 'bob' }, { workflowId: run.workflowId });
+  await stage.ended(run);
+  expect(hall.settlements).toHaveLength(1);
+  const { events = [] } = await handle.fetchHistory();
+  const looks = events!.filter(
+    (each) => each.activityTaskScheduledEventAttributes?.activityType?.name === activityNames.lookAtRequests,
+  );
+  // The opening, the forged ids, the settlement.
+  expect(looks.length).toBeLessThanOrEqual(3);
+});
+
+test.concurrent.each(['shows', 'agentRun'])(
+  "a stranger's workflow '%s' on a queue of its own speaks on no channel, whatever it says of a genuine request",
+  async (type) => {
+    const desk = recordedChannel();
+    const run = await stage.start({ desk });
+    await eventually('the genuine request is sent', () => desk.asked.length === 1);
+    const { workflow } = world.client.session.client;
+    const workflowId = `stranger-${randomUUID()}`;
+    const shown = { ...desk.asked[0]!.request, workflowId, toolName: 'send_flowers', agentName: 'the CEO' };
+    const stranger = await workflow.start(type, { taskQueue: foreign.taskQueue, workflowId, args: [{ shown }] });
+    const channels = await workflow.signalWithStart('approvalChannels', {
+      taskQueue: world.taskQueue,
+      workflowId: channelsWorkflowId(workflowId),
+      args: [{ workflowId }],
+      signal: changedName,
+      signalArgs: [{ requestIds: [shown.requestId] }],
+    });
+    // It has nothing to carry.
+    await channels.result();
+    desk.answer(false);
+    await stage.ended(run);
+    expect(desk.notified).toHaveLength(1);
+    expect(desk.settlements.map(({ request }) => request.toolName)).toEqual(['pay']);
+    await stranger.terminate();
+  },
+);

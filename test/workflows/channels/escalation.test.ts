@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Receipt } from '../../../src/contract.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { journalIn } from '../../../src/client/journal-of.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { RunInTest, World } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
+
+/**
+ * The escalation steps of a waiting request on the real server; for hours and days, see test/e2e/recovery/time-skipping.test.ts.
+ */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const start = (ask: JsonObject): Promise<RunInTest> =>
+  world.start([{ calls: [{ tool: 'pay', args: { to: 'ladder', amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {
+    policy: { rules: [{ pattern: 'pay', action: 'ask', ask }] },
+  });
+
+/** The journal of a run, read from its history, as `KIND` or `KIND to NAMES`. */
+async function journal(run: RunInTest): Promise<string[]> {
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const entries = executions.flatMap(({ events }) => events.flatMap(journalIn));
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()]
+    .toSorted((one, other) => one.seq - other.seq)
+    .map(({ kind, to }) => (to === undefined ? kind : `${kind} to ${to.join(' ')}`));
+}
+
+const notified = async (run: RunInTest): Promise<number> => {
+  const { events = [] } = await run.handle.fetchHistory();
+  const types = events!.map((each) => each.activityTaskScheduledEventAttributes?.activityType?.name);
+  return types.filter((name) => name === 'countersign.notify').length;
+};
+
+test('escalation, then a warning; each is in the journal, and people are notified', async () => {
+  const run = await start({
+    reviewers: ['ann'],
+    timeout: '1m',
+    escalate: [{ after: '300ms', to: ['cfo'] }],
+    warn_before: '59s',
+  });
+  const [request] = await run.open();
+  expect(request!.reviewers).toEqual(['ann']);
+  await eventually('both steps', async () => (await notified(run)) === 2);
+  const { requestId, deadline } = request!;
+  expect((await run.status()).waitingFor).toEqual([
+    { requestId, toolName: 'pay', reviewers: ['ann', 'cfo'], deadline },
+  ]);
+  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'cfo' });
+  expect(await run.result()).toMatchObject({ output: 'told: paid 1 to ladder' });
+  expect(await run.status()).not.toHaveProperty('waitingFor');
+  expect(await journal(run)).toEqual(['opened to ann', 'escalated to cfo', 'warned', 'settled', 'ran']);
+});
+
+test('an added reviewer may answer, but not before being added', async () => {
+  const run = await start({ reviewers: ['ann'], escalate: [{ after: '700ms', to: ['cfo'] }] });
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const approve = (): Promise<Receipt> =>
+    run.handle.executeUpdate('decide', { args: [{ requestId, approved: true, reviewerId: 'cfo' }] });
+  await expect(approve()).rejects.toMatchObject({ cause: { type: 'not_entitled' } });
+  await eventually('cfo to be asked', async () => {
+    const [now] = await run.open();
+    return now!.reviewers.includes('cfo');
+  });
+  expect(await approve()).toMatchObject({ outcome: 'approved' });
+  await run.result();
+});
+
+test('reminders repeat; those that a stopped worker missed are merged into one', async () => {
+  const run = await start({ remind: '1s' });
+  await run.open();
+  await eventually('two reminders', async () => (await notified(run)) >= 2);
+  await world.stopWorker();
+  const before = await notified(run);
+  const restartAtMs = Date.now() + 5_000;
+  await eventually('five reminders to be missed', () => Date.now() > restartAtMs);
+  await world.startWorker();
+  await eventually('another reminder', async () => (await notified(run)) > before);
+  const [request] = await run.open();
+  await run.handle.signal('decide', { requestId: request!.requestId, approved: false });
+  await run.result();
+  // Two before, one for the missed ones, and those until the answer; without merging there would be at least five more.
+  expect(await notified(run)).toBeLessThan(before + 5);
+});
+
+test('a reviewer can extend a request, but not past the ceiling', async () => {
+  const run = await start({ timeout: '10s' });
+  const [request] = await run.open();
+  const { requestId, deadline, requestedAt } = request!;
+  const extend = (until: string, more = {}): Promise<Receipt> =>
+    run.handle.executeUpdate('extend', { args: [{ requestId, until, ...more }] });
+  const at = (ms: number): string => new Date(Date.parse(requestedAt) + ms).toISOString();
+  await expect(extend(at(500))).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
+  await expect(extend('tomorrow')).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
+  await expect(extend(at(25 * 3_600_000))).rejects.toMatchObject({ cause: { type: 'not_permitted_by_ceiling' } });
+  expect(await extend(at(14_000), { by: 'ann', reason: 'At lunch' })).toMatchObject({ accepted: true });
+  const [now] = await run.open();
+  expect(now!.deadline).toBe(at(14_000));
+  await eventually('the first deadline to pass', () => Date.now() > Date.parse(deadline!) + 300);
+  expect(await run.status()).toMatchObject({ counts: { open: 1 } });
+  expect(await run.result()).toMatchObject({ output: 'told: Denied: no decision within 14s' });
+});

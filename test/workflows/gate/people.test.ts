@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import type { RunInTest, World } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
+
+/**
+ * Tests who may answer, and how many must, on real runs. For all cases of entitlement, see
+ * test/core/people/entitlement.test.ts.
+ */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const directory = {
+  people: {
+    ann: { groups: ['finance'] },
+    bob: { groups: ['finance'] },
+    cat: { groups: ['legal'] },
+    dan: { groups: ['finance', 'legal'] },
+  },
+};
+const asking = (ask: JsonObject): JsonObject => ({ directory, rules: [{ pattern: 'pay', action: 'ask', ask }] });
+const start = (to: string, ask: JsonObject, more: object = {}): Promise<RunInTest> =>
+  world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {
+    policy: asking(ask),
+    ...more,
+  });
+const send = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
+  run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
+
+/** `NAME` approves, `-NAME` denies; returns the outcome or code of each answer. */
+async function answer(run: RunInTest, requestId: string, words: string[]): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (const word of words) {
+    const approved = !word.startsWith('-');
+    const reviewerId = word.replace('-', '');
+    const decision = { requestId, approved, ...(reviewerId === 'nobody' ? {} : { reviewerId }) };
+    answers.push(
+      await send(run, 'decide', decision).then(
+        ({ outcome, votes }) => outcome ?? `${votes?.have}/${votes?.need}`,
+        (error: { cause: { type: string } }) => error.cause.type,
+      ),
+    );
+  }
+  return answers;
+}
+
+const two = { reviewers: ['group:finance'], quorum: 2 };
+test.each<[string, JsonObject, string[], unknown[]]>([
+  ['a quorum', two, ['ann', 'bob'], ['1/2', 'approved']],
+  ['one person is one vote', two, ['ann', 'ann', 'bob'], ['1/2', 'already_settled', 'approved']],
+  [
+    'not of the group',
+    two,
+    ['cat', 'eve', 'nobody', 'ann', 'dan'],
+    ['not_entitled', 'not_entitled', 'not_entitled', '1/2', 'approved'],
+  ],
+  ['one denial settles', two, ['ann', '-bob'], ['1/2', 'denied']],
+  ['whoever approved may deny before it is settled', two, ['ann', '-ann'], ['1/2', 'denied']],
+  ['without a veto others go on', { ...two, veto: false }, ['-ann', 'bob', 'dan'], ['0/2', '1/2', 'approved']],
+  ['without a veto, until there are too few', { ...two, veto: false }, ['-ann', '-bob'], ['0/2', 'denied']],
+  ['one of each', { one_of_each: ['group:finance', 'group:legal'] }, ['dan', 'cat'], ['1/2', 'approved']],
+  [
+    'one of each needs two people',
+    { one_of_each: ['group:finance', 'group:legal'] },
+    ['ann', 'bob', 'cat'],
+    ['1/2', '1/2', 'approved'],
+  ],
+  ['of anyone, but known by name', { quorum: 2 }, ['nobody', 'x', 'y'], ['not_entitled', '1/2', 'approved']],
+])('%s', async (name, ask, words, expected) => {
+  const run = await start(name, ask);
+  const [request] = await run.open();
+  expect(await answer(run, request!.requestId, words)).toEqual(expected);
+  const { outcomes } = await run.result();
+  expect(outcomes).toMatchObject([{ outcome: expected.at(-1) }]);
+  expect(world.ran().filter((line) => line === `pay ${name} 1`)).toHaveLength(expected.at(-1) === 'approved' ? 1 : 0);
+});
+
+describe('the person who started the run', () => {
+  const caller = { caller: { userId: 'ann' } };
+  test.each<[string, JsonObject, string[], unknown[]]>([
+    ['does not approve it', { reviewers: ['group:finance'] }, ['ann', 'bob'], ['self_approval', 'approved']],
+    ['may deny it', { reviewers: ['group:finance'] }, ['-ann'], ['denied']],
+    ['approves where the rule allows it', { reviewers: ['ann'], allow_self: true }, ['ann'], ['approved']],
+  ])('%s', async (name, ask, words, expected) => {
+    const run = await start(name, ask, caller);
+    const [request] = await run.open();
+    expect(await answer(run, request!.requestId, words)).toEqual(expected);
+    await run.result();
+  });
+});
+
+describe('a seat', () => {
+  test('delegated: the delegate answers, the delegator does not', async () => {
+    const run = await start('seat', two);
+    const [request] = await run.open();
+    const { requestId } = request!;
+    expect(await send(run, 'delegate', { requestId, to: 'eve', by: 'ann' })).toMatchObject({ accepted: true });
+    expect(await answer(run, requestId, ['ann', 'eve', 'bob'])).toEqual(['not_entitled', '1/2', 'approved']);
+    await run.result();
+  });
+
+  test.each<[string, object, string]>([
+    ['of another', { to: 'cat', by: 'eve' }, 'not_entitled'],
+    ['of nobody', { to: 'cat' }, 'not_entitled'],
+    ['to a group', { to: 'group:legal', by: 'ann' }, 'invalid_message'],
+    ['to themselves', { to: 'ann', by: 'ann' }, 'invalid_message'],
+  ])('%s: refused', async (_, message, code) => {
+    const run = await start('refused', two);
+    const [request] = await run.open();
+    const delegation = send(run, 'delegate', { requestId: request!.requestId, ...message });
+    await expect(delegation).rejects.toMatchObject({ cause: { type: code } });
+    await run.handle.terminate();
+  });
+});
+
+test('votes are shown, and survive a restart of the worker', async () => {
+  const run = await start('shown', two);
+  const [request] = await run.open();
+  const { requestId } = request!;
+  expect(request!.reviewers).toEqual(['group:finance']);
+  await answer(run, requestId, ['ann']);
+  await world.stopWorker();
+  await world.startWorker();
+  const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+  expect(details.votes).toMatchObject([{ reviewerId: 'ann', identity: 'claimed', approved: true }]);
+  expect(await answer(run, requestId, ['bob'])).toEqual(['approved']);
+  await run.result();
+});
+
+test('the same vote again under its id: the original receipt, and no second vote', async () => {
+  const run = await start('again', two);
+  const [request] = await run.open();
+  const vote = { requestId: request!.requestId, approved: true, reviewerId: 'ann', decisionId: 'd1' };
+  const first = await send(run, 'decide', vote);
+  expect(first).toMatchObject({ accepted: true, votes: { have: 1, need: 2 } });
+  expect(await send(run, 'decide', vote)).toEqual(first);
+  expect(await answer(run, request!.requestId, ['bob'])).toEqual(['approved']);
+  expect(await send(run, 'decide', vote)).toMatchObject({ accepted: true, outcome: 'approved' });
+  await run.result();
+});
+
+test('only the ceiling can define the members of a group that it names', async () => {
+  const strict = await openWorld({
+    policy: { rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'] } }], directory },
+  });
+  try {
+    const run = await strict.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'end' }], {
+      policy: { directory: { people: { eve: { groups: ['finance'] } } }, rules: [] },
+    });
+    const [request] = await run.open();
+    expect(await answer(run, request!.requestId, ['eve', 'ann'])).toEqual(['not_entitled', 'approved']);
+    await run.result();
+  } finally {
+    await strict.close();
+  }
+});

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, vi, test } from 'vitest';
+import { bundleWorkflows } from '../../../src/worker.ts';
+import { testBundle } from '../../support/world.ts';
+
+/** The bundle that every worker loads for every run (B5) is small and has only modules that may be replayed. */
+
+const maxBundleBytes = 2_710_000;
+const sourceMapComment = /^\/\/# sourceMappingURL=.*base64,(.*)$/m;
+/**
+ * Temporal's own packages, and those that rules and digests need. Add a package deliberately: every run pays for it.
+ */
+const allowedPackages = [
+  '@bufbuild/cel',
+  '@bufbuild/cel-spec',
+  '@bufbuild/protobuf',
+  '@bufbuild/re2',
+  '@isaacs/nonrecursive-glob-match',
+  '@noble/ed25519',
+  '@noble/hashes',
+  '@temporalio/common',
+  '@temporalio/workflow',
+  'balanced-match',
+  'brace-expansion',
+  'canonicalize',
+  'long',
+  'minimatch',
+  'ms',
+  'nexus-rpc',
+];
+
+const code = readFileSync(testBundle(), 'utf8');
+
+test('the bundle holds the workflow, the interceptors and the payload converter', () => {
+  for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
+});
+
+test('the bundle is at most 2.71 MB, including its source map', () => {
+  const codeOnly = code.replace(sourceMapComment, '');
+  process.stderr.write(`workflow bundle: ${code.length} bytes, ${codeOnly.length} of them code\n`);
+  expect(codeOnly.length).toBeGreaterThan(100_000);
+  expect(codeOnly.length).toBeLessThan(code.length);
+  expect(code.length).toBeLessThanOrEqual(maxBundleBytes);
+});
+
+test('comments are removed, ours and those of libraries', () => {
+  for (const words of ['A plain error in workflow code', '@internal', '@param']) expect(code).not.toContain(words);
+});
+
+test.each([
+  ['src/workflows/sandbox/payload-converter.ts', 'Cannot write a payload: '],
+  ['src/core/policy/ruling.ts', 'function readyCall('],
+  ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
+])('a stack trace through %s names its line', (file, words) => {
+  const lines = code.split('\n');
+  const at = lines.findIndex((line) => line.includes(words));
+  const map = new SourceMap(JSON.parse(Buffer.from(sourceMapComment.exec(code)![1]!, 'base64').toString()));
+  const found = map.findEntry(at, lines[at]!.indexOf(words));
+  if (!('originalSource' in found)) throw new Error(`nothing is known of line ${at}`);
+  const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
+  const written = readFileSync(path, 'utf8').split('\n');
+  expect([found.originalSource, written[found.originalLine]]).toEqual([path, expect.stringContaining(words)]);
+});
+
+/** Every module in the bundle, by its path below `src` or `node_modules`. */
+const modules = (): string[] => [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, path]) => path!);
+
+describe('contents of the bundle', () => {
+  test('modules are found', () => {
+    expect(modules()).toContain('./src/workflows/agent/agent-run.ts');
+  });
+
+  test.each(['zod', 'yaml', 'commander', 'lossless-json', '@ai-sdk', '@temporalio/worker', '@temporalio/client'])(
+    '%s is not included',
+    (name) => expect(modules().filter((path) => path.includes(`node_modules/${name}/`))).toEqual([]),
+  );
+
+  test('of our code, only core, the contract, the reader of JSON payloads and the workflows', () => {
+    const ours = modules().filter((path) => path.startsWith('./src/') && !path.includes('sync recursive'));
+    const allowed = /^\.\/src\/(?:(?:core|workflows)\/|contract\.ts$|codec\/plain-payload-converter\.ts$)/;
+    expect(ours.filter((path) => !allowed.test(path))).toEqual([]);
+    expect(ours.length).toBeGreaterThan(20);
+  });
+
+  test('of other packages, only the workflow SDK and a few pure libraries', () => {
+    const packages = modules().flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? []);
+    expect([...new Set(packages)].toSorted()).toEqual(allowedPackages);
+  });
+});
+
+test('a workflow that imports a Node built-in does not bundle, and the error gives the reason', async () => {
+  const told: string[] = [];
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+  try {
+    const workflowsPath = fileURLToPath(new URL('../../support/node-builtin-workflow.ts', import.meta.url));
+    await expect(bundleWorkflows(workflowsPath)).rejects.toThrow(/Webpack finished with errors/);
+  } finally {
+    write.mockRestore();
+  }
+  expect(told.join('')).toContain('node:fs');
+});

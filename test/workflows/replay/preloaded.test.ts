@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { moduleState } from '../../support/module-state.ts';
+import { testBundle } from '../../support/world.ts';
+
+/**
+ * All modules are shared by the runs of a worker (B5). They keep no state of any run and use none of its randomness.
+ */
+
+/** Allowed shared state, each with the reason why no run can observe it. */
+const allowedState: Record<string, string[]> = {
+  // Set and restored within one synchronous evaluation; the environment and its compiled conditions are constant.
+  'src/core/match/condition.ts': [
+    'budget: let',
+    'paid: let',
+    'environment: let',
+    'convert: let',
+    'budget: is written to',
+  ],
+  // Its keys are objects of one run; no other run asks for their sizes.
+  'src/core/ledger/listed-request.ts': ['measured: WeakMap', 'measured: is written to'],
+};
+
+let bundled: string[];
+let preloaded: string[];
+/** Those, and the entry, which runs as the bundle is loaded. */
+let loaded: string[];
+let keptRandom: unknown;
+let tablesOfRe2: unknown;
+beforeAll(async () => {
+  const code = readFileSync(testBundle(), 'utf8');
+  bundled = [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, path]) => path!);
+  const cache: Record<string, unknown> = {};
+  const context = createContext({ __webpack_module_cache__: cache, TextEncoder, TextDecoder });
+  const run = (script: string): unknown => runInContext(script, context);
+  run(code);
+  const before = new Set(Object.keys(cache));
+  // As the sandbox is before any run.
+  run(`Math.random = () => { throw new Error('no chance here'); }; var random = Math.random;`);
+  run('__TEMPORAL__.preloadModules()');
+  keptRandom = run('Math.random === random');
+  loaded = Object.keys(cache);
+  preloaded = loaded.filter((path) => !before.has(path));
+  const ofTables = preloaded.find((path) => path.endsWith('/@bufbuild/re2/dist/esm/UnicodeTables.js'))!;
+  tablesOfRe2 = (cache[ofTables] as { exports: { UnicodeTables: object } }).exports.UnicodeTables;
+});
+
+test('everything is loaded once for all runs; each run loads only the list of workflows itself', () => {
+  const ours = bundled.filter((path) => path.startsWith('./src/'));
+  expect(ours.length).toBeGreaterThan(80);
+  // If a module is missing: import it in src/workflows/preloaded.ts.
+  expect(ours.filter((path) => !loaded.includes(path))).toEqual(['./src/workflows/index.ts']);
+});
+
+test('the parts of the workflow SDK that we preload keep no state either', () => {
+  const ofSdk = preloaded.filter((path) => path.includes('@temporalio'));
+  expect(ofSdk).toContain('./node_modules/@temporalio/workflow/lib/index.js');
+  // `var` marks what the compiler adds: imports and helpers.
+  const written = (path: string): string[] => stateOf(path).filter((each) => !each.endsWith(': var'));
+  for (const path of ofSdk) expect([path, written(path)]).toEqual([path, []]);
+});
+
+test("loading leaves a run's randomness unused and restores it", () => {
+  expect(keptRandom).toBe(true);
+});
+
+test('the tables of RE2 are frozen: the SDK would read each of them, which takes longer than all else', () => {
+  expect(Object.isFrozen(tablesOfRe2)).toBe(true);
+});
+
+test('no shared module can keep state', () => {
+  const ours = preloaded.filter((path) => path.startsWith('./src/'));
+  const found = ours.flatMap((path) => {
+    const state = stateOf(path);
+    return state.length === 0 ? [] : [[path.slice(2), state] as const];
+  });
+  expect(Object.fromEntries(found)).toEqual(allowedState);
+});
+
+const stateOf = (path: string): string[] =>
+  moduleState(readFileSync(new URL(`../../../${path.slice(2)}`, import.meta.url), 'utf8'));
+
+describe('what counts as state', () => {
+  test.each<[string, string[]]>([
+    ['const table = new Map([[1, 2]]); export const at = (key: number) => table.get(key);', []],
+    ['const table = new Map(); for (const key of [1]) table.set(key, 1);', []],
+    ['let last = 0;', ['last: let']],
+    ['let { a, b: [c] } = {};', ['a: let', 'c: let']],
+    ['const { a } = {}; export const put = () => { a.b = 1; };', ['a: is written to']],
+    ['const { a } = {}; export const put = () => { const c = {}; c[a].b = 1; };', []],
+    ['const seen = new Set(); export function see(what: string) { seen.add(what); }', ['seen: is written to']],
+    [
+      'const counts: { all: number } = { all: 0 }; export const count = () => { counts.all++; };',
+      ['counts: is written to'],
+    ],
+    ['export const all = []; export const put = (one: string) => { all[0] = one; };', ['all: is written to']],
+    ['const last = {}; class A { keep(it: object) { Object.assign(last, it); } }', ['last: is written to']],
+    ['const last = { a: 1 }; export const f = () => { delete last.a; };', ['last: is written to']],
+    ['const words = /a/g;', ['words: a pattern with /g']],
+    ['const sizes = new WeakMap();', ['sizes: WeakMap']],
+  ])('%s', (source, state) => expect(moduleState(source)).toEqual(state));
+});

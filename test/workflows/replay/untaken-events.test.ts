@@ -1,0 +1,65 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sentences } from '../../../src/core/ledger/sentences.ts';
+import { openBoundaryStage, type BoundaryStage } from '../../support/boundary-stage.ts';
+import type { HistoryEvent } from '../../support/history-tasks.ts';
+import { installQuietRuntime } from '../../support/quiet-runtime.ts';
+import { insertAttempts } from '../../support/other-attempts.ts';
+import { playTails, tailsOf, type Tail } from '../../support/replay-tails.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { sharedBundle } from '../../support/shared-bundle.ts';
+
+/**
+ * A query can hand a worker events that no workflow task has taken yet. The task that takes them must make the commands
+ * that a replay makes all the same (I12).
+ */
+
+installQuietRuntime({ errors: false });
+
+const folder = new URL('../../histories/', import.meta.url);
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+
+/** Tasks that change most when a query sees a part of what they take, or an earlier clock, or a shorter history. */
+function isDelicate({ task: { before, whileScheduled, commands } }: Tail): boolean {
+  const hasFired = [...before, ...whileScheduled].some(({ eventType }) => eventType.endsWith('_TIMER_FIRED'));
+  const continues = commands.some(({ eventType }) => eventType.endsWith('_CONTINUED_AS_NEW'));
+  return hasFired || continues || whileScheduled.length > 0;
+}
+
+function eventsOf(file: string): HistoryEvent[] {
+  return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
+}
+
+test('after a query that saw events before their task, every stored history goes on as recorded', async () => {
+  const random = seededRandom(1);
+  const all = files.flatMap((file) => tailsOf(file, eventsOf(file)));
+  // The deadline's task times out in the queue of a worker that was killed, or fails.
+  const tried = insertAttempts(eventsOf('0.1.0-expired.json'), random, { share: 1, historyEvents: Infinity });
+  const tails = [
+    ...all.filter((tail) => isDelicate(tail) || random.chance(0.05)),
+    ...tailsOf('expired, with failed attempts', tried),
+  ];
+  expect(tails.filter(isDelicate).length).toBeGreaterThan(20);
+  const played = await playTails(await sharedBundle('recorded-workflows.ts'), tails);
+  // An attempt that started has moved the clock: its query is answered, and what its task then does is not certain
+  // (docs/decisions/0058).
+  const recognised = new Set(tails.filter(({ hasStarted }) => !hasStarted).map(({ name }) => name));
+  expect(played.filter(({ name, problem }) => problem !== undefined && recognised.has(name))).toEqual([]);
+  const refused = played.filter(({ refusal }) => refusal === sentences.notTakenYet).map(({ name }) => name);
+  expect(refused.sort()).toEqual([...recognised].sort());
+});
+
+describe('the check can fail', () => {
+  let stage: BoundaryStage;
+  beforeAll(async () => {
+    stage = await openBoundaryStage();
+  });
+  afterAll(() => stage.close());
+
+  test('a workflow that acts on the clock makes other commands, on a worker that answers such a query', async () => {
+    const tails = tailsOf('readsClock', await stage.play('readsClock'));
+    const played = await playTails(stage.workflowBundle, tails);
+    expect(played.filter(({ problem }) => problem !== undefined)).not.toEqual([]);
+    expect(played.filter(({ refusal }) => refusal !== undefined)).toEqual([]);
+  });
+});
