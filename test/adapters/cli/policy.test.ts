@@ -462,7 +462,7 @@ test('check refuses a file that is not UTF-8, with its place and the remedy', as
   writeFileSync(file, Buffer.from('rules:\n  - { pattern: "read:*/gesch\xe4ft/*", action: deny }\n', 'latin1'));
   expect(await policy(['check', 'latin1.yaml'])).toEqual({
     code: 1,
-    stdout: 'latin1.yaml:2:30 the byte 0xE4 is not UTF-8: save the file as UTF-8\n',
+    stdout: 'latin1.yaml:2:29 the byte 0xE4 is not UTF-8: save the file as UTF-8\n',
     stderr: '',
   });
 });
