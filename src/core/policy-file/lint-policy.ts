@@ -7,6 +7,7 @@ import { globMatches, type Glob } from '../match/glob.ts';
 import { globsOverlap } from './globs-overlap.ts';
 import { patternWarnings } from './lint-patterns.ts';
 import { lintPeople } from './lint-people.ts';
+import { maxPartMatches } from '../policy/layer-answer.ts';
 import type { Policy, Rule } from '../policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 
@@ -63,7 +64,29 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
   if (policy.approval.onTimeout === 'allow') {
     warnings.push({ message: "'approval.on_timeout' is allow: a call runs when nobody answers" });
   }
+  warnings.push(...tooManyRules(compiled));
   return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
+}
+
+/** Commands with fewer parts than this should be affordable for all rules of a tool. */
+const usualParts = 50;
+
+/** Tools with so many rules that a long command cannot be evaluated against all of them. */
+function tooManyRules(compiled: readonly CompiledRule[]): PolicyWarning[] {
+  const counts = new Map<string, number>();
+  for (const { pattern } of compiled) {
+    if ('problem' in pattern) continue;
+    counts.set(pattern.name.source, (counts.get(pattern.name.source) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([name, count]) =>
+    count * usualParts <= maxPartMatches
+      ? []
+      : {
+          message:
+            `${count} rules are about '${name}': a command of more than ${Math.floor(maxPartMatches / count)} parts ` +
+            'cannot be evaluated against them',
+        },
+  );
 }
 
 interface Listed {

@@ -40,9 +40,21 @@ interface Matched {
   failed: { rule: CompiledRule; problem: string }[];
 }
 
+/**
+ * How many rules times parts of a command one ruling tries; it takes about 40 ms. Beyond that, no rule of the tool can
+ * be evaluated.
+ */
+export const maxPartMatches = 50_000;
+
 /** The answer to report, followed by all others that are as strict. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
+  const { length = 1 } = call.shell?.parts ?? [];
+  if (call.facts.engine >= 3 && length * all.length > maxPartMatches) {
+    const problem = `a command of ${length} parts is too much for ${all.length} rules`;
+    const failed = all.map(({ rule }) => ({ rule, problem })).toReversed();
+    return partAnswers(policy, { denied: [], failed }, call);
+  }
   const parts = partMatchers({ ...call, argsLength });
   const [whole] = parts;
   if (call.shell === undefined && whole !== undefined) {
@@ -55,7 +67,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
 /** The strictest answers in order, except that the first one by a rule, if any, comes first. */
 export function strictest(answers: readonly LayerAnswer[]): readonly LayerAnswer[] {
   if (answers.length === 1) return answers;
-  const most = Math.max(...answers.map(({ action }) => actions.indexOf(action)));
+  const most = answers.reduce((so, { action }) => Math.max(so, actions.indexOf(action)), 0);
   const best = answers.filter(({ action }) => actions.indexOf(action) === most);
   const reported = best.find(({ rule }) => rule !== null) ?? best[0]!;
   return [reported, ...best.filter((answer) => answer !== reported)];

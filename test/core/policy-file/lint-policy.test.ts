@@ -209,3 +209,12 @@ describe('a deny whose condition reads an argument that may be absent', () => {
     ['{ pattern: pay, when: "has(metadata.amount)", action: deny }', false],
   ])('%s: %s', (rule, expected) => expect(warned(rule)).toBe(expected));
 });
+
+test.each([
+  [1_000, []],
+  [1_200, ["1200 rules are about 'bash': a command of more than 41 parts cannot be evaluated against them"]],
+])('%i rules about commands of one tool', (count, expected) => {
+  const rules = Array.from({ length: count }, (_, index) => `  - { pattern: "bash:c${index} *", action: deny }`);
+  const found = messages(`rules:\n${rules.join('\n')}\n`, 'ceiling').filter((message) => message.includes('parts'));
+  expect(found).toEqual(expected);
+});

@@ -94,3 +94,15 @@ test.each<Mode>(['plan', 'headless', 'confirm_all'])('mode %s: no reason if it d
     mode === 'headless' ? 'deny' : 'ask',
   );
 });
+
+test.each<[Rule['action'], Ruling['action']]>([
+  ['deny', 'deny'],
+  ['ask', 'ask'],
+  ['allow', 'ask'],
+])('2,000 rules that %s and a command of 256 parts: %s, and no stack overflows', (action, expected) => {
+  const rules = Array.from({ length: 2_000 }, (_, index): Rule => ({ pattern: `pay:c${index} *`, action }));
+  const parts = Array.from({ length: 256 }, () => ({ text: 'ls x', reduced: 'ls x' }));
+  const ruling = ruled({ run: policy(rules) }, { args: { a: 'ls x' }, subject: 'a', shell: { parts, uncertain: [] } });
+  const reason = `rule run#2000 cannot be evaluated: a command of 256 parts is too much for 2000 rules`;
+  expect(ruling).toMatchObject({ action: expected, reason });
+});

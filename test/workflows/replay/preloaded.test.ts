@@ -14,6 +14,7 @@ const allowedState: Record<string, string[]> = {
   'src/core/match/condition.ts': [
     'budget: let',
     'paid: let',
+    'ruledBy: let',
     'environment: let',
     'convert: let',
     'budget: is written to',
