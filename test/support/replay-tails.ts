@@ -18,8 +18,11 @@ export interface Tail {
   /** The last event of the tail. */
   endId: string;
   task: WorkflowTask;
-  /** True if an attempt of the task started and failed: a worker takes such a tail for a task. */
-  hasStarted: boolean;
+  /**
+   * False if a worker takes such a tail for a task (docs/decisions/0058): the clock has moved, because an attempt of the
+   * task started and failed, or because the task before brought nothing to workflow code. False also without a job.
+   */
+  isRecognised: boolean;
 }
 
 /** The command that leads to each event type. */
@@ -51,11 +54,24 @@ export function tailsOf(name: string, events: readonly HistoryEvent[]): Tail[] {
     const attempts = task.before.filter(({ eventType }) => /_WORKFLOW_TASK_(FAILED|TIMED_OUT)$/.test(eventType));
     const ends = new Set([...attempts, task.scheduled, task.whileScheduled.at(-1) ?? task.scheduled]);
     const hasStarted = task.before.some(({ eventType }) => eventType.endsWith('_WORKFLOW_TASK_STARTED'));
+    const isAfterJobs = index === 1 || bringsJobs(tasks[index - 1]!);
     return [...ends].map(({ eventId }) => {
       const at = `${name}: task ${task.started.eventId}, a query sees ${eventId}`;
-      return { name: at, events, previousId, endId: eventId, task, hasStarted };
+      const seen = [...task.before, ...task.whileScheduled].filter((each) => Number(each.eventId) <= Number(eventId));
+      const isRecognised = !hasStarted && isAfterJobs && seen.some(isJob);
+      return { name: at, events, previousId, endId: eventId, task, isRecognised };
     });
   });
+}
+
+/** True for an event that a worker hands to workflow code. */
+function isJob({ eventType }: HistoryEvent): boolean {
+  return !/_(ACTIVITY_TASK_STARTED|WORKFLOW_TASK_[A-Z_]+)$/.test(eventType);
+}
+
+function bringsJobs({ before, whileScheduled, commands }: WorkflowTask): boolean {
+  const isUpdated = commands.some(({ eventType }) => eventType.includes('_UPDATE_'));
+  return isUpdated || [...before, ...whileScheduled].some(isJob);
 }
 
 const atOnce = 4;
