@@ -49,7 +49,7 @@ export const maxPartMatches = 50_000;
 /** The answer to report, followed by all others that are as strict. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
-  const { length = 1 } = call.shell?.parts ?? [];
+  const { length } = call.shell?.parts ?? [];
   if (call.facts.engine >= 3 && length * all.length > maxPartMatches) {
     const problem = `a command of ${length} parts is too much for ${all.length} rules`;
     const failed = all.map(({ rule }) => ({ rule, problem })).toReversed();
