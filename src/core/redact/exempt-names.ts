@@ -49,6 +49,34 @@ const recipients = new Set([
   'destination',
 ]);
 
+/** As the last word of an argument's name: whom or what a call acts on, such as `iban`, `customer_email` or `sql`. */
+const actedOn = new Set([
+  'iban',
+  'bic',
+  'account',
+  'email',
+  'mail',
+  'phone',
+  'mobile',
+  'address',
+  'role',
+  'user',
+  'sql',
+  'statement',
+  'query',
+  'url',
+]);
+
+/**
+ * True for a whole argument that says whom or what a call acts on: two accounts or two addresses must be told apart. Not
+ * for members of an argument, which may describe others.
+ */
+export function saysOnWhat(path: readonly (string | number)[]): boolean {
+  const [name, ...members] = path;
+  if (typeof name !== 'string' || members.some((each) => typeof each === 'string')) return false;
+  return actedOn.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
+}
+
 /** True if what is at `path` is never redacted unless a policy names it. */
 export function isExempt(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');

@@ -18,6 +18,9 @@ export type SensitiveKind = (typeof sensitiveKinds)[number];
 /** The kinds that are of use to whoever reads them. The others identify a person. */
 export const secretKinds: readonly SensitiveKind[] = sensitiveKinds.slice(0, 8);
 
+/** Those by which a reviewer tells whom or what a call acts on. */
+export const identifyingKinds: readonly string[] = ['IBAN', 'EMAIL', 'PHONE'];
+
 export function placeholderOf(kind: string): string {
   return `[${kind}]`;
 }

@@ -1,9 +1,9 @@
 /** What reviewers do not see of a call's arguments: found where they are parsed, and applied where they are shown. */
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { isExempt } from './exempt-names.ts';
+import { isExempt, saysOnWhat } from './exempt-names.ts';
 import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
-import { mostSpans, placeholderOf, tooMuch } from './kinds.ts';
+import { identifyingKinds, mostSpans, placeholderOf, tooMuch } from './kinds.ts';
 import { type Leaf, leavesOf, valueAt } from './leaves.ts';
 import { namedKind } from './named-kind.ts';
 import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
@@ -43,10 +43,11 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
   if (kinds.includes('PASSWORD') && names.some(namesSecret)) return whole(placeholderOf('PASSWORD'));
   if (!isDemanded && isExempt(path)) return [];
+  const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
-  if (named !== undefined && kinds.includes(named)) return whole(placeholderOf(named));
+  if (named !== undefined && hidden.includes(named)) return whole(placeholderOf(named));
   // Of the numbers, only cards can be told from others.
-  const searched = typeof value === 'string' ? kinds : kinds.filter((kind) => kind === 'CARD');
+  const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const spans = findSensitive(text, searched, findMore);
   return spans.length <= mostSpans ? spans : whole(tooMuch);
 }

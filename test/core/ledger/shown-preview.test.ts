@@ -41,7 +41,7 @@ test.each(['ready', 'text', 'table', 'kind', 'rows'])("a hidden '%s' leaves the 
 test('a preview is not shown if it takes too long to find what is hidden', () => {
   const mails = addresses(8_000);
   const took = processorMs(() =>
-    expect(shownOf({ mails }, table(mails))).toEqual({
+    expect(shownOf({ notes: mails }, table(mails))).toEqual({
       state: 'failed',
       message: 'it repeats too much of what is hidden of the arguments',
     }),

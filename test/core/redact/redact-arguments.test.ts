@@ -86,8 +86,8 @@ describe('other arguments', () => {
     ],
     [
       'digits under a telling name',
-      { phone: '4155552671', ssn: 123_456_789, id: '4155552671' },
-      { phone: '[PHONE]', ssn: '[SSN]', id: '4155552671' },
+      { fax: '4155552671', ssn: 123_456_789, id: '4155552671' },
+      { fax: '[PHONE]', ssn: '[SSN]', id: '4155552671' },
     ],
     [
       'a name that is no name',

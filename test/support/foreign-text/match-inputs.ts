@@ -6,7 +6,7 @@ import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../.
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
-import { isExempt } from '../../../src/core/redact/exempt-names.ts';
+import { isExempt, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
 import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
 import {
   hiddenTexts,
@@ -78,6 +78,7 @@ export const matchInputs: Inputs = {
   'core/redact/checks.ts isEmail': isEmail,
   'core/redact/checks.ts isPhone': isPhone,
   'core/redact/checks.ts isWrittenPassword': isWrittenPassword,
+  'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
   'core/redact/find-sensitive.ts findSensitive': [
     (text) => findSensitive(text),
