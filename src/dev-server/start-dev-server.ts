@@ -5,6 +5,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
 import { findTemporal } from './find-temporal.ts';
 import { freePort, isPortFree, loopback } from './free-port.ts';
+import { guardUi, hiddenLoopback } from './guard-ui.ts';
 import { whenReady } from './when-ready.ts';
 
 export interface DevServerOptions {
@@ -94,7 +95,8 @@ async function launch(
   options: DevServerOptions,
 ): Promise<DevServer> {
   const namespace = options.namespace ?? 'default';
-  const child = spawnBound(binary, serverArguments(port, uiPort, options), {});
+  const ui = uiPort === null ? null : { host: hiddenLoopback(), port: await freePort() };
+  const child = spawnBound(binary, serverArguments(port, ui, await freePort(), options), {});
   let output = '';
   child.stdout.resume();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -108,7 +110,9 @@ async function launch(
     });
   });
   const address = `${loopback}:${port}`;
+  let closeUi: (() => void) | undefined;
   try {
+    if (uiPort !== null && ui !== null) closeUi = await guardUi(uiPort, ui);
     await whenReady({
       address,
       namespace,
@@ -117,10 +121,12 @@ async function launch(
       ended,
     });
   } catch (error) {
+    closeUi?.();
     await stop(child, ended);
     const reason = panicLine.exec(output)?.[0] ?? output.trim().split('\n').at(-1);
     throw unreachable(reason || (error as Error).message, new Error(output, { cause: error }));
   }
+  void ended.then(closeUi);
   return {
     address,
     namespace,
@@ -140,17 +146,25 @@ function attributesOf({
   return attributes;
 }
 
-function serverArguments(port: number, uiPort: number | null, options: DevServerOptions): string[] {
+function serverArguments(
+  port: number,
+  ui: { host: string; port: number } | null,
+  httpPort: number,
+  options: DevServerOptions,
+): string[] {
   const { namespace = 'default', dbFile } = options;
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
-  const ui = uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)];
+  const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
+  // As for the UI (guard-ui.ts): a web page must not reach it by a name of its own.
+  const hosts = JSON.stringify([loopback, 'localhost'].map((name) => `${name}:${httpPort}`));
+  const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
   const attributes = Object.entries(attributesOf(options)).flatMap(([name, type]) => [
     '--search-attribute',
     `${name}=${cliTypes[type]}`,
   ]);
-  return [...server, ...ui, ...state, '--namespace', namespace, ...attributes];
+  return [...server, ...uiFlags, ...http, ...state, '--namespace', namespace, ...attributes];
 }
 
 async function stop(child: BoundChild, ended: Promise<void>): Promise<void> {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,3 +172,60 @@ describe('a dev server that cannot start reports it in one sentence', () => {
     });
   });
 });
+
+test("Temporal's UI and its HTTP API answer under this machine's names only", async () => {
+  const server = await start({});
+  const { port } = new URL(server.uiUrl!);
+  const statusOf = async (host: string, method = 'GET'): Promise<number> => {
+    const path = '/api/v1/namespaces/default/workflows';
+    const [response] = (await once(
+      request({ host: '127.0.0.1', port, path, method, headers: { host } }).end(),
+      'response',
+    )) as [IncomingMessage];
+    response.resume();
+    return response.statusCode!;
+  };
+  expect(await statusOf(`127.0.0.1:${port}`)).toBe(200);
+  expect(await statusOf(`localhost:${port}`)).toBe(200);
+  for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1']) {
+    expect([host, await statusOf(host), await statusOf(host, 'POST')]).toEqual([host, 403, 403]);
+  }
+  const others = listeningPorts(server.pid).filter((each) => each !== Number(new URL(`x://${server.address}`).port));
+  for (const each of others) {
+    const asked = fetch(`http://127.0.0.1:${each}/api/v1/namespaces`, { signal: AbortSignal.timeout(5_000) });
+    const status = await asked.then(
+      (response) => response.status,
+      () => undefined,
+    );
+    // `fetch` names this machine; the ports that answer it refuse another name.
+    if (status !== 200) continue;
+    const [response] = (await once(
+      request({ host: '127.0.0.1', port: each, path: '/api/v1/namespaces', headers: { host: 'evil.example' } }).end(),
+      'response',
+    )) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(403);
+  }
+});
+
+/** The TCP ports on which a process listens at 127.0.0.1, by /proc; none where that is missing. */
+function listeningPorts(pid: number): number[] {
+  if (!existsSync(`/proc/${pid}/fd`)) return [];
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /socket:\[(\d+)\]/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(
+      ([, local = '', , state, , , , , , inode]) =>
+        state === '0A' && local.startsWith('0100007F') && sockets.has(inode!),
+    )
+    .map(([, local]) => parseInt(local!.split(':')[1]!, 16));
+}
