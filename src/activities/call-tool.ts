@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
 import { outcomeUnknownType, toolFailedType } from '../core/base/tool-failure.ts';
+import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { isRepeatable } from '../core/base/tool-call.ts';
@@ -43,14 +44,11 @@ function toolContext(context: Context, permit: Permit): ToolContext {
   };
 }
 
-/**
- * The tool's result, or a sentence for the model in its place: the tool ran, so this is no error, and a model that took it
- * for one would repeat the call.
- */
+/** The tool's result, or a sentence for the model in its place. */
 function givenResult(result: unknown, maxResultBytes: number): unknown {
   const problem = resultProblem(result ?? null, maxResultBytes);
   if (problem === undefined) return result ?? null;
-  return `the tool ran; its result cannot be given (${problem}); do not repeat it`;
+  return sentences.resultNotGiven(problem);
 }
 
 function resultProblem(result: unknown, maxResultBytes: number): string | undefined {

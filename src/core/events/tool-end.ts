@@ -35,7 +35,9 @@ function endOfFailure({ kind, type = '', message }: PlainFailure): ToolEnd | und
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
   if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
   if (type === payloadUnreadType || type === definitionChangedType) return undefined;
-  if (type === payloadNotKeptType) return failed(`the tool ran, but its result could not be kept (${message})`, 'yes');
+  if (type === payloadNotKeptType) {
+    return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
+  }
   if (notStarted.includes(type)) return failed(message, 'no');
   return failed(message, type === toolFailedType ? 'yes' : 'unknown');
 }

@@ -17,6 +17,9 @@ export const sentences = {
   notTakenYet: 'Events of this run wait for its next workflow task, which comes at once: ask again.',
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
+  /** No error: a model that took it for one would repeat the call. */
+  resultNotGiven: (problem: string): string =>
+    `the tool ran; its result cannot be given (${problem}); do not repeat it`,
   failed: (message: string): string => `Error: ${message}`,
 } as const;
 

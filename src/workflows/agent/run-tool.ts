@@ -71,8 +71,7 @@ function endOf(error: unknown, tool: string): ToolEnd {
     return { content, isError: true, ran: 'no', unread: true };
   }
   if (cause instanceof ApplicationFailure && cause.type === payloadNotKeptType) {
-    const content = sentences.failed(`the tool ran, but its result could not be kept (${cause.message})`);
-    return { content, isError: true, ran: 'yes' };
+    return { content: sentences.resultNotGiven(cause.message), isError: false, ran: 'yes' };
   }
   // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
