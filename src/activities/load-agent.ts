@@ -7,7 +7,6 @@ import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
 import { policyDigest } from '../core/policy/policy-digest.ts';
-import { parsePolicy } from '../core/policy-file/parse-policy.ts';
 import { modes } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
 import type { ChannelRoutes } from '../core/people/channel-routes.ts';
@@ -20,6 +19,7 @@ import type { RuleLines } from '../core/policy/rule-place.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { parentOfRun } from './parent-of-run.ts';
+import { readRunPolicy } from './read-policy.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
 
@@ -160,11 +160,11 @@ function checkInput(input: unknown): z.infer<typeof runInputShape> {
 
 /** Reads the policy of a run's input. Throws `policy_invalid` with the first problem and its place. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
-  const parsed = parsePolicy(document, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs });
-  if ('policy' in parsed) return parsed.policy;
-  const first = parsed.problems[0]!;
-  const place = first.path === undefined || first.path === '' ? '' : ` at ${first.path}`;
-  throw refused('policy_invalid', `The run's policy${place}: ${first.message}`);
+  const { maxTimeoutMs } = ceiling?.approval ?? {};
+  const read = readRunPolicy(document, { maxTimeoutMs, underCeiling: ceiling !== undefined });
+  if ('policy' in read) return read.policy;
+  const { path, message } = read.problem;
+  throw refused('policy_invalid', `The run's policy${path === '' ? '' : ` at ${path}`}: ${message}`);
 }
 
 function refused(type: ProblemCode, sentence: string): ApplicationFailure {

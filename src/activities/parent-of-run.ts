@@ -50,6 +50,7 @@ const recordedPolicy = z.looseObject({
     .looseObject({
       timeoutMs: duration.nullable(),
       maxTimeoutMs: duration.nullable(),
+      minRemindMs: duration.positive(),
       onTimeout: z.enum(['deny', 'allow']),
       maxPending: count,
       maxRetriesAfterDeny: count,

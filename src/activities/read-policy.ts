@@ -1,4 +1,5 @@
 import { parsePolicy } from '../core/policy-file/parse-policy.ts';
+import { hidingProblem } from '../core/policy/hiding-problem.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
@@ -6,15 +7,29 @@ export interface ReadPolicyInput {
   policy: JsonObject;
   /** The longest time-out that the run's ceiling allows; null permits `never`. */
   maxTimeoutMs?: number | null;
+  /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
+  underCeiling?: boolean;
 }
 
 /** `problem`: the first problem, with its place. */
 export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } | { problem: string }>;
 
 /** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
-export const readPolicy: ReadPolicy = async ({ policy: document, maxTimeoutMs }) => {
-  const parsed = parsePolicy(document, { maxTimeoutMs });
-  if ('policy' in parsed) return { policy: parsed.policy };
-  const { path, message } = parsed.problems[0]!;
-  return { problem: path === undefined || path === '' ? message : `${path}: ${message}` };
+export const readPolicy: ReadPolicy = async ({ policy: document, ...bounds }) => {
+  const read = readRunPolicy(document, bounds);
+  if ('policy' in read) return read;
+  const { path, message } = read.problem;
+  return { problem: path === '' ? message : `${path}: ${message}` };
 };
+
+/** Reads the policy of a run. `problem`: the first problem, and its place; empty for the whole policy. */
+export function readRunPolicy(
+  document: object,
+  { maxTimeoutMs, underCeiling = false }: Omit<ReadPolicyInput, 'policy'>,
+): { policy: Policy } | { problem: { path: string; message: string } } {
+  const parsed = parsePolicy(document, { maxTimeoutMs });
+  if ('problems' in parsed) return { problem: parsed.problems[0]! };
+  const { policy } = parsed;
+  const problem = underCeiling ? hidingProblem(policy) : undefined;
+  return problem === undefined ? { policy } : { problem };
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLoadAgent } from '../../src/activities/load-agent.ts';
+import { readPolicy } from '../../src/activities/read-policy.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import type { Agent } from '../../src/agents/definitions.ts';
@@ -40,6 +41,33 @@ const ids = (policies: readonly Policy[]): (string | undefined)[] => policies.ma
 
 test('records the engine that rules on the calls of the run', async () => {
   expect(await load([agentNamed('a')], {})).toMatchObject({ engine });
+});
+
+test.each<[string, RunInput['policy'], string]>([
+  [
+    'its arguments',
+    { approval: { include_arguments: false } },
+    "approval.include_arguments: 'include_arguments: false'",
+  ],
+  ['one of them', { redact: { also: ['to'] } }, "redact.also: 'also'"],
+])('below a ceiling, the policy of a run does not hide %s; without one, it may', async (_, document, place) => {
+  const agents = [agentNamed('a')];
+  await expect(load(agents, { policy: document }, { ceiling: policy('ceiling') })).rejects.toMatchObject({
+    type: 'policy_invalid',
+    message: `The run's policy at ${place} hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`,
+  });
+  await expect(load(agents, { policy: document })).resolves.toMatchObject({ agent: 'a' });
+  const own = { a: { ...policy('a'), approval: { includeArguments: false } } };
+  const { run } = await load(agents, {}, { ceiling: policy('ceiling'), own });
+  expect(run?.approval.includeArguments).toBe(false);
+});
+
+test('a change of policy hides nothing below a ceiling either', async () => {
+  const hides = { policy: { approval: { include_arguments: false } } };
+  expect(await readPolicy({ ...hides, underCeiling: true })).toMatchObject({
+    problem: expect.stringMatching(/^approval\.include_arguments: .* belongs in the ceiling or in the agent's policy$/),
+  });
+  expect(await readPolicy(hides)).toMatchObject({ policy: { approval: { includeArguments: false } } });
 });
 
 describe('a nested run', () => {

@@ -97,6 +97,7 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
   return written({
     timeoutMs: approval.timeout === undefined ? undefined : milliseconds(approval.timeout),
     maxTimeoutMs: approval.max_timeout === undefined ? undefined : milliseconds(approval.max_timeout),
+    minRemindMs: finiteMs(approval.min_remind),
     onTimeout: approval.on_timeout,
     maxPending: approval.max_pending,
     maxRetriesAfterDeny: approval.max_retries_after_deny,

@@ -26,7 +26,7 @@ export interface PolicyProblem {
 export interface ParsePolicyOptions {
   /** Repeated in each problem. */
   file?: string;
-  /** True for the operator's policy, the only one that may hold `max_timeout` and `reviewer_keys`. Default false. */
+  /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
   /**
    * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`; null: no limit. A longer time-out is refused,
@@ -140,14 +140,21 @@ function ruleName(path: readonly PropertyKey[]): string {
   return path.length === 2 ? `rule ${number}` : `rule ${number} of agent ${String(path[1])}`;
 }
 
+const ceilingOnly = ['max_timeout', 'min_remind'] as const;
+
 function timeoutProblems(
   document: PolicyDocument,
   { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
 ): ShapeProblem[] {
   const { timeout, max_timeout: written } = document.approval ?? {};
-  if (written !== undefined && !ceiling) {
-    const message = `'max_timeout' belongs in the ceiling, the policy given to createWorker`;
-    return [{ path: ['approval', 'max_timeout'], message, part: 'key' }];
+  if (!ceiling) {
+    const refused = ceilingOnly.filter((key) => document.approval?.[key] !== undefined);
+    if (refused.length > 0) {
+      return refused.map((key) => {
+        const message = `'${key}' belongs in the ceiling, the policy given to createWorker`;
+        return { path: ['approval', key], message, part: 'key' };
+      });
+    }
   }
   const raisedMs =
     maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);

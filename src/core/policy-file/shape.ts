@@ -40,6 +40,7 @@ const duration = z.string(durationSentence).superRefine((value, context) => {
 });
 const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
 const finite = duration.refine((value) => value !== 'never', finiteSentence);
+const interval = finite.refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity');
 const count = (least: number, most: number, why = '') => {
   const sentence = `must be a whole number from ${least} to ${most}${why}`;
   return z.int(sentence).min(least, sentence).max(most, sentence);
@@ -65,10 +66,7 @@ const ask = z.strictObject({
   allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
   timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
   warn_before: finite.optional().describe('Warn that long before the deadline.'),
-  remind: finite
-    .refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity')
-    .optional()
-    .describe('Remind that often, at most once a second.'),
+  remind: interval.optional().describe('Remind that often, at most once a second.'),
   escalate: z
     .array(z.strictObject({ after: finite, to: people }))
     .min(1, 'must have an item')
@@ -238,6 +236,9 @@ export const policyShape = z.strictObject({
       max_timeout: duration
         .optional()
         .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
+      min_remind: interval
+        .optional()
+        .describe('Ceiling only: how often policies below it may remind at most. Default once in 1m.'),
       on_timeout: onTimeout.optional(),
       max_pending: count(1, maxPendingBound, pendingReason)
         .optional()

@@ -5,7 +5,7 @@
  */
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defaultAlways } from './grants.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, shortestReminderMs, vetoWindowMs } from './limits.ts';
 import type { Always, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { Ruling } from './ruling.ts';
 import type { Json, Risk, Severity } from '../base/tool-call.ts';
@@ -34,7 +34,10 @@ export interface EscalationStep {
 
 /** Durations in milliseconds. */
 export interface AskTerms {
-  /** Null: waits for ever; possible only if the ceiling's `max_timeout` is never. */
+  /**
+   * Null: waits for ever; possible only if the ceiling's `max_timeout` is never. From engine 3 on, the longest of all
+   * layers if the call runs at the end.
+   */
   timeoutMs: number | null;
   /** `allow`: the call runs if nobody decides in time. Severity, risk and ceiling are already taken into account. */
   onTimeout: 'deny' | 'allow';
@@ -49,7 +52,7 @@ export interface AskTerms {
   allowSelf: boolean;
   /** Before the deadline; may be longer than the time-out. If several are set, the longest: the earliest warning. */
   warnBeforeMs: number | null;
-  /** If several are set, the shortest. */
+  /** If several are set, the shortest. From engine 3 on, the ceiling says how short those below it may be. */
   remindMs: number | null;
   /** The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. */
   escalate: readonly EscalationStep[];
@@ -69,16 +72,21 @@ interface AskedCall {
  */
 export function askTermsOf(
   layers: PolicyLayers,
-  ruling: Pick<Ruling, 'ask' | 'rule' | 'severity'>,
+  ruling: Pick<Ruling, 'ask' | 'rule' | 'severity' | 'engine'>,
   call: AskedCall,
 ): AskTerms {
   const asking = ruling.ask?.by ?? [];
   const requirements = requirementsOf(asking);
   const warnings = asking.flatMap(({ warnBeforeMs }) => warnBeforeMs ?? []);
-  const reminders = asking.flatMap(({ remindMs }) => remindMs ?? []);
+  const isBound = ruling.engine >= 3;
+  const leastMs = isBound ? shortestReminderMs(layers) : 0;
+  const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
+    typeof remindMs === 'number' && layer !== 'ceiling' ? Math.max(remindMs, leastMs) : remindMs,
+  );
+  const runsUnanswered = mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking);
   return {
-    timeoutMs: limitsOf(layers, ruling).timeoutMs,
-    onTimeout: mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking) ? 'allow' : 'deny',
+    timeoutMs: isBound && runsUnanswered ? vetoWindowMs(layers, asking) : limitsOf(layers, ruling).timeoutMs,
+    onTimeout: runsUnanswered ? 'allow' : 'deny',
     requirements,
     named: asking.some(namesReviewers),
     veto: asking.length === 0 || asking.some(({ veto = true }) => veto),
@@ -89,6 +97,16 @@ export function askTermsOf(
     escalate: requirements.flatMap(({ escalate }) => escalate).toSorted((one, other) => one.afterMs - other.afterMs),
     always: ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call)),
   };
+}
+
+/**
+ * The terms of a request that waits `waitMs` in all; null: for ever. From engine 3 on, no call runs unanswered before its
+ * veto is over: where a channel, an edit or a deadline that a change of policy found already set leaves less time, it is
+ * denied.
+ */
+export function termsOfWait(terms: AskTerms, waitMs: number | null, engine: number): AskTerms {
+  const isWhole = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
+  return engine < 3 || isWhole ? terms : { ...terms, onTimeout: 'deny' };
 }
 
 /**

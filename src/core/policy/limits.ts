@@ -2,10 +2,11 @@ import {
   defaultMaxPending,
   defaultMaxRetriesAfterDeny,
   defaultMaxTimeoutMs,
+  defaultMinRemindMs,
   defaultTimeoutMs,
   maxPendingBound,
   type ApprovalSettings,
-  type AskSettings,
+  type Policy,
   type PolicyLayers,
 } from './policy.ts';
 import type { Ruling } from './ruling.ts';
@@ -58,6 +59,16 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
   return Math.min(...(written.length === 0 ? [fallback] : written), bound);
 }
 
+/**
+ * The shortest interval of the reminders that any policy below the ceiling asks for: whoever answers for the operator must
+ * not be flooded from below. 0: there is no ceiling, nor was there one above.
+ */
+export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {
+  const ofCeilingMs = ceiling === undefined ? 0 : (ceiling.approval.minRemindMs ?? defaultMinRemindMs);
+  // A parent has a minimum if it was a ceiling when the run above started.
+  return Math.max(ofCeilingMs, ...parents.map(({ approval }) => approval.minRemindMs ?? 0));
+}
+
 /** The longest that a request may wait, extensions included, in milliseconds; null: for ever. */
 export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number | null {
   const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling?.approval ?? {};
@@ -67,30 +78,44 @@ export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number |
   return longestMs === Infinity ? null : longestMs;
 }
 
-function timeoutOf(
-  { ceiling, parents = [], run }: PolicyLayers,
-  asking: NonNullable<Ruling['ask']>['by'],
-): number | null {
-  const ofCeiling = asking.filter(({ layer }) => layer === 'ceiling');
-  const ofRun = asking.filter(({ layer }) => layer === 'agent' || layer === 'run');
-  const ofParent = (index: number) => asking.filter(({ parent }) => parent === index);
-  const writtenMs = [
-    ...ownOr(ofCeiling, ceiling?.approval.timeoutMs),
-    ...parents.flatMap(({ approval }, index) => ownOr(ofParent(index), approval.timeoutMs)),
-    ...ownOr(ofRun, run?.approval.timeoutMs),
+/**
+ * How long a call waits before it runs unanswered: the longest that any layer with a policy gives people to say no, for no
+ * layer shortens what another one gives. Null: for ever.
+ */
+export function vetoWindowMs(layers: PolicyLayers, asking: Asking): number | null {
+  const windowsMs = byLayer(layers, asking).flatMap(({ policy, by }) => {
+    const { timeoutMs: ofPolicyMs = defaultTimeoutMs } = policy.approval;
+    return ownOr(by, ofPolicyMs);
+  });
+  return atMost(Math.max(...windowsMs.map(orForEver)), longestWaitMs(layers));
+}
+
+function timeoutOf(layers: PolicyLayers, asking: Asking): number | null {
+  const writtenMs = byLayer(layers, asking).flatMap(({ policy, by }) => ownOr(by, policy.approval.timeoutMs));
+  return atMost(smallest(writtenMs.map(orForEver), defaultTimeoutMs), longestWaitMs(layers));
+}
+
+type Asking = NonNullable<Ruling['ask']>['by'];
+
+/** The policy of each layer that has one, and what of it asks. */
+function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): { policy: Policy; by: Asking }[] {
+  const all = [
+    { policy: ceiling, by: asking.filter(({ layer }) => layer === 'ceiling') },
+    ...parents.map((policy, index) => ({ policy, by: asking.filter(({ parent }) => parent === index) })),
+    { policy: run, by: asking.filter(({ layer }) => layer === 'agent' || layer === 'run') },
   ];
-  const timeoutMs = smallest(
-    writtenMs.map(orForEver),
-    defaultTimeoutMs,
-    orForEver(longestWaitMs({ ceiling, parents })),
-  );
-  return timeoutMs === Infinity ? null : timeoutMs;
+  return all.flatMap(({ policy, by }) => (policy === undefined ? [] : [{ policy, by }]));
 }
 
 /** The time-out of each rule, else its policy's; the policy's own if no rule asks. */
-function ownOr(asking: readonly AskSettings[], policyMs: number | null | undefined): (number | null)[] {
+function ownOr(asking: Asking, policyMs: number | null | undefined): (number | null)[] {
   const said = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
   return said.filter((timeoutMs) => timeoutMs !== undefined);
+}
+
+function atMost(durationMs: number, longestMs: number | null): number | null {
+  const shorterMs = Math.min(durationMs, orForEver(longestMs));
+  return shorterMs === Infinity ? null : shorterMs;
 }
 
 function orForEver(durationMs: number | null): number {

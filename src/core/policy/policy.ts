@@ -70,6 +70,8 @@ export interface ApprovalSettings {
   timeoutMs?: number | null;
   /** Ceiling only: the longest time-out allowed; null permits waiting for ever. Default 24 hours. */
   maxTimeoutMs?: number | null;
+  /** Ceiling only: the shortest interval of reminders for which policies below it may ask. Default 1 minute. */
+  minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
@@ -163,6 +165,7 @@ export const standardRiskDefaults = { read_only: 'allow', write: 'ask', destruct
 
 export const defaultTimeoutMs = 5 * 60_000;
 export const defaultMaxTimeoutMs = 24 * 3_600_000;
+export const defaultMinRemindMs = 60_000;
 export const defaultMaxPending = 10;
 export const defaultMaxRetriesAfterDeny = 3;
 /** Maximum number of names in one list of `show`. */

@@ -24,7 +24,8 @@ export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy 
  *
  * - Engine 1 looks at the command of a shell tool alone.
  * - Engine 2 looks at the whole call (whole-call.ts). A rule that cannot be evaluated makes the answer at least `ask`.
- * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts).
+ * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts). No layer
+ *   shortens the time in which another one lets people say no, nor floods those who answer for it (ask-terms.ts).
  */
 export const engine = 3;
 const oldest = 1;

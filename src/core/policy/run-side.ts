@@ -33,8 +33,8 @@ export interface RunSide extends Policy {
 export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMode?: Mode): RunSide | undefined {
   if (agentPolicy === undefined && inputPolicy === undefined && inputMode === undefined) return undefined;
   const agentRules = (agentPolicy?.rules ?? []).map((rule): RunSideRule => ({ ...rule, layer: 'agent' }));
-  // Ceiling only, like reviewer keys: neither parsePolicy nor this function accepts it from a lower layer.
-  const { maxTimeoutMs: _, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
+  // Ceiling only, like reviewer keys: neither parsePolicy nor this function accepts them from a lower layer.
+  const { maxTimeoutMs: _, minRemindMs: __, ...approval } = { ...agentPolicy?.approval, ...inputPolicy?.approval };
   const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const redact = mergeRedact(agentPolicy?.redact, inputPolicy?.redact);

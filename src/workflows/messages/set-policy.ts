@@ -72,13 +72,14 @@ export function setPolicyMessages(
     document: NonNullable<SetPolicyMessage['policy']>,
     follow: (policy: NonNullable<PolicyChange['policy']>) => Receipt,
   ): Lookup {
-    const maxTimeoutMs = policies().policies.ceiling?.approval.maxTimeoutMs;
+    const { ceiling } = policies().policies;
+    const bounds = { maxTimeoutMs: ceiling?.approval.maxTimeoutMs, underCeiling: ceiling !== undefined };
     return {
       blocks: true,
       failed: 'the new policy could not be read: send it again',
       ended: 'the run ended before it took the policy',
       find: async () => {
-        const found = await readPolicy({ policy: document, maxTimeoutMs });
+        const found = await readPolicy({ policy: document, ...bounds });
         if ('policy' in found) return () => follow(found.policy);
         const problem = `the new policy: ${found.problem.slice(0, maxProblemLength)}`;
         return () => refused('', { code: 'policy_invalid', message: problem });

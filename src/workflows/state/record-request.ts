@@ -2,6 +2,7 @@ import { uuid4, workflowInfo } from '@temporalio/workflow';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { iso } from '../../core/ledger/ledger.ts';
+import { termsOfWait } from '../../core/policy/ask-terms.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
 import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
@@ -47,6 +48,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   );
   const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
+  const waitMs = endMs === Infinity ? null : endMs - atMs;
   return {
     callId: call.callId,
     deadlineMs,
@@ -78,6 +80,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
       ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values)),
     },
     ...waiting,
+    terms: termsOfWait(terms, waitMs, ruling.engine),
     votes: [],
     hidden: isHidden ? true : undefined,
     redaction,

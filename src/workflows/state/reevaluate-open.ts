@@ -1,5 +1,5 @@
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { sameTerms } from '../../core/policy/ask-terms.ts';
+import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
@@ -40,11 +40,11 @@ function reevaluate(
   record: RequestRecord,
   { atMs, among }: { atMs: number; among: number },
 ): void {
-  const { request, ruled, terms: before } = record;
+  const { request, ruled, terms: before, deadlineMs } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, rulePlace, terms, assessment, show, redact } = rules.rule(call, state.ledger, atMs);
+  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, state.ledger, atMs);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
@@ -58,6 +58,8 @@ function reevaluate(
   if (!isShown || hidden !== record.hidden || redaction?.settings !== record.redaction?.settings) {
     state.apply({ kind: 'show', requestId, shown: { ...shown }, hidden, redaction: redaction ?? record.redaction });
   }
+  const waitMs = deadlineMs === null ? null : deadlineMs - openedAtMs({ request });
+  const terms = termsOfWait(asked, waitMs, ruling.engine);
   if (sameTerms(before, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;
   const reason = whyAsked(ruling, risk);

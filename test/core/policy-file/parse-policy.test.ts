@@ -24,7 +24,7 @@ risk_defaults: { read_only: allow, write: ask, destructive: deny }
 rules:
   - { pattern: "search_*", action: allow }
   - { id: prod, pattern: "deploy:*production*", action: ask, reason: "Production needs a person" }
-approval: { timeout: 90s, max_timeout: 2d, max_pending: 50 }
+approval: { timeout: 90s, max_timeout: 2d, min_remind: 10s, max_pending: 50 }
 `;
   const normal: Policy = {
     version: 1,
@@ -33,7 +33,7 @@ approval: { timeout: 90s, max_timeout: 2d, max_pending: 50 }
       { id: 'prod', pattern: 'deploy:*production*', action: 'ask', reason: 'Production needs a person' },
     ],
     riskDefaults: { read_only: 'allow', write: 'ask', destructive: 'deny' },
-    approval: { timeoutMs: 90_000, maxTimeoutMs: 48 * hour, maxPending: 50 },
+    approval: { timeoutMs: 90_000, maxTimeoutMs: 48 * hour, minRemindMs: 10_000, maxPending: 50 },
   };
   test('names of agents in NFC', () => {
     const rules = [{ pattern: 'a', action: 'deny' }];
@@ -379,6 +379,9 @@ describe('limits', () => {
     ['timeout: never, max_timeout: 2d', { ceiling: true }, "'timeout' never is over 2d"],
     ['timeout: never, max_timeout: never', { ceiling: true }, undefined],
     ['max_timeout: 1h', {}, "'max_timeout' belongs in the ceiling"],
+    ['min_remind: 1h', {}, "'min_remind' belongs in the ceiling"],
+    ['min_remind: 999ms', { ceiling: true }, "'min_remind' must be 1s or more"],
+    ['min_remind: never', { ceiling: true }, "'min_remind' must be a whole number and a unit"],
     ['timeout: 25h', { maxTimeoutMs: 48 * hour }, undefined],
     ['timeout: never', { maxTimeoutMs: null }, undefined],
     ['timeout: 2h', { maxTimeoutMs: hour }, undefined],

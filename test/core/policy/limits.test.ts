@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limitsOf, longestWaitMs, type Limits } from '../../../src/core/policy/limits.ts';
+import { limitsOf, longestWaitMs, shortestReminderMs, type Limits } from '../../../src/core/policy/limits.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import type { AskingRule } from '../../../src/core/policy/ruling.ts';
 
@@ -121,4 +121,16 @@ test.each<[string, Policy['approval'] | undefined, Policy['approval'][] | undefi
 ])('the longest wait: %s', (_, ceiling, parents, expected) => {
   const layers = { ...(ceiling && { ceiling: policy(ceiling) }), ...(parents && { parents: parents.map(policy) }) };
   expect(longestWaitMs(layers)).toBe(expected);
+});
+
+test.each<[string, Policy['approval'] | undefined, Policy['approval'][], number]>([
+  ['nobody is protected', undefined, [{}], 0],
+  ['a ceiling that says nothing', {}, [], 60_000],
+  ['a ceiling says more', { minRemindMs: hour }, [], hour],
+  ['a ceiling says less', { minRemindMs: 1_000 }, [{}], 1_000],
+  ['a parent that was a ceiling says more', { minRemindMs: 1_000 }, [{ minRemindMs: hour }], hour],
+  ['a parent alone was a ceiling', undefined, [{ minRemindMs: hour }], hour],
+])('the shortest reminders: %s', (_, ceiling, parents, expected) => {
+  const layers = { ...(ceiling && { ceiling: policy(ceiling) }), parents: parents.map(policy) };
+  expect(shortestReminderMs(layers)).toBe(expected);
 });

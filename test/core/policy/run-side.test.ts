@@ -55,7 +55,7 @@ test('each risk default and each limit comes from the later source that sets it'
 });
 
 test("a run's side cannot set limits that only a ceiling may set", () => {
-  expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null } })!.approval).toEqual({});
+  expect(mergeRunSide({ ...agent, approval: { maxTimeoutMs: null, minRemindMs: 1 } })!.approval).toEqual({});
 });
 
 describe('the directory', () => {

@@ -89,7 +89,7 @@ test('include_arguments false: reviewers see names, and the requested call runs'
 test.each<[string, object | undefined, boolean]>([
   [
     'the ceiling allows it: the call runs, and is reported as expired',
-    { approval: { on_timeout: 'allow' }, rules: [] },
+    { approval: { on_timeout: 'allow', timeout: '300ms' }, rules: [] },
     true,
   ],
   ['no ceiling allows it: denied', undefined, false],

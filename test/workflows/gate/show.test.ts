@@ -118,7 +118,6 @@ describe('the policies', () => {
     ['of the run adds names', {}, { show: { refund: ['note'] } }, { ...all() }],
     ['of the operator says false', { show: false }, { show: { refund: ['note'] } }, undefined],
     ['of the run says false', {}, { show: false }, undefined],
-    ['of the run hides arguments', { 'ref*': ['note'] }, { include_arguments: false }, undefined],
   ])('%s', async (_name, ceiling, run, expected) => {
     const approval = 'show' in ceiling ? ceiling : { show: ceiling };
     const world = await open({ policy: { rules: [], approval } });

@@ -10,7 +10,13 @@ import { openWorld } from '../../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld({
-    policy: { rules: [{ pattern: 'wipe', action: 'ask' }], approval: { on_timeout: 'allow' } },
+    policy: {
+      rules: [
+        { pattern: 'wipe', action: 'ask' },
+        { pattern: 'look', action: 'ask', ask: { timeout: '8s' } },
+      ],
+      approval: { on_timeout: 'allow' },
+    },
   });
 });
 afterAll(() => world.close());
@@ -58,9 +64,10 @@ test('an edit into an irreversible call counts, and is refused once the run has 
   await run.result();
 });
 
-test('if arguments are hidden, edited arguments are too', async () => {
-  const policy = { ...asks, approval: { include_arguments: false } };
-  const run = await world.start(pays(['hidden', 1]), { policy });
+test('if arguments are hidden, edited arguments are too', async ({ onTestFinished }) => {
+  const hiding = await openWorld({ policy: { ...asks, approval: { include_arguments: false } } });
+  onTestFinished(() => hiding.close());
+  const run = await hiding.start(pays(['hidden', 1]));
   const [request] = await run.open();
   const { requestId } = request!;
   await update(run, 'decide', { requestId, approved: true, modifiedArguments: { to: 'hidden-secret', amount: 9 } });
@@ -69,15 +76,24 @@ test('if arguments are hidden, edited arguments are too', async () => {
 });
 
 describe('the same rule with other terms', () => {
+  const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
+  const policy = (on_timeout: string, timeout = '8s'): JsonObject => ({
+    rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout } }],
+    approval: { on_timeout },
+  });
+
   test('a request no longer runs by itself at its deadline', async () => {
-    const policy = (on_timeout: string): JsonObject => ({
-      rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: '8s' } }],
-      approval: { on_timeout },
-    });
-    const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
     const run = await world.start(turns, { policy: policy('allow') });
     await run.open();
     await update(run, 'setPolicy', { policy: policy('deny') });
+    const { outcomes } = await run.result();
+    expect(outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
+  });
+
+  test('a request that would be denied soon does not run then: the ceiling gives it longer', async () => {
+    const run = await world.start(turns, { policy: policy('deny', '2s') });
+    await run.open();
+    await update(run, 'setPolicy', { policy: policy('allow', '2s') });
     const { outcomes } = await run.result();
     expect(outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
   });
