@@ -1,17 +1,36 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { parsePolicy } from '../../core/policy-file/parse-policy.ts';
+import type { Mode } from '../../core/policy/modes.ts';
+import { beyondDenying } from '../../core/policy/only-denies.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { Principal } from './principal.ts';
 
 const mostShown = 5;
 const longestDetail = 1_000;
 
 /**
- * Throws `policy_invalid`, with the places of the first mistakes, for a body's `policy` that no run takes. The longest
- * time-out is the operator's to say, so only the run's worker checks that.
+ * Checks what a body says of the policy of a new run. Throws `policy_invalid`, with the places of the first mistakes, for a
+ * `policy` that no run takes, and `forbidden` for what could loosen the policy of the agent, unless the sender may change
+ * policies. The longest time-out is the operator's to say, so only the run's worker checks that.
  */
-export function checkPolicy(policy: object): void {
+export function checkPolicy(
+  principal: Principal,
+  body: { policy?: object | undefined; mode?: Mode | undefined },
+): void {
+  const policy = body.policy === undefined ? undefined : checked(body.policy);
+  if (principal.roles.includes('operator')) return;
+  const place = beyondDenying({ policy, mode: body.mode });
+  if (place === undefined) return;
+  const why = 'it could loosen what its agent says';
+  const remedy = `leave it out, write a rule that denies, or have somebody with the role operator start the run`;
+  const message = `body.${place}: with the role starter, a run's policy may only deny, because ${why}: ${remedy}.`;
+  throw new ProblemError({ code: 'forbidden', message: visibleText(message).slice(0, longestDetail) });
+}
+
+function checked(policy: object): Policy {
   const parsed = parsePolicy(policy, { maxTimeoutMs: null });
-  if ('policy' in parsed) return;
+  if ('policy' in parsed) return parsed.policy;
   const shown = parsed.problems.slice(0, mostShown).map(({ path, message }) => {
     return `${path === '' ? 'body.policy' : `body.policy.${path}`}: ${message}`;
   });

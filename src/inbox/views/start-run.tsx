@@ -27,6 +27,7 @@ export function StartRunView() {
       </>
     );
   }
+  const mayLoosen = me?.roles.includes('operator') === true;
   const set = (change: Partial<StartFields>): void => {
     key.current = newMessageId();
     setFields({ ...fields, ...change });
@@ -99,23 +100,27 @@ export function StartRunView() {
         Keep it open for more messages
       </label>
       <details>
-        <summary>Policy, mode and caller</summary>
+        <summary>{mayLoosen ? 'Policy, mode and caller' : 'Policy'}</summary>
+        {mayLoosen && (
+          <label>
+            Mode
+            <select {...common('mode')} onChange={(event) => set({ mode: event.currentTarget.value })}>
+              <option value="">as the agent says</option>
+              {modes.map((mode) => (
+                <option key={mode}>{mode}</option>
+              ))}
+            </select>
+          </label>
+        )}
         <label>
-          Mode
-          <select {...common('mode')} onChange={(event) => set({ mode: event.currentTarget.value })}>
-            <option value="">as the agent says</option>
-            {modes.map((mode) => (
-              <option key={mode}>{mode}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Policy of this run, as JSON. It can only tighten the operator's policy.
+          {mayLoosen
+            ? "Policy of this run, as JSON. It can only tighten the operator's policy."
+            : 'Policy of this run, as JSON. With your role it may only deny.'}
           <textarea
             rows={5}
             spellcheck={false}
             class="mono"
-            placeholder='{ "rules": [{ "pattern": "*", "action": "ask" }] }'
+            placeholder={`{ "rules": [{ "pattern": "*", "action": "${mayLoosen ? 'ask' : 'deny'}" }] }`}
             {...common('policy')}
             onInput={(event) => set({ policy: event.currentTarget.value })}
           />

@@ -12,7 +12,12 @@ import { eventually } from '../../support/eventually.ts';
 let world: PeopleWorld;
 beforeAll(async () => {
   world = await openPeopleWorld(
-    { ann: ['viewer', 'starter'], bob: ['viewer', 'starter', 'reviewer'], ola: ['operator'] },
+    {
+      ann: ['viewer', 'starter'],
+      bob: ['viewer', 'starter', 'reviewer'],
+      ola: ['operator'],
+      otto: ['starter', 'operator'],
+    },
     { agentPolicy: rule('pay', 'ask') },
   );
 });
@@ -90,6 +95,28 @@ describe('POST /runs', () => {
     });
     // A run under the key would make this a conflict, since the input differs.
     expect(await started('ann', { input: input('bank') }, key)).toMatch(/^key-/);
+  });
+
+  test.each<[string, object, string]>([
+    ['a mode', { mode: 'bypassPermissions' }, 'body.mode'],
+    ['a mode in the policy', { policy: { mode: 'approve_all' } }, 'body.policy.mode'],
+    ['an allow rule', { policy: rule('pay', 'allow') }, 'body.policy.rules[0]'],
+    ['a shorter veto', { policy: { approval: { timeout: '1ms', on_timeout: 'allow' } } }, 'body.policy.approval'],
+    ['fewer arguments', { policy: { approval: { include_arguments: false } } }, 'body.policy.approval'],
+  ])('the role starter lifts nothing of the agent: %s', async (_, body, place) => {
+    const refused = await world.as('ann')('POST', '/runs', { agent: 'tester', input: input('shop'), ...body });
+    const remedy = 'leave it out, write a rule that denies, or have somebody with the role operator start the run.';
+    expect(await httpProblem(refused)).toMatchObject({
+      status: 403,
+      code: 'forbidden',
+      detail: `${place}: with the role starter, a run's policy may only deny, because it could loosen what its agent says: ${remedy}`,
+    });
+  });
+
+  test('the role starter may deny, and whoever is an operator too may loosen what the agent says', async () => {
+    const output = async (by: string, body: object) => (await world.run(await started(by, body)).result()).output;
+    expect(await output('ann', { policy: rule('pay', 'deny') })).toContain("Policy denies 'pay'");
+    expect(await output('otto', { mode: 'bypassPermissions' })).toContain('paid');
   });
 
   test('messages of users become its transcript', async () => {
@@ -195,7 +222,7 @@ describe('control', () => {
 
   test('a grant is revoked', async () => {
     const turns = [{ calls: [pay('shop')] }, { calls: [pay('other')] }, { text: 'Done.' }];
-    const id = await started('ann', {
+    const id = await started('otto', {
       input: JSON.stringify(turns),
       policy: rule('pay', 'ask', { ask: { always: 'call' } }),
     });

@@ -56,7 +56,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(start, async (context) => {
       const principal = principalOf(context.var);
       const { agent, input, policy, mode, metadata, caller, session } = context.req.valid('json');
-      if (policy !== undefined) checkPolicy(policy);
+      checkPolicy(principal, { policy, mode });
       const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
         policy: policy as JsonObject | undefined,
