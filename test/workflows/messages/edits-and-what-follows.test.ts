@@ -75,6 +75,17 @@ test('if arguments are hidden, edited arguments are too', async ({ onTestFinishe
   await run.result();
 });
 
+test('below a ceiling, a change of policy that hides arguments is refused', async () => {
+  const run = await world.start(pays(['shown', 1]), { policy: asks });
+  const [request] = await run.open();
+  const hides = { policy: { ...asks, approval: { include_arguments: false } } };
+  await expect(update(run, 'setPolicy', hides)).rejects.toMatchObject({
+    cause: { type: 'policy_invalid', message: expect.stringContaining('approval.include_arguments: ') },
+  });
+  expect(await details(run, request!.requestId)).toMatchObject({ arguments: { to: 'shown', amount: 1 } });
+  await run.handle.terminate();
+});
+
 describe('the same rule with other terms', () => {
   const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
   const policy = (on_timeout: string, timeout = '8s'): JsonObject => ({
