@@ -3,30 +3,60 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ClientOptions } from '../../client.ts';
 import type { WorkerOptions } from '../../worker.ts';
+import { escapeText } from '../../core/base/escape-text.ts';
+import type { Output } from './output.ts';
 import { UsageError } from './report-error.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
+
+/** A module that a worker runs. */
+export interface WorkerModule {
+  options: WorkerOptions;
+  /** Calls the module's exported `close`, if it has one. Rejects as that does. */
+  close: () => Promise<void>;
+}
 
 /**
  * Loads the default export `{ agents, tools, policy, … }` of a module, by default of `countersign.config.ts` or `.js`
  * in the current folder. A policy and channels given as file names are resolved relative to the module. Throws `UsageError`.
  */
 export async function loadConfig(path: string | undefined): Promise<WorkerOptions> {
+  return (await loadWorkerModule(path)).options;
+}
+
+/** Loads such a module as `loadConfig` does, with its exported `close`. Throws `UsageError`. */
+export async function loadWorkerModule(path: string | undefined): Promise<WorkerModule> {
   const file = configFile(path);
   if (file === undefined) {
     throw new UsageError(`There is no ${defaultFiles.join(' or ')} here: name the module that exports your agents.`);
   }
-  const config = await load(file);
+  const { default: config, close } = await load(file);
   if (typeof config !== 'object' || config === null || !Array.isArray((config as { agents?: unknown }).agents)) {
     throw new UsageError(`${file} must export default { agents: […], tools?, policy? }.`);
   }
   const { policy, channels, ...options } = config as
     WorkerOptions | (Omit<WorkerOptions, 'channels'> & { channels: string });
+  if (close !== undefined && typeof close !== 'function')
+    throw new UsageError(`${file} exports a close that is no function.`);
   return {
-    ...options,
-    ...(policy !== undefined && { policy: besideModule(file, policy) }),
-    ...(typeof channels === 'string' ? await channelsOf(besideModule(file, channels)) : channels && { channels }),
+    options: {
+      ...options,
+      ...(policy !== undefined && { policy: besideModule(file, policy) }),
+      ...(typeof channels === 'string' ? await channelsOf(besideModule(file, channels)) : channels && { channels }),
+    },
+    close: async () => {
+      await (close as (() => unknown) | undefined)?.();
+    },
   };
+}
+
+/** Closes a module before its process ends. An error of its own does not keep the process: it is a line of the log. */
+export async function closeModule({ close }: WorkerModule, { note }: Pick<Output, 'note'>): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    note(`The close() of the module failed: ${escapeText(messageOf(error))}`);
+  }
 }
 
 /** Loaded on demand: most modules have no channel file. */
@@ -38,7 +68,7 @@ async function channelsOf(file: string): Promise<Partial<WorkerOptions>> {
 /** The operator's policy of such a module, as a document, a text or a file; undefined without a module or a policy. */
 export async function loadPolicySource(path: string | undefined): Promise<string | object | undefined> {
   const file = configFile(path);
-  const { policy } = ((file === undefined ? undefined : await load(file)) ?? {}) as WorkerOptions;
+  const { policy } = ((file === undefined ? undefined : (await load(file)).default) ?? {}) as WorkerOptions;
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
@@ -53,7 +83,7 @@ function besideModule<Source>(file: string, source: Source): Source | string {
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */
 export async function loadClientConfig(path: string | undefined): Promise<ClientOptions> {
   const file = configFile(path);
-  const config = file === undefined ? undefined : await load(file);
+  const config = file === undefined ? undefined : (await load(file)).default;
   const { address, namespace, taskQueue, dataConverter, largePayloads, attributes } = (config ?? {}) as WorkerOptions;
   return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
 }
@@ -66,9 +96,9 @@ export function configFile(path: string | undefined): string | undefined {
   return resolve(file);
 }
 
-async function load(file: string): Promise<unknown> {
+async function load(file: string): Promise<{ default?: unknown; close?: unknown }> {
   try {
-    return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+    return (await import(pathToFileURL(file).href)) as { default?: unknown; close?: unknown };
   } catch (cause) {
     throw new Error(`${file} cannot be loaded: ${isOwnBuild(cause) ? notBuilt : messageOf(cause)}`, { cause });
   }

@@ -14,3 +14,5 @@ try {
   const { reportError } = await import('./report-error.ts');
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
 }
+// A worker that has ended holds nothing any more, and timers or sockets of its module must not keep the process.
+if (words[0] === 'worker') process.exit();

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type WorkerOptions, createWorker } from '../../../worker.ts';
 import { bundleKind } from '../../../worker/package-bundle.ts';
-import { configFile, loadConfig } from '../load-config.ts';
+import { closeModule, configFile, loadWorkerModule, type WorkerModule } from '../load-config.ts';
 import { processOutput } from '../output.ts';
 import { WorkerLog } from '../worker-log.ts';
 import { fileState } from './file-state.ts';
@@ -46,10 +46,12 @@ const asked = new Promise<void>((resolve) => {
   process.once('message', (message) => message === runMessage && resolve());
 });
 
+const output = { ...processOutput({}), forPeople };
+let loaded: WorkerModule | undefined;
 try {
-  const config = await loadConfig(module);
+  loaded = await loadWorkerModule(module);
+  const { options: config } = loaded;
   for (const path of filesNamedIn(config)) needs(path);
-  const output = { ...processOutput({}), forPeople };
   const worker = await createWorker({
     logger: new WorkerLog(output, { address, namespace }, config.logLevel),
     ...config,
@@ -65,7 +67,9 @@ try {
   await tell({ failed: loadFault(error) });
   process.exitCode = 1;
 }
-process.disconnect();
+if (loaded !== undefined) await closeModule(loaded, output);
+// Timers and sockets of the module must not keep the process.
+process.exit();
 
 /** The files that the options name and that no import shows. */
 function filesNamedIn({ policy, workflowsPath }: WorkerOptions): string[] {

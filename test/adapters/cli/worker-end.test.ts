@@ -1,0 +1,52 @@
+/** How the process of `countersign worker` ends. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { agentsModule, startCli } from './support.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-end-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A module that holds a timer and a socket for ever. */
+function moduleWith(close: string): string {
+  const file = join(folder, `${randomUUID()}.ts`);
+  const lines = [
+    `import { createServer } from 'node:net';`,
+    `import agents from ${JSON.stringify(agentsModule)};`,
+    `setInterval(() => undefined, 1_000);`,
+    `createServer().listen(0, '127.0.0.1');`,
+    `export default agents;`,
+    close,
+  ];
+  writeFileSync(file, lines.join('\n'));
+  return file;
+}
+
+const waits = `await new Promise((resolve) => setTimeout(resolve, 20));`;
+
+test.each([
+  ['no close', '', ''],
+  ['a close that is awaited', `export async function close() { ${waits} console.error('closed'); }`, 'closed\n'],
+  [
+    'a close that fails',
+    `export async function close() { ${waits} throw new Error('the pool\\nis gone'); }`,
+    'The close() of the module failed: the pool\\nis gone\n',
+  ],
+])('SIGTERM ends a worker whose module holds handles: %s', async (_name, close, stderr) => {
+  const worker = startCli(['worker', moduleWith(close), '--task-queue', `end-${randomUUID()}`]);
+  await worker.shows('{"agents":["tester"]}');
+  worker.child.kill('SIGTERM');
+  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 20_000, 'still runs'))]);
+  worker.child.kill('SIGKILL');
+  expect(ended).toEqual({ code: 0, stdout: '{"agents":["tester"]}\n', stderr });
+});
+
+test('a worker that is refused ends too, after close()', async () => {
+  const file = moduleWith(`export function close() { console.error('closed'); }`);
+  const worker = startCli(['worker', file, '--address', '127.0.0.1:1']);
+  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 20_000, 'still runs'))]);
+  worker.child.kill('SIGKILL');
+  expect(ended).toMatchObject({ code: 6, stderr: expect.stringMatching(/^closed\nerror: .*127\.0\.0\.1:1/) });
+});
