@@ -50,8 +50,18 @@ export function channelSetOf({
   if (!(batchMs >= 0 && batchMs <= longestBatchMs)) {
     throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
   }
+  for (const [name, channel] of channels) checkChannel(name, channel);
   const routesOfRun = routesReader(channels, routes);
   return channels.size === 0 ? undefined : { channels, routes: routesOfRun, quietHours, batchMs };
+}
+
+function checkChannel(name: string, channel: Channel): void {
+  try {
+    channel.check?.();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new DefinitionError(`channel '${name}': ${message}`, { cause });
+  }
 }
 
 /** A table is checked at once, what a function returns when it does. */

@@ -8,6 +8,8 @@ import type { Records } from '../client/records.ts';
  * first valid decision counts, wherever it comes from.
  */
 export interface Channel {
+  /** Called when a worker starts. Throws if the channel cannot work there, such as without a package: the worker does not start. */
+  check?(): void;
   /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
    * concerns the channel. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five

@@ -43,6 +43,7 @@ export function conditional({ below, otherwise, reason = defaultReason(below) }:
   };
   return {
     isAutomatic: isBelow,
+    ...(other.check && { check: () => other.check!() }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
       // An answer that settled nothing: the rule needs certain people, or several.

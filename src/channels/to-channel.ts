@@ -26,6 +26,9 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   for (const [name, value] of members) {
     if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
   }
+  if (source.check !== undefined && typeof source.check !== 'function') {
+    throw new DefinitionError(`A channel's check is a function.`);
+  }
   const { timeoutMs } = source;
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);

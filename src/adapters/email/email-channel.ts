@@ -5,6 +5,7 @@ import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
+import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
@@ -111,6 +112,7 @@ export function emailChannel(options: EmailOptions): Channel {
   }
 
   return {
+    check: () => requirePackage('nodemailer', 'Mail'),
     notify: async (request, context) => {
       const { step, key, sent } = context;
       // An attempt may be late.

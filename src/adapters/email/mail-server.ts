@@ -1,5 +1,3 @@
-import type { createTransport } from 'nodemailer';
-import { ProblemError } from '../../core/base/problem.ts';
 import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
@@ -70,7 +68,7 @@ export function openMailServer(transport: MailTransport): MailServer {
   }
   return {
     send: async (mail) => {
-      const { createTransport } = await nodemailer();
+      const { createTransport } = await import('nodemailer');
       const server = createTransport({
         host,
         port,
@@ -118,13 +116,4 @@ function asMailError(error: unknown, server: string): Error {
   return new Error(
     `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}`,
   );
-}
-
-async function nodemailer(): Promise<{ createTransport: typeof createTransport }> {
-  try {
-    return await import('nodemailer');
-  } catch (cause) {
-    const message = `Mail needs the package 'nodemailer': install it beside countersign (npm install nodemailer).`;
-    throw new ProblemError({ code: 'internal', message }, { cause });
-  }
 }

@@ -1,5 +1,4 @@
 import type { SocketModeClient } from '@slack/socket-mode';
-import { ProblemError } from '../../core/base/problem.ts';
 import { refusalCode } from './open-web-client.ts';
 import type { SlackSettings, SocketListening } from './slack-settings.ts';
 
@@ -33,7 +32,7 @@ export async function openSocket(
   onEnvelope: (envelope: Envelope) => void,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const { SocketModeClient: Client } = await importSocketMode();
+  const { SocketModeClient: Client } = await import('@slack/socket-mode');
   signal.throwIfAborted();
   const aborting = new AbortController();
   const client = new Client({
@@ -117,15 +116,6 @@ function reasonOf(data: unknown): string | undefined {
     return type === 'disconnect' && reason === 'link_disabled' ? reason : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function importSocketMode(): Promise<{ SocketModeClient: typeof SocketModeClient }> {
-  try {
-    return await import('@slack/socket-mode');
-  } catch (cause) {
-    const message = `Slack's Socket Mode needs the package @slack/socket-mode: install it with npm install @slack/socket-mode.`;
-    throw new ProblemError({ code: 'internal', message }, { cause });
   }
 }
 

@@ -11,10 +11,7 @@ const timeoutMs = 10_000;
  * not, because Slack may have carried them out: the caller checks before it tries again.
  */
 export async function openWebClient({ token, apiUrl }: SlackSettings, signal?: AbortSignal): Promise<WebClient> {
-  const { WebClient, LogLevel } = await import('@slack/web-api').catch((error: unknown) => {
-    const message = 'Slack needs the package @slack/web-api: install it with npm install @slack/web-api.';
-    throw new ProblemError({ code: 'internal', message }, { cause: error });
-  });
+  const { WebClient, LogLevel } = await import('@slack/web-api');
   // `retry` passes the option on, and its types do not have it.
   const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: onlyForRate };
   const fetchUntil: WebClientOptions['fetch'] = (url, init = {}) => {

@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { Channel, ChannelRequest } from '../../channels/channel.ts';
 import type { ChatApp } from '../../channels/chat-app.ts';
+import { requirePackage } from '../../channels/require-package.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { keyedQueue } from './keyed-queue.ts';
@@ -37,6 +38,7 @@ export function slackChannel(settings: SlackSettings): Channel {
   }
 
   const channel: Channel = {
+    check: () => requirePackage('@slack/web-api', 'Slack'),
     batch: true,
     notify: (request, context) =>
       connected(context.signal, async (client) => {

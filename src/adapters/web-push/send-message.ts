@@ -1,5 +1,5 @@
 import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
-import { isProblemError, ProblemError } from '../../core/base/problem.ts';
+import { isProblemError } from '../../core/base/problem.ts';
 import type { Delivery, PushMessage } from './push-message.ts';
 import type { Subscription } from './subscriptions.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
@@ -17,11 +17,11 @@ export async function sendMessage(
   { message, ttl, urgency, topic }: Delivery & { message: PushMessage },
   signal: AbortSignal,
 ): Promise<'taken' | 'gone'> {
-  const { generateRequestDetails } = await webPush();
+  const { default: webPush } = await import('web-push');
   const url = new URL(endpoint);
   // The gateway keeps no other, and whoever can seal a subscription could send by themselves.
   if (url.protocol !== 'https:') return 'gone';
-  const { headers, body } = generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
+  const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
     vapidDetails: { subject, publicKey, privateKey },
     contentEncoding: 'aes128gcm',
     TTL: ttl,
@@ -43,14 +43,4 @@ export async function sendMessage(
 function withoutLength(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length');
   return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
-}
-
-async function webPush() {
-  try {
-    const { default: library } = await import('web-push');
-    return library;
-  } catch (cause) {
-    const message = `Web push needs the package 'web-push': install it beside countersign (npm install web-push).`;
-    throw new ProblemError({ code: 'internal', message }, { cause });
-  }
 }

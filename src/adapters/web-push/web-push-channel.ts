@@ -4,6 +4,7 @@ import type { Channel, ChannelRequest, NotifyContext } from '../../channels/chan
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
+import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import type { Records } from '../../client/records.ts';
@@ -70,6 +71,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   }
 
   const channel: Channel = {
+    check: () => requirePackage('web-push', 'Web push'),
     notify: async (request, context) => {
       const { step, key, sent, records } = context;
       const subscriptions = subscriptionsOf(settings, required(records));
