@@ -63,6 +63,10 @@ export interface SecondGateOptions {
   checkEdit: CheckEdit;
 }
 
+/** What an operator can do for executions that are older than their gate. */
+const olderExecutions =
+  ': gate the call in its workflow, and admit executions that are older than the gate with gatedSince and ungatedUntil (docs/deploy.md)';
+
 type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
 /**
@@ -147,7 +151,8 @@ export function secondGate({
       // A tool is called by `agentRun` alone, which writes the permit before the arguments.
       const permit = permitShape.safeParse(activity === undefined ? input.args[0] : ofGated);
       if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
-        throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate`);
+        const remedy = activity === undefined ? '' : olderExecutions;
+        throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;
       // Check this before the digest: by another declaration, the same arguments may read differently.

@@ -63,6 +63,11 @@ export function activitySide(
   for (const { name } of registry.tools) {
     if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
   }
+  if (gated.size > 0 && workflowTypes.length === 0) {
+    throw new DefinitionError(
+      `gated needs workflowTypes, without which every call of ${[...gated.keys()].map((name) => `'${name}'`).join(', ')} is refused: name the workflow types whose gate admits these calls, such as workflowTypes: ['returnOrder']`,
+    );
+  }
   const { policy: ceiling, ruleLines: ceilingLines } =
     options.policy === undefined ? {} : loadPolicy(options.policy, `the worker's policy`, { ceiling: true });
   const agentPolicies = new Map<string, Policy>();

@@ -18,7 +18,7 @@ export interface PluginOptions extends ChannelOptions {
   policy?: string | object;
   /** Assessors of your own, beside the built-in ones and the `assess:` rules of the policy. They see agents' calls. */
   assessors?: readonly Assessor[];
-  /** The workflow types, besides `agentRun`, whose gated activities may run here. Default: none. */
+  /** The workflow types, besides `agentRun`, whose gated activities may run here. `gated` needs them. Default: none. */
   workflowTypes?: readonly string[];
   /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
   continueAsNewAfter?: Partial<ContinueAsNewAfter>;

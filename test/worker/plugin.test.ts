@@ -102,7 +102,7 @@ describe('a worker', () => {
       /^gated activity 'refund': remove inputTypes from its type information$/,
     ],
   ])('with %s is refused in one sentence', (_name, more, message) => {
-    const plugin = new CountersignPlugin({ tools: [pay], gated: { refund: {} } });
+    const plugin = new CountersignPlugin({ tools: [pay], gated: { refund: {} }, workflowTypes: ['returnOrder'] });
     expect(() => plugin.configureWorker({ ...options, ...(more() as object) })).toThrow(message);
   });
 
@@ -160,6 +160,11 @@ test.each<[string, object, RegExp]>([
     'a tool and a gated activity of one name',
     { tools: [pay], gated: { pay: {} } },
     /'pay' is a tool and a gated activity/,
+  ],
+  [
+    'a gated activity whose calls no workflow may make',
+    { gated: { refund: {} }, workflowTypes: [] },
+    /^gated needs workflowTypes, without which every call of 'refund' is refused: name the workflow types .* workflowTypes: \['returnOrder'\]$/,
   ],
   ['a policy that does not load', { policy: 'version: 2\n' }, /:1:/],
   [

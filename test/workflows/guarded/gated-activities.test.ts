@@ -272,6 +272,16 @@ describe('the second gate', () => {
     expect(world.ran()).toEqual([]);
   });
 
+  test('the refusal of a call without a permit names what admits older executions', async () => {
+    const handle = await world.start('trustedCalls', [{ name: 'pay', args: ['a', 1] }]);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const failed = events?.find(({ activityTaskFailedEventAttributes: failure }) => failure != null);
+    expect(failed?.activityTaskFailedEventAttributes?.failure?.message).toBe(
+      `'pay' was called without a permit of this workflow's gate: gate the call in its workflow, and admit executions that are older than the gate with gatedSince and ungatedUntil (docs/deploy.md)`,
+    );
+  });
+
   test('a valid-looking permit that a model passes as an argument is refused: it lacks the mark', async () => {
     const { definition } = gatedDefinition('pay', gated.pay);
     const digest = callDigest({ tool: 'pay', args: { to: 'a', amount: 1 }, definition });
