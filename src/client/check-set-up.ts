@@ -1,6 +1,6 @@
 import { missingSearchAttributes, namespaceRetentionDays } from '../connection/search-attributes.ts';
 import { requireOneSdk } from '../connection/one-sdk.ts';
-import { translateServerError } from '../connection/server-error.ts';
+import { startCommandIn, translateServerError } from '../connection/server-error.ts';
 import { callServer } from './call-server.ts';
 import { type Check, fine, runCheck, wrong } from './check.ts';
 import { checkClock } from './check-clock.ts';
@@ -31,7 +31,7 @@ export async function checkSetUp(
     const { serverVersion } = await callServer(session, () => session.connection.workflowService.getSystemInfo({}));
     return fine(`${address} answers${serverVersion === '' ? '' : `, with Temporal ${serverVersion}`}.`);
   });
-  if (!server.isOk) return [sdk, { ...server, command: 'countersign server' }];
+  if (!server.isOk) return [sdk, { ...server, command: startCommandIn(server.message) }];
   const found = await checkNamespace(session);
   if (!found.isOk) return [sdk, server, found];
   const clock = await runCheck('clock', () => checkClock(session));

@@ -1,4 +1,5 @@
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { connectionSettings } from './connection-settings.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../core/base/problem.ts';
 
 /** gRPC's status codes, by their names in the specification. */
@@ -36,13 +37,30 @@ export function serverWords(error: unknown): string {
 }
 
 export function unreachable(address: string, cause?: unknown): ProblemError {
+  const remedy = mayBeOwn(address)
+    ? `start one with \`${ownServerCommand}\``
+    : 'check that address and its TLS settings and API key';
   return new ProblemError(
     {
       code: 'server_unreachable',
-      message: `No Temporal server answers at ${address}: start one with \`countersign server\`, or name another with --address or TEMPORAL_ADDRESS.`,
+      message: `No Temporal server answers at ${address}: ${remedy}, or name another with --address or TEMPORAL_ADDRESS.`,
     },
     { cause },
   );
+}
+
+const ownServerCommand = 'countersign server';
+
+/** `countersign server` listens on this machine, without TLS and without keys. */
+function mayBeOwn(address: string): boolean {
+  const { tls, apiKey } = connectionSettings();
+  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):/.test(address);
+  return isLocal && apiKey === undefined && (tls ?? false) === false;
+}
+
+/** The command that such a sentence names; undefined if no server of this machine was meant. */
+export function startCommandIn(message: string): string | undefined {
+  return message.includes(`\`${ownServerCommand}\``) ? ownServerCommand : undefined;
 }
 
 export function runNotFound(workflowId: string, namespace: string, cause?: unknown): ProblemError {

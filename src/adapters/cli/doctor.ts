@@ -4,7 +4,9 @@ import { type ProblemCode, isProblemError } from '../../core/base/problem.ts';
 import type { Check } from '../../client/check.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { loadChannels } from './load-config.ts';
 import { type Output, processOutput } from './output.ts';
+import { UsageError } from './report-error.ts';
 
 /** `countersign doctor`: names everything that is not as the commands need it, with the command that mends it. */
 export function addDoctor(program: Command): void {
@@ -15,6 +17,8 @@ export function addDoctor(program: Command): void {
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
     .action(async (options: ClientFlags & { taskQueue?: string }) => {
       const { longestWait } = await import('./longest-wait.ts');
+      const channels = await checkChannels(options.config);
+      if (channels !== undefined) printCheck(processOutput(options), channels);
       const longestWaitMs = await longestWait(options.config);
       try {
         await withClient(options, async (client, output) => {
@@ -31,8 +35,8 @@ export function addDoctor(program: Command): void {
         printCheck(output, sdk);
         if (!isServer) return;
         const { code, message } = error;
-        const command = code === 'server_unreachable' ? 'countersign server' : undefined;
-        printCheck(output, { check: 'server', isOk: false, message, command });
+        const { startCommandIn } = await import('../../connection/server-error.ts');
+        printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
         process.exitCode = exitCodeOf(code);
       }
     });
@@ -41,7 +45,25 @@ export function addDoctor(program: Command): void {
 /** Problems that a server, or its absence, causes. */
 const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
 
-function printCheck(output: Output, { check, isOk, message, command }: Check): void {
+/** A check of the client, or of this command alone. */
+type Checked = Omit<Check, 'check'> & { check: Check['check'] | 'channels' };
+
+/** Makes the channels of the module as a worker does, and sends nothing. Undefined if it has none. */
+async function checkChannels(module: string | undefined): Promise<Checked | undefined> {
+  const check = 'channels';
+  try {
+    const options = await loadChannels(module);
+    if (options === undefined) return undefined;
+    const { channelSetOf } = await import('../../channels/channel-set.ts');
+    const names = [...(channelSetOf(options)?.channels.keys() ?? [])];
+    return { check, isOk: true, message: `A worker can start with its channels: ${names.join(', ') || 'none'}.` };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function printCheck(output: Output, { check, isOk, message, command }: Checked): void {
   if (!isOk) process.exitCode = 1;
   if (!output.forPeople) output.json({ check, ok: isOk, message, command });
   else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${check}: ${escapeText(message)}`);

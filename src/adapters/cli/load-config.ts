@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { ChannelOptions } from '../../channels/channel-set.ts';
 import type { ClientOptions } from '../../client.ts';
 import type { WorkerOptions } from '../../worker.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
@@ -8,6 +9,8 @@ import type { Output } from './output.ts';
 import { UsageError } from './report-error.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
+
+type ModuleOptions = WorkerOptions | (Omit<WorkerOptions, 'channels'> & { channels: string });
 
 /** A module that a worker runs. */
 export interface WorkerModule {
@@ -34,8 +37,7 @@ export async function loadWorkerModule(path: string | undefined): Promise<Worker
   if (typeof config !== 'object' || config === null || !Array.isArray((config as { agents?: unknown }).agents)) {
     throw new UsageError(`${file} must export default { agents: […], tools?, policy? }.`);
   }
-  const { policy, channels, ...options } = config as
-    WorkerOptions | (Omit<WorkerOptions, 'channels'> & { channels: string });
+  const { policy, channels, ...options } = config as ModuleOptions;
   if (close !== undefined && typeof close !== 'function')
     throw new UsageError(`${file} exports a close that is no function.`);
   return {
@@ -60,7 +62,7 @@ export async function closeModule({ close }: WorkerModule, { note }: Pick<Output
 }
 
 /** Loaded on demand: most modules have no channel file. */
-async function channelsOf(file: string): Promise<Partial<WorkerOptions>> {
+async function channelsOf(file: string): Promise<ChannelOptions> {
   const { readChannels } = await import('../../channels.ts');
   return readChannels(file);
 }
@@ -78,6 +80,15 @@ function besideModule<Source>(file: string, source: Source): Source | string {
   const besideIt = resolve(dirname(file), source);
   const isName = /\.(ya?ml|json)$/.test(source) && !existsSync(source);
   return existsSync(besideIt) || isName ? besideIt : source;
+}
+
+/** The channels of such a module, with what carries them; undefined without a module or channels. Throws as their file. */
+export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
+  const file = configFile(path);
+  const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??
+    {}) as ModuleOptions;
+  if (file === undefined || channels === undefined) return undefined;
+  return typeof channels === 'string' ? channelsOf(besideModule(file, channels)) : { ...options, channels };
 }
 
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */

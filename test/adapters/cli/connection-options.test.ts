@@ -68,9 +68,9 @@ describe('TLS', () => {
     };
     const results = Object.entries(cases).map(async ([name, flags]) => {
       const { code, stderr } = await cli(['setup', '--address', address, ...flags]);
-      return [name, code, stderr.slice(0, 60)];
+      return [name, code, stderr.slice(0, sentence.length)];
     });
-    const sentence = `error: No Temporal server answers at ${address}: start one with`.slice(0, 60);
+    const sentence = `error: No Temporal server answers at ${address}:`;
     expect(await Promise.all(results)).toEqual(Object.keys(cases).map((name) => [name, 6, sentence]));
   });
 

@@ -78,6 +78,43 @@ test('no server: exit 6', async () => {
   ]);
 });
 
+test.each([
+  ['a host of Temporal Cloud', 'agents.a1b2c.tmprl.cloud.invalid:7233', {}],
+  ['an API key', '127.0.0.1:1', { TEMPORAL_API_KEY: 'key' }],
+  ['TLS', '127.0.0.1:1', { TEMPORAL_TLS: 'true' }],
+])('no server, with %s: no command starts one', async (_what, address, env) => {
+  const { lines } = await doctor(['--address', address], env);
+  expect(lines.at(-1)).toEqual({
+    check: 'server',
+    ok: false,
+    message: `No Temporal server answers at ${address}: check that address and its TLS settings and API key, or name another with --address or TEMPORAL_ADDRESS.`,
+  });
+});
+
+describe('the channels of a module', () => {
+  const found = async (channels: string, file = '') => {
+    writeFileSync(join(folder, 'channels.yaml'), file);
+    const module = join(folder, `channels-${randomUUID()}.js`);
+    writeFileSync(module, `export default { agents: [], channels: ${channels} };`);
+    const { lines } = await doctor(['--config', module, '--address', '127.0.0.1:1']);
+    return lines.find(({ check }) => check === 'channels');
+  };
+
+  test('that can start are named', async () => {
+    const line = { check: 'channels', ok: true, message: 'A worker can start with its channels: desk.' };
+    expect(await found('{ desk: () => true }')).toEqual(line);
+    expect(await found(`'channels.yaml'`, 'channels: { desk: { kind: auto_deny } }')).toEqual(line);
+  });
+
+  test.each([
+    ['{ desk: { check() { throw new Error("No key."); }, resolve: () => true } }', '', "channel 'desk': No key."],
+    [`'channels.yaml'`, 'channels: { desk: { kind: auto_deni } }', expect.stringContaining("'kind' must be one of")],
+    [`'none.yaml'`, '', expect.stringContaining('no file')],
+  ])('that cannot: %s %s', async (channels, file, message) => {
+    expect(await found(channels, file)).toEqual({ check: 'channels', ok: false, message });
+  });
+});
+
 test('a namespace that does not exist: the command creates it', async () => {
   const { code, lines } = await doctor(['--namespace', 'nowhere']);
   const command = `temporal operator namespace create --namespace nowhere --address ${sharedAddress()} --retention 30d`;
