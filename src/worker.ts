@@ -2,7 +2,8 @@
 // Re-exports only, after the check of Node's version.
 import './connection/require-node.ts';
 export { bundleWorkflows, createWorker } from './worker/create-worker.ts';
-export type { CountersignWorker, WorkerOptions } from './worker/create-worker.ts';
+export type { CountersignWorker } from './worker/create-worker.ts';
+export type { WorkerOptions } from './worker/worker-options.ts';
 export { CountersignPlugin } from './worker/plugin.ts';
 export type { PluginOptions } from './worker/plugin-options.ts';
 export type { ServerOptions } from './connection/connection-settings.ts';

@@ -1,3 +1,4 @@
+import { unknownName } from '../core/base/unknown-name.ts';
 import { DefinitionError } from './definition-error.ts';
 
 /** Throws a `DefinitionError` unless `options` is an object with only `known` keys. */
@@ -7,7 +8,7 @@ export function checkOptions(place: string, options: unknown, known: readonly st
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key)) {
-      throw new DefinitionError(`${place}: unknown option '${key}'; known are ${known.join(', ')}`);
+      throw new DefinitionError(`${place}: ${unknownName('option', key, known)}`);
     }
   }
 }

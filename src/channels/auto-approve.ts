@@ -1,3 +1,4 @@
+import { checkChannelOptions } from './check-channel-options.ts';
 import type { Channel } from './channel.ts';
 import { answerTo, type ReasonOptions } from './reason.ts';
 
@@ -7,6 +8,8 @@ import { answerTo, type ReasonOptions } from './reason.ts';
  *
  * @example See {@link conditional}, which approves some calls only.
  */
-export function autoApprove({ reason = 'Approved automatically.' }: ReasonOptions = {}): Channel {
+export function autoApprove(options: ReasonOptions = {}): Channel {
+  checkChannelOptions('autoApprove', options, { reason: true });
+  const { reason = 'Approved automatically.' } = options;
   return { resolve: (request) => answerTo(request, true, reason) };
 }

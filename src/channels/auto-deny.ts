@@ -1,3 +1,4 @@
+import { checkChannelOptions } from './check-channel-options.ts';
 import type { Channel } from './channel.ts';
 import { answerTo, type ReasonOptions } from './reason.ts';
 
@@ -6,8 +7,8 @@ import { answerTo, type ReasonOptions } from './reason.ts';
  *
  * @example See {@link conditional}, which can deny what it does not approve.
  */
-export function autoDeny({
-  reason = 'Denied automatically: nobody is here to approve it.',
-}: ReasonOptions = {}): Channel {
+export function autoDeny(options: ReasonOptions = {}): Channel {
+  checkChannelOptions('autoDeny', options, { reason: true });
+  const { reason = 'Denied automatically: nobody is here to approve it.' } = options;
   return { resolve: (request) => answerTo(request, false, reason) };
 }

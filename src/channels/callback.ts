@@ -1,4 +1,5 @@
 import type { Channel, ChannelFunction } from './channel.ts';
+import { checkChannelOptions } from './check-channel-options.ts';
 import { checkAnswer } from './check-answer.ts';
 import { type ReasonOptions, reasonOf } from './reason.ts';
 
@@ -16,7 +17,9 @@ import { type ReasonOptions, reasonOf } from './reason.ts';
  * console.log(Object.keys(small)); // [ 'resolve' ]
  * ```
  */
-export function callback(answer: ChannelFunction, { reason }: ReasonOptions = {}): Channel {
+export function callback(answer: ChannelFunction, options: ReasonOptions = {}): Channel {
+  checkChannelOptions('callback', options, { reason: true });
+  const { reason } = options;
   return {
     resolve: async (request, signal, context) => {
       const given = checkAnswer(await answer(request, signal, context));

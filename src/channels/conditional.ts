@@ -3,6 +3,7 @@ import { aborted } from '../core/base/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';
+import { checkChannelOptions } from './check-channel-options.ts';
 import { answerTo, type ReasonOptions } from './reason.ts';
 import { toChannel } from './to-channel.ts';
 
@@ -31,7 +32,9 @@ export interface ConditionalOptions extends ReasonOptions {
  * console.log(Object.keys(night)); // [ 'isAutomatic', 'resolve' ]
  * ```
  */
-export function conditional({ below, otherwise, reason = defaultReason(below) }: ConditionalOptions): Channel {
+export function conditional(options: ConditionalOptions): Channel {
+  checkChannelOptions('conditional', options, { below: true, otherwise: true, reason: true });
+  const { below, otherwise, reason = defaultReason(below) } = options;
   if (!severities.includes(below)) {
     throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);
   }

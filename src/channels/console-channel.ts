@@ -5,6 +5,7 @@ import { renderTerminal } from '../core/card/render-terminal.ts';
 import { aborted } from '../core/base/aborted.ts';
 import { narrowestScope } from '../core/ledger/narrowest-scope.ts';
 import { consoleLineHelp, readConsoleLine } from '../core/messages/console-line.ts';
+import { checkChannelOptions } from './check-channel-options.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
 
 /** Options of `consoleChannel`. */
@@ -33,11 +34,9 @@ const defaultTimeoutMs = 300_000;
  * console.log(consoleChannel({ timeoutMs: 60_000 }).timeoutMs); // 60000
  * ```
  */
-export function consoleChannel({
-  input = process.stdin,
-  output = process.stdout,
-  timeoutMs = defaultTimeoutMs,
-}: ConsoleOptions = {}): Channel {
+export function consoleChannel(options: ConsoleOptions = {}): Channel {
+  checkChannelOptions('consoleChannel', options, { input: true, output: true, timeoutMs: true });
+  const { input = process.stdin, output = process.stdout, timeoutMs = defaultTimeoutMs } = options;
   return {
     timeoutMs,
     resolve: async (request, signal) => {

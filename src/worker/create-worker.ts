@@ -15,35 +15,16 @@ import {
   bundleWorkflowCode,
   makeTelemetryFilterString,
 } from '@temporalio/worker';
+import type { ChannelOptions } from '../channels/channel-set.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { modulePath } from '../connection/module-path.ts';
-import type { ServerOptions } from '../connection/connection-settings.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
+import { checkWorkerOptions, ownOptionNames, type WorkerOptions } from './worker-options.ts';
 import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
-import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
-
-/** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
-type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
-
-/**
- * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
- * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, and what the plugin sets. Activities under
- * `gated` run only behind a gate, whatever schedules them.
- */
-export interface WorkerOptions extends ServerOptions, PluginOptions, PassedOn {
-  /** Default `countersign`. */
-  taskQueue?: string;
-  /** Other plugins of Temporal's, such as an integration of an agent framework. */
-  plugins?: readonly WorkerPlugin[];
-  /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
-  logLevel?: LogLevel;
-  /** Takes the log lines instead, in place of standard error and of `logLevel`; the first worker sets it. */
-  logger?: Logger;
-}
 
 /** The result of `createWorker`: a worker of Temporal's, with the connection that it owns. */
 export interface CountersignWorker {
@@ -81,6 +62,11 @@ export interface CountersignWorker {
  * ```
  */
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
+  checkWorkerOptions('createWorker', options);
+  return makeWorker(await withChannels(options));
+}
+
+async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   const plugin = new CountersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
   installLogger(options.logLevel ?? 'WARN', options.logger);
   const { namespace, ...settings } = connectionSettings(options);
@@ -113,18 +99,27 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   }
 }
 
+type WithChannels = Omit<WorkerOptions, 'channels'> & ChannelOptions;
+
+/** The options with the channels of their file, which says the rest about channels too. */
+async function withChannels({ channels, ...options }: WorkerOptions): Promise<WithChannels> {
+  if (typeof channels !== 'string') return { ...options, channels };
+  // Its kinds load slowly, and most workers have no such file.
+  const { readChannels } = await import('../channels.ts');
+  return { ...options, ...(await readChannels(channels)) };
+}
+
 /** A bundle of the package, or what Temporal's worker bundles unless the options name something else. */
-function workflowCode(options: WorkerOptions): PassedOn {
+function workflowCode(options: WithChannels): Partial<TemporalWorkerOptions> {
   const codePath = packageBundle(bundleKind(options), (sentence) => Runtime.instance().logger.warn(sentence));
   if (codePath !== undefined) return { workflowBundle: { codePath } };
   return options.workflowBundle === undefined ? { workflowsPath: modulePath('workflows/index') } : {};
 }
 
 /** Everything but what is ours and what `createWorker` makes itself. */
-function passedOn(options: WorkerOptions): PassedOn {
-  const own = [...pluginOptionNames, 'address', 'namespace', 'taskQueue', 'plugins', 'logLevel', 'logger'];
+function passedOn(options: WithChannels): Partial<TemporalWorkerOptions> {
   return Object.fromEntries(
-    Object.entries(options).filter(([name, value]) => value !== undefined && !own.includes(name)),
+    Object.entries(options).filter(([name, value]) => value !== undefined && !ownOptionNames.includes(name)),
   );
 }
 

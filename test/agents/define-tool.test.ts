@@ -165,7 +165,7 @@ describe('defineTool', () => {
   });
 
   test.each([
-    [{ risky: true }, /^defineTool: unknown option 'risky'; known are name, description/],
+    [{ risky: true }, /^defineTool: unknown option 'risky': did you mean 'risk'\?$/],
     [
       aiSdkTool({ description: '', inputSchema: z.object({}), execute: () => null }),
       /^defineTool: 'inputSchema' is the AI SDK's name for the schema: give it as input$/,

@@ -6,11 +6,10 @@ import type { ClientOptions } from '../../client.ts';
 import type { WorkerOptions } from '../../worker.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
+import { checkWorkerOptions } from '../../worker/worker-options.ts';
 import { UsageError } from './report-error.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
-
-type ModuleOptions = WorkerOptions | (Omit<WorkerOptions, 'channels'> & { channels: string });
 
 /** A module that a worker runs. */
 export interface WorkerModule {
@@ -37,14 +36,15 @@ export async function loadWorkerModule(path: string | undefined): Promise<Worker
   if (typeof config !== 'object' || config === null || !Array.isArray((config as { agents?: unknown }).agents)) {
     throw new UsageError(`${file} must export default { agents: […], tools?, policy? }.`);
   }
-  const { policy, channels, ...options } = config as ModuleOptions;
+  checkWorkerOptions(file, config);
+  const { policy, channels, ...options } = config as WorkerOptions;
   if (close !== undefined && typeof close !== 'function')
     throw new UsageError(`${file} exports a close that is no function.`);
   return {
     options: {
       ...options,
       ...(policy !== undefined && { policy: besideModule(file, policy) }),
-      ...(typeof channels === 'string' ? await channelsOf(besideModule(file, channels)) : channels && { channels }),
+      ...(channels !== undefined && { channels: besideModule(file, channels) }),
     },
     close: async () => {
       await (close as (() => unknown) | undefined)?.();
@@ -59,12 +59,6 @@ export async function closeModule({ close }: WorkerModule, { note }: Pick<Output
   } catch (error) {
     note(`The close() of the module failed: ${escapeText(messageOf(error))}`);
   }
-}
-
-/** Loaded on demand: most modules have no channel file. */
-async function channelsOf(file: string): Promise<ChannelOptions> {
-  const { readChannels } = await import('../../channels.ts');
-  return readChannels(file);
 }
 
 /** The operator's policy of such a module, as a document, a text or a file; undefined without a module or a policy. */
@@ -86,9 +80,12 @@ function besideModule<Source>(file: string, source: Source): Source | string {
 export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
   const file = configFile(path);
   const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??
-    {}) as ModuleOptions;
+    {}) as WorkerOptions;
   if (file === undefined || channels === undefined) return undefined;
-  return typeof channels === 'string' ? channelsOf(besideModule(file, channels)) : { ...options, channels };
+  if (typeof channels !== 'string') return { ...options, channels };
+  // Its kinds load slowly, and most modules have no such file.
+  const { readChannels } = await import('../../channels.ts');
+  return readChannels(besideModule<string>(file, channels));
 }
 
 /** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */

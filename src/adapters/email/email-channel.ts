@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
@@ -49,6 +50,16 @@ const shortestKey = 32;
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function emailChannel(options: EmailOptions): Channel {
+  checkChannelOptions('emailChannel', options, {
+    transport: true,
+    from: true,
+    gatewayUrl: true,
+    people: true,
+    to: true,
+    linkKey: true,
+    namespace: true,
+    highestSeverity: true,
+  });
   const { linkKey, namespace, highestSeverity = 'critical' } = options;
   const origin = gatewayOrigin(options.gatewayUrl);
   const from = senderOf(options.from);

@@ -1,5 +1,6 @@
 import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** The SMTP server that sends the mails. */
@@ -60,6 +61,15 @@ interface SmtpError {
 
 /** Throws `policy_invalid` for a password that would be sent in clear. */
 export function openMailServer(transport: MailTransport): MailServer {
+  checkChannelOptions('emailChannel: transport', transport, {
+    host: true,
+    port: true,
+    tls: true,
+    user: true,
+    password: true,
+    ca: true,
+    timeoutMs: true,
+  });
   const { host, tls = 'starttls', port = tls === 'implicit' ? 465 : 587, user, password, ca } = transport;
   const { timeoutMs = 20_000 } = transport;
   if (tls === 'none' && password !== undefined && !/^(?:127\.[\d.]+|localhost|::1)$/.test(host)) {

@@ -1,3 +1,4 @@
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import type { Channel, ChannelStep } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
@@ -46,6 +47,16 @@ const longestId = 500;
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
+  checkChannelOptions('httpTemplateChannel', options, {
+    notify: true,
+    settled: true,
+    secrets: true,
+    gatewayUrl: true,
+    steps: true,
+    allowAddresses: true,
+    requestTimeoutMs: true,
+    lookup: true,
+  });
   const { notify, settled, secrets = {}, steps } = options;
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
   const sendHttp = httpSender(options);

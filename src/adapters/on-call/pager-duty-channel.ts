@@ -1,3 +1,4 @@
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import type { Channel, ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
@@ -42,6 +43,16 @@ const longestSummary = 1_024;
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function pagerDutyChannel(options: PagerDutyOptions): Channel {
+  checkChannelOptions('pagerDutyChannel', options, {
+    routingKey: true,
+    gatewayUrl: true,
+    onSettled: true,
+    steps: true,
+    url: true,
+    allowAddresses: true,
+    requestTimeoutMs: true,
+    lookup: true,
+  });
   const { routingKey, onSettled = 'resolve', steps, url = 'https://events.pagerduty.com' } = options;
   if (!/^[\x21-\x7E]{1,255}$/.test(routingKey)) {
     throw policyInvalid('The routing key of PagerDuty is empty or not valid.');

@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
@@ -39,6 +40,16 @@ const curve = 'prime256v1';
 
 /** Throws `policy_invalid` for options that cannot work. */
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
+  checkChannelOptions('webPushChannel', options, {
+    subject: true,
+    publicKey: true,
+    privateKey: true,
+    gatewayUrl: true,
+    allowAddresses: true,
+    ca: true,
+    requestTimeoutMs: true,
+    lookup: true,
+  });
   const { subject, publicKey, privateKey, gatewayUrl, allowAddresses = [], ca, requestTimeoutMs = 10_000 } = options;
   const isSubject = /^mailto:[^\s@]+@[^\s@]+$/.test(subject) || (URL.canParse(subject) && subject.startsWith('https:'));
   if (!isSubject) throw policyInvalid(`'subject' must be mailto: and an address, or an https URL.`);

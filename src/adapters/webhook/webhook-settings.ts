@@ -1,3 +1,4 @@
+import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
@@ -31,6 +32,23 @@ const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|trans
 
 /** Throws `policy_invalid`, also for an address that must not be reached. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
+  checkChannelOptions('webhookChannel', options, {
+    url: true,
+    secret: true,
+    name: true,
+    poll: true,
+    pollUrl: true,
+    pollIntervalMs: true,
+    callbackUrl: true,
+    signedAnswers: true,
+    legacySignature: true,
+    headers: true,
+    requestTimeoutMs: true,
+    allowAddresses: true,
+    proxy: true,
+    tls: true,
+    lookup: true,
+  });
   const { pollUrl, callbackUrl, pollIntervalMs = 2_000, requestTimeoutMs = 10_000, proxy, lookup } = options;
   const secrets = [options.secret ?? []].flat();
   const keys = signingKeys(secrets);

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { unknownName } from '../base/unknown-name.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 
 /** What is explained: a document, its shape, and what to call it, such as `an identity file`. */
@@ -23,10 +24,11 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     const { path } = issue;
     const name = nameOf(path, what);
     if (issue.code === 'unrecognized_keys') {
-      const known = knownKeys(shape, path).join(', ');
+      const known = knownKeys(shape, path);
+      const listed = `known here are ${known.join(', ')}`;
       return issue.keys.map((key) => ({
         path: [...path, key],
-        message: `unknown key '${key.slice(0, 60)}'; known here are ${known}`,
+        message: unknownName('key', key, known, listed),
         part: 'key',
       }));
     }

@@ -1,0 +1,63 @@
+/**
+ * The known name that a mistyped one most likely means: it differs in case, in separators, by what is missing at the end, or
+ * by at most two letters. Undefined if none does.
+ *
+ * @example
+ * nearestName('chanels', ['channels', 'routes']); // => 'channels'
+ * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
+ * nearestName('colour', ['channels', 'routes']); // => undefined
+ */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > longestName) return undefined;
+  const typed = plain(name);
+  const rated = known.map((each) => ({ each, changes: changesBetween(typed, plain(each)) }));
+  const [best] = rated.toSorted((one, other) => one.changes - other.changes);
+  return best !== undefined && best.changes <= Math.min(mostChanges, Math.floor(typed.length / 3))
+    ? best.each
+    : undefined;
+}
+
+/** What is wrong with a name that is not known, with the nearest known one, or else with `listed`. */
+export function unknownName(
+  what: 'key' | 'option',
+  name: string,
+  known: readonly string[],
+  listed = `known are ${known.join(', ')}`,
+): string {
+  const nearest = nearestName(name, known);
+  const remedy = nearest === undefined ? `; ${listed}` : `: did you mean '${nearest}'?`;
+  return `unknown ${what} '${name.slice(0, 60)}'${remedy}`;
+}
+
+const longestName = 64;
+const mostChanges = 2;
+const shortestBeginning = 4;
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** The letters to add, remove, replace or swap with the next one. A missing or superfluous end counts as one change. */
+function changesBetween(one: string, other: string): number {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  if (short !== long && short.length >= shortestBeginning && long.startsWith(short)) return 1;
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= one.length; row += 1) {
+    const [above, twoAbove] = [rows[row - 1]!, rows[row - 2]];
+    const line = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      line.push(
+        Math.min(
+          above[column]! + 1,
+          line[column - 1]! + 1,
+          above[column - 1]! + (isSame ? 0 : 1),
+          twoAbove !== undefined && isSwap ? twoAbove[column - 2]! + 1 : Infinity,
+        ),
+      );
+    }
+    rows.push(line);
+  }
+  return rows.at(-1)!.at(-1)!;
+}

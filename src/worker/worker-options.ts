@@ -1,0 +1,91 @@
+import type { LogLevel, Logger, WorkerOptions as TemporalWorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import { DefinitionError } from '../agents/definition-error.ts';
+import type { ServerOptions } from '../connection/connection-settings.ts';
+import { unknownName } from '../core/base/unknown-name.ts';
+import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
+
+/** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
+type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
+
+/**
+ * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
+ * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, and what the plugin sets. Activities under
+ * `gated` run only behind a gate, whatever schedules them.
+ */
+export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
+  /** By name, or the path of a channel file (docs/channels.md), which then says the rest about channels too. Default: none. */
+  channels?: PluginOptions['channels'] | string;
+  /** Default `countersign`. */
+  taskQueue?: string;
+  /** Other plugins of Temporal's, such as an integration of an agent framework. */
+  plugins?: readonly WorkerPlugin[];
+  /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
+  logLevel?: LogLevel;
+  /** Takes the log lines instead, in place of standard error and of `logLevel`; the first worker sets it. */
+  logger?: Logger;
+}
+
+/** The options that are not Temporal's, or that `createWorker` reads itself. */
+export const ownOptionNames: readonly string[] = [
+  ...pluginOptionNames,
+  'address',
+  'namespace',
+  'taskQueue',
+  'plugins',
+  'logLevel',
+  'logger',
+];
+
+const passedOnNames = Object.keys({
+  identity: true,
+  buildId: true,
+  useVersioning: true,
+  workerDeploymentOptions: true,
+  activities: true,
+  patchActivationCallback: true,
+  nexusServices: true,
+  workflowsPath: true,
+  workflowBundle: true,
+  shutdownGraceTime: true,
+  shutdownForceTime: true,
+  dataConverter: true,
+  tuner: true,
+  maxConcurrentActivityTaskExecutions: true,
+  maxConcurrentLocalActivityExecutions: true,
+  maxConcurrentNexusTaskExecutions: true,
+  enableNonLocalActivities: true,
+  disablePayloadErrorLimit: true,
+  maxActivitiesPerSecond: true,
+  maxTaskQueueActivitiesPerSecond: true,
+  maxEagerActivityReservationsPerWorkflowTask: true,
+  maxConcurrentWorkflowTaskExecutions: true,
+  nonStickyToStickyPollRatio: true,
+  maxConcurrentWorkflowTaskPolls: true,
+  workflowTaskPollerBehavior: true,
+  activityTaskPollerBehavior: true,
+  nexusTaskPollerBehavior: true,
+  maxConcurrentActivityTaskPolls: true,
+  maxConcurrentNexusTaskPolls: true,
+  stickyQueueScheduleToStartTimeout: true,
+  maxCachedWorkflows: true,
+  workflowThreadPoolSize: true,
+  reuseV8Context: true,
+  maxHeartbeatThrottleInterval: true,
+  defaultHeartbeatThrottleInterval: true,
+  interceptors: true,
+  sinks: true,
+  workflowFailureErrorTypes: true,
+  enableSDKTracing: true,
+  showStackTraceSources: true,
+  debugMode: true,
+  bundlerOptions: true,
+} satisfies Record<keyof PassedOn, true>);
+
+/** Throws a `DefinitionError` for an option that no worker has. `place` says whose options they are. */
+export function checkWorkerOptions(place: string, options: object): void {
+  const known = [...ownOptionNames, ...passedOnNames];
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const listed = `known are ${ownOptionNames.join(', ')}, and the options of Temporal's worker`;
+  throw new DefinitionError(`${place}: ${unknownName('option', unknown, known, listed)}`);
+}
