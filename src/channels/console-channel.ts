@@ -1,9 +1,8 @@
 import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
 import stringWidth from 'string-width';
-import { cardOf } from '../core/card/card-of.ts';
+import { lineCard, noAlways } from '../core/card/line-card.ts';
 import { renderTerminal } from '../core/card/render-terminal.ts';
 import { aborted } from '../core/base/aborted.ts';
-import { narrowestScope } from '../core/ledger/narrowest-scope.ts';
 import { consoleLineHelp, readConsoleLine } from '../core/messages/console-line.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
@@ -22,7 +21,7 @@ const defaultTimeoutMs = 300_000;
 
 /**
  * A channel that asks whoever sits at the terminal of the worker, one request after another. Shows the card and reads one
- * line: `a` (approve, yes, y) approves, `A` (always) approves calls with exactly these arguments from now on, `d` (deny,
+ * line: `a` (approve, yes, y) approves, `A` (always) approves later calls of the run too, as the card says, `d` (deny,
  * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line
  * that comes within half a second of the question does not count. Without a terminal, and once its input has ended, a
  * request stays open: `resolve` waits until its signal aborts, and rejects with the signal's reason.
@@ -49,12 +48,12 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
 
 /** Undefined at the end of the input. */
 async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
-  const { always, digest, shown, toolName: tool, arguments: args } = request;
-  const isShown = shown === 'all';
-  const terms = isShown ? always : undefined;
-  asking.print(`\n${cardText(request, asking.columns)}\n`);
+  const { digest } = request;
+  const isShown = request.shown === 'all';
+  const { card, always } = lineCard(request, Date.now());
+  asking.print(`\n${renderTerminal(card, { width: asking.columns, columnsOf: stringWidth, raw: true })}\n`);
   for (;;) {
-    const line = await asking.line(`[a]pprove ${terms === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
+    const line = await asking.line(`[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
     if (line === undefined) {
       asking.print('\nThe input has ended: the request stays open.');
       return undefined;
@@ -65,12 +64,7 @@ async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnsw
     if (answer === undefined) asking.print(`Not an answer: ${consoleLineHelp}.`);
     else if (!isShown) asking.print('Not all arguments are shown here, so it cannot be approved here.');
     else if (answer === 'approve') return { approved: true, digest };
-    else if (terms === undefined) asking.print('The rule that asks admits no "always".');
-    else return { approved: true, digest, always: narrowestScope({ tool, args, terms }) };
+    else if (always === undefined) asking.print(noAlways(request));
+    else return { approved: true, digest, always };
   }
-}
-
-function cardText(request: ChannelRequest, width: number | undefined): string {
-  const card = cardOf(request, { all: true, always: request.always?.widest ?? false, nowMs: Date.now() });
-  return renderTerminal(card, { width, columnsOf: stringWidth, raw: true });
 }

@@ -20,8 +20,11 @@ const unneeded = 'No answer is needed here any more: it was settled elsewhere, i
 /** A terminal that callers share: each has it alone, first come, first served. */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
+  /** The terminals that ask a question now. */
+  static readonly #asking = new Set<LineTerminal>();
   readonly #input: TerminalInput;
   readonly #output: TerminalOutput;
+  #question = '';
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(input: TerminalInput, output: TerminalOutput) {
@@ -34,6 +37,13 @@ export class LineTerminal {
     const known = this.#known.get(input) ?? new LineTerminal(input, output);
     this.#known.set(input, known);
     return known;
+  }
+
+  /** Writes lines of a log. A question that stands on the terminal is asked again below them. */
+  static logBeside(write: () => void): void {
+    for (const terminal of LineTerminal.#asking) terminal.#output.write('\n');
+    write();
+    for (const terminal of LineTerminal.#asking) terminal.#output.write(terminal.#question);
   }
 
   /**
@@ -76,7 +86,9 @@ export class LineTerminal {
       line: async (question) => {
         // The input may have ended between two questions.
         if (!this.#isOpen()) return undefined;
-        const line = await nextLine(lines, output, question);
+        this.#question = question;
+        LineTerminal.#asking.add(this);
+        const line = await nextLine(lines, output, question).finally(() => LineTerminal.#asking.delete(this));
         // Never resolves once the turn is over: undefined would mean that the input has ended.
         return isOver ? new Promise(() => undefined) : line;
       },
@@ -85,6 +97,7 @@ export class LineTerminal {
       return await Promise.race([ask(asking), stopped]);
     } finally {
       isOver = true;
+      LineTerminal.#asking.delete(this);
       lines.close();
     }
   }

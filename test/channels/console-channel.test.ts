@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Output } from '../../src/adapters/cli/output.ts';
+import { WorkerLog } from '../../src/adapters/cli/worker-log.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import type { ChannelRequest } from '../../src/channels/channel.ts';
 import { checkAnswer } from '../../src/channels/check-answer.ts';
@@ -20,8 +22,7 @@ describe('one line answers', () => {
   const approved = { approved: true, digest };
   const denied = { approved: false, digest };
   const skipped = { approved: false, reason: 'skipped', digest };
-  const match = { orderId: 'o-17', amount: '20' };
-  const always = { approved: true, digest, always: { kind: 'arguments', match } };
+  const always = { approved: true, digest, always: { kind: 'tool' } };
   test.concurrent.each<[string, object]>([
     ['a', approved],
     ['approve', approved],
@@ -91,6 +92,40 @@ describe('nothing is approved by mistake', () => {
     await terminal.answers('a', 'A', 'd');
     expect(await asked).toMatchObject({ approved: false });
     expect(terminal.shown.match(/Not all arguments are shown here/g)).toHaveLength(2);
+  });
+
+  test.each([
+    ['tool', 'tool', "It runs, and so do all later calls of 'refund' in this run"],
+    ['arguments', 'call', 'It runs, and so do later calls of this run with exactly these arguments'],
+    ['call', 'call', 'It runs, and so do later calls of this run with exactly these arguments'],
+  ] as const)('the card says what "always" grants where rules admit at most: %s', async (widest, kind, effect) => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest({ toolName: 'refund', always: { widest } }));
+    await terminal.answers('A');
+    expect(await asked).toEqual({ approved: true, digest, always: { kind } });
+    expect(terminal.shown.replaceAll(/\s+/g, ' ')).toContain(effect);
+  });
+
+  test('"always" is not offered where a placeholder hides a value', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest({ always: { widest: 'tool' }, redacted: ['orderId'] }));
+    await terminal.answers('A', 'd');
+    expect(await asked).toMatchObject({ approved: false });
+    expect(terminal.shown).toContain('\n\n[a]pprove [d]eny [s]kip: ');
+  });
+
+  test('a line of the log stands above the question, which is asked again', async () => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal, channelRequest());
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => terminal.output.write(text));
+    const log = new WorkerLog({ forPeople: true } as Output, {});
+    await vi.waitFor(() => expect(terminal.shown).toContain('[s]kip: '));
+    log.warn('the server is slow');
+    log.info('nobody reads this');
+    write.mockRestore();
+    await terminal.answers('d');
+    await asked;
+    expect(terminal.shown).toMatch(/\[s\]kip: \n[^\n]*the server is slow\n\[a\]pprove \[d\]eny \[s\]kip: $/);
   });
 
   test('"always" is refused where the rules admit none', async () => {

@@ -1,9 +1,12 @@
 import { DefaultLogger, type LogLevel } from '@temporalio/worker';
+import { LineTerminal } from '../../channels/line-terminal.ts';
 import { escapeJson } from '../../core/base/escape-text.ts';
 import { type WaitingNotice, waitingMessage } from '../../core/ledger/waiting-notice.ts';
 import { renderWaiting } from './approval-views.ts';
 import type { CommonOptions } from './command-line.ts';
 import type { Output } from './output.ts';
+
+const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 
 /** Without what Temporal's logger adds to every line. */
 function only(notice: WaitingNotice & { workflowId: string }) {
@@ -25,7 +28,16 @@ export class WorkerLog extends DefaultLogger {
   }
 
   override log(level: LogLevel, message: string, fields?: Record<string | symbol, unknown>): void {
-    if (message !== waitingMessage) return super.log(level, message, fields);
+    if (message !== waitingMessage) {
+      if (severities.indexOf(level) >= severities.indexOf(this.level)) {
+        LineTerminal.logBeside(() => super.log(level, message, fields));
+      }
+      return;
+    }
+    LineTerminal.logBeside(() => this.#logWaiting(fields));
+  }
+
+  #logWaiting(fields?: Record<string | symbol, unknown>): void {
     const notice = fields as unknown as WaitingNotice & { workflowId: string };
     if (this.#output.forPeople) this.#output.note(renderWaiting(this.#output, notice, this.#options));
     else this.#output.note(escapeJson({ change: 'appeared', ...only(notice) }));

@@ -1,6 +1,7 @@
 import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
 import type { Card } from '../../core/card/card.ts';
 import { cardDigest } from '../../core/card/card-digest.ts';
+import { pressedScope } from '../../core/ledger/always-terms.ts';
 import { cardOf } from '../../core/card/card-of.ts';
 import { hasCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';
@@ -28,7 +29,7 @@ export function slackCard(request: ApprovalDetails, settings: SlackSettings): Ca
 /** What "always" leaves behind if it is pressed here; undefined if it is not offered. Patterns need the inbox. */
 export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
   if (always === undefined) return undefined;
-  return { kind: always.widest === 'tool' && !hasCap(settings) ? 'tool' : 'call' };
+  return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
 }
 
 /** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */

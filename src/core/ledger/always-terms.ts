@@ -1,3 +1,4 @@
+import type { RequestedScope } from '../messages/decision.ts';
 import type { GrantKind } from '../policy/policy.ts';
 import type { RequestRecord } from './ledger-state.ts';
 
@@ -19,4 +20,9 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   const { subject, shell, beside = [] } = ruled;
   if (subject === undefined || shell === undefined) return { widest };
   return { widest, command: { argument: subject, beside: [...beside] } };
+}
+
+/** What an "always" grants that is given by one press, where nobody can narrow it: the tool if the rules admit that, else the call. */
+export function pressedScope({ widest }: AlwaysTerms): RequestedScope {
+  return { kind: widest === 'tool' ? 'tool' : 'call' };
 }

@@ -3,9 +3,8 @@ import { createInterface, type Interface } from 'node:readline';
 import stringWidth from 'string-width';
 import type { CountersignClient } from '../../../client/countersign-client.ts';
 import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
-import { cardOf } from '../../../core/card/card-of.ts';
+import { lineCard, noAlways } from '../../../core/card/line-card.ts';
 import { renderTerminal } from '../../../core/card/render-terminal.ts';
-import { narrowestScope } from '../../../core/ledger/narrowest-scope.ts';
 import { armingMs, consoleLineHelp, readConsoleLine } from '../../../core/messages/console-line.ts';
 import { readRequest } from '../read-request.ts';
 import { rowFacts } from '../row-view.ts';
@@ -74,8 +73,11 @@ async function readCard(client: CountersignClient, row: ApprovalSummary): Promis
 async function ask(lines: Interface, card: OpenCard): Promise<Answer | 'skip' | 'end'> {
   const { row, request } = card;
   const isShown = (request ?? row).shown === 'all';
-  const always = isShown ? request?.always : undefined;
-  print(`\n${cardText(card)}\n`);
+  const shown = request && lineCard(request, Date.now());
+  const always = shown?.always;
+  print(
+    `\n${shown === undefined ? rowText(row) : renderTerminal(shown.card, { width: process.stdout.columns, columnsOf: stringWidth, raw: true })}\n`,
+  );
   for (;;) {
     const line = await nextLine(lines, `[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
     if (line === undefined) return 'end';
@@ -85,19 +87,13 @@ async function ask(lines: Interface, card: OpenCard): Promise<Answer | 'skip' | 
     if (answer === undefined) print(`Not an answer: ${consoleLineHelp}.`);
     else if (!isShown) print('Not all arguments are shown to you, so it cannot be approved here.');
     else if (answer === 'approve') return { approved: true };
-    else if (always === undefined) print('The rule that asks admits no "always".');
-    else {
-      const { toolName, arguments: args } = request!;
-      return { approved: true, always: narrowestScope({ tool: toolName, args, terms: always }) };
-    }
+    else if (always === undefined) print(noAlways(request ?? {}));
+    else return { approved: true, always };
   }
 }
 
-function cardText({ row, request }: OpenCard): string {
-  const width = process.stdout.columns;
-  if (request === undefined) return rowFacts({ style: (_, text) => text, width } as Output, row);
-  const card = cardOf(request, { all: true, always: request.always?.widest ?? false, nowMs: Date.now() });
-  return renderTerminal(card, { width, columnsOf: stringWidth, raw: true });
+function rowText(row: ApprovalSummary): string {
+  return rowFacts({ style: (_, text) => text, width: process.stdout.columns } as Output, row);
 }
 
 /** The next line; undefined at the end of the input. Lines that came before the question, or just after it, do not count. */
