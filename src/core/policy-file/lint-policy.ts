@@ -51,7 +51,7 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
       );
     }
     for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
-    if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} allows when nobody answers`));
+    if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(
         about(
@@ -62,7 +62,7 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
     return found;
   });
   if (policy.approval.onTimeout === 'allow') {
-    warnings.push({ message: "'approval.on_timeout' is allow: a call runs when nobody answers" });
+    warnings.push({ message: `'approval.on_timeout' ${unanswered(of)}` });
   }
   warnings.push(...tooManyRules(compiled));
   return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
@@ -87,6 +87,13 @@ function tooManyRules(compiled: readonly CompiledRule[]): PolicyWarning[] {
             'cannot be evaluated against them',
         },
   );
+}
+
+/** What `on_timeout: allow` does. Alone it allows nothing: `askTermsOf` has the whole rule. */
+function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
+  const others =
+    of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
+  return `lets a call run that nobody answers, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
 }
 
 interface Listed {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
+import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
 import { explain } from '../../../src/core/policy/explain.ts';
 import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
@@ -15,6 +16,8 @@ const policy = (text: string, ceiling = false): Policy => {
 };
 const messages = (text: string, of?: 'ceiling' | 'agent' | 'run'): string[] =>
   lintPolicy(policy(text, of === 'ceiling'), { ...(of && { of }) }).map(({ message }) => message);
+/** Which calls a time-out may allow. */
+const harmless = 'if its severity is safe or low and its risk is read_only or write';
 
 describe('rules that can never decide', () => {
   test.each<[string, string, boolean]>([
@@ -179,13 +182,17 @@ test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
     'a time-out that allows, in a rule',
     'rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]',
     'ceiling',
-    ['rule ceiling#1 allows when nobody answers'],
+    [
+      `rule ceiling#1 lets a call run that nobody answers, ${harmless}, and if each other policy of the run says so: else it is denied`,
+    ],
   ],
   [
     'a time-out that allows',
     'approval: { on_timeout: allow }',
     'run',
-    ["'approval.on_timeout' is allow: a call runs when nobody answers"],
+    [
+      `'approval.on_timeout' lets a call run that nobody answers, ${harmless}, and if the ceiling and each other policy of the run say so: else it is denied`,
+    ],
   ],
   ['a time-out that denies', 'approval: { on_timeout: deny }', 'run', []],
   [
@@ -218,3 +225,20 @@ test.each([
   const found = messages(`rules:\n${rules.join('\n')}\n`, 'ceiling').filter((message) => message.includes('parts'));
   expect(found).toEqual(expected);
 });
+
+test.each([
+  ['safe', 'read_only', 'allow', 'allow'],
+  ['low', 'write', 'allow', 'allow'],
+  ['low', 'destructive', 'allow', 'deny'],
+  ['medium', 'write', 'allow', 'deny'],
+  ['low', 'write', 'deny', 'deny'],
+] as const)(
+  'what the warning of on_timeout says is so: %s, %s, and the ceiling says %s: %s',
+  (severity, risk, ceiling, onTimeout) => {
+    const layers = {
+      ceiling: policy(`approval: { on_timeout: ${ceiling} }`, true),
+      run: policy('approval: { on_timeout: allow }'),
+    };
+    expect(askTermsOf(layers, { rule: null, severity }, { risk }).onTimeout).toBe(onTimeout);
+  },
+);
