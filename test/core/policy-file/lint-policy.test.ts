@@ -5,7 +5,7 @@ import { explain } from '../../../src/core/policy/explain.ts';
 import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
-import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
+import { compilePolicy, engine, evaluate } from '../../../src/core/policy/ruling.ts';
 import { call, policy as anyPolicy } from '../generate.ts';
 import { runs } from '../../support/thorough.ts';
 
@@ -239,6 +239,6 @@ test.each([
       ceiling: policy(`approval: { on_timeout: ${ceiling} }`, true),
       run: policy('approval: { on_timeout: allow }'),
     };
-    expect(askTermsOf(layers, { rule: null, severity }, { risk }).onTimeout).toBe(onTimeout);
+    expect(askTermsOf(layers, { rule: null, severity, engine }, { risk }).onTimeout).toBe(onTimeout);
   },
 );
