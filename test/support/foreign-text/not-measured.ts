@@ -56,6 +56,8 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'core/assess/statements.ts assessDatabases',
   ],
   'cardOf and the renderers of its card measure it': [
+    'core/card/line-card.ts lineCard',
+    'core/card/line-card.ts noAlways',
     'core/card/card-answers.ts cardAnswers',
     'core/card/card-rows.ts whyRows',
     'core/card/card-rows.ts whoRows',
