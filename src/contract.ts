@@ -16,6 +16,7 @@ export type {
   Settlement,
 } from './core/ledger/approval.ts';
 export type { AlwaysTerms } from './core/ledger/always-terms.ts';
+export type { EarlierRun } from './core/ledger/earlier-run.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { CallPreview, Change } from './core/base/call-preview.ts';
 export type { Assessment } from './core/assess/assessment.ts';

@@ -7,6 +7,7 @@ import type {
   Settlement,
 } from '../core/ledger/approval.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
 import type { WaitingFor } from '../core/ledger/waiting-for.ts';
@@ -110,6 +111,8 @@ export interface ApprovalDetails extends ApprovalRequest {
    * For an open request: what the call would change. Absent: the tool has no `preview`, or the policy hides arguments.
    */
   preview?: CallPreview;
+  /** For an open request: the very same call ran before in this run. Absent: it did not, as far as the run remembers. */
+  ranBefore?: EarlierRun;
 }
 
 /** The first argument of every tool activity: the proof that this call passed the gate. */

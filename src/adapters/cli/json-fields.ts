@@ -51,6 +51,7 @@ export const jsonFields = {
     shownArguments: true,
     schema: true,
     preview: true,
+    ranBefore: true,
     sentence: true,
     notShown: true,
     redacted: true,

@@ -40,6 +40,7 @@ const requestMembers = Object.keys({
   always: true,
   schema: true,
   preview: true,
+  ranBefore: true,
   channels: true,
 } satisfies Record<keyof ChannelRequest, true>);
 

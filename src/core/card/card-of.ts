@@ -109,6 +109,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   const { assessment, settled } = request;
   return [
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
+    ...ranBefore(request),
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
@@ -118,6 +119,14 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
       : []),
     ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
   ];
+}
+
+function ranBefore({ ranBefore, settled }: CardRequest): string[] {
+  if (ranBefore === undefined || settled !== undefined) return [];
+  const { at, requestId, ran } = ranBefore;
+  const how =
+    ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
+  return [visibleText(`The very same call ${how}: it was settled at ${at}, as request ${requestId}.`)];
 }
 
 function redactedWarning(request: CardRequest): string[] {

@@ -1,6 +1,7 @@
 import type { CallPreview } from '../base/call-preview.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { AlwaysTerms } from '../ledger/always-terms.ts';
+import type { EarlierRun } from '../ledger/earlier-run.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement } from '../ledger/approval.ts';
 
 /** A request, and what is known beside it: the answer of query `approvals` with an id. */
@@ -12,6 +13,7 @@ export interface CardRequest extends ApprovalRequest {
   schema?: JsonObject;
   preview?: CallPreview;
   always?: AlwaysTerms;
+  ranBefore?: EarlierRun;
   /** What happens at the deadline. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }

@@ -9,6 +9,7 @@ import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
+import { earlierRunOf } from '../../core/ledger/earlier-run.ts';
 import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
 import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { shownParts, shownPreview } from '../../core/ledger/shown-parts.ts';
@@ -83,14 +84,16 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
-  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview'> {
+  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore'> {
     const { request, ruled } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;
     const preview = 'settlement' in found || hides ? undefined : shownPreview(found, previews.of(found));
     const isAllShown = settled === undefined && shown === 'all' && redacted === undefined;
     const always = isAllShown ? alwaysTermsOf(found) : undefined;
+    const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
     return {
+      ...(ranBefore !== undefined && { ranBefore }),
       ...(always !== undefined && { always }),
       ...(isSmall(schema) && { schema }),
       ...(preview !== undefined && { preview }),
