@@ -125,7 +125,7 @@ test('an address that others can reach, and one that is taken', async () => {
   try {
     await expect(startGateway({ client, host: '0.0.0.0', port: 0 })).rejects.toThrow('give it an identity file');
     const mistyped = { client, port: 0, identiy: undefined } as GatewayOptions;
-    await expect(startGateway(mistyped)).rejects.toThrow("unknown option 'identiy'; known are client, host, port,");
+    await expect(startGateway(mistyped)).rejects.toThrow("unknown option 'identiy': did you mean 'identity'?");
     const first = await startGateway({ client, port: 0 });
     const port = Number(new URL(first.url).port);
     await expect(startGateway({ client, port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);

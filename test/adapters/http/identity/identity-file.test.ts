@@ -19,7 +19,7 @@ describe('refused, with line and column', () => {
   test.each<[string, string]>([
     ['{}', `identity.yaml:1:1 an identity file must have tokens or oidc: without them nobody can use the gateway`],
     ['tokens: []', `must have tokens or oidc`],
-    ['tokns: []', `identity.yaml:1:1 unknown key 'tokns'; known here are public_url, sessions, links, tokens, oidc`],
+    ['tokns: []', `identity.yaml:1:1 unknown key 'tokns': did you mean 'tokens'?`],
     [`tokens:\n  - { id: ann, roles: [viewer] }`, `identity.yaml:2:5 'tokens' item 1 must have one of sha256 and env`],
     [`tokens: [{ id: ann, sha256: ${hash}, env: X, roles: [] }]`, `must have one of sha256 and env`],
     [
