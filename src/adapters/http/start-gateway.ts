@@ -5,6 +5,7 @@ import type { PushApp } from '../../channels/push-app.ts';
 import type { CountersignClient } from '../../client/countersign-client.ts';
 import type { Channel } from '../../channels/channel.ts';
 import type { Signer } from '../../client/sign-message.ts';
+import { unknownName } from '../../core/base/unknown-name.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
 import { slackChat } from './accounts/slack-chat.ts';
@@ -181,7 +182,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 function checkNames(options: GatewayOptions): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (unknown === undefined) return;
-  const message = `startGateway: unknown option '${unknown}'; known are ${Object.keys(optionNames).join(', ')}`;
+  const message = `startGateway: ${unknownName('option', unknown, Object.keys(optionNames))}`;
   throw new ProblemError({ code: 'arguments_invalid', message });
 }
 
