@@ -1,11 +1,6 @@
 /**
  * The known name that a mistyped one most likely means: it differs in case, in separators, by what is missing at the end, or
  * by at most two letters. Undefined if none does.
- *
- * @example
- * nearestName('chanels', ['channels', 'routes']); // => 'channels'
- * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
- * nearestName('colour', ['channels', 'routes']); // => undefined
  */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestName) return undefined;
@@ -17,7 +12,14 @@ function nearestName(name: string, known: readonly string[]): string | undefined
     : undefined;
 }
 
-/** What is wrong with a name that is not known, with the nearest known one, or else with `listed`. */
+/**
+ * What is wrong with a name that is not known, with the nearest known one, or else with `listed`.
+ *
+ * @example
+ * unknownName('option', 'chanels', ['channels', 'routes']); // => "unknown option 'chanels': did you mean 'channels'?"
+ * unknownName('option', 'timeout', ['timeoutMs']); // => "unknown option 'timeout': did you mean 'timeoutMs'?"
+ * unknownName('key', 'colour', ['channels', 'routes']); // => "unknown key 'colour'; known are channels, routes"
+ */
 export function unknownName(
   what: 'key' | 'option',
   name: string,
