@@ -71,8 +71,9 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
  * replaced.
  */
 function lostPort({ cause }: Error): boolean {
-  const output = (cause as Error).message;
-  return output.includes('address already in use') || panicLine.test(output);
+  const { message: output, cause: error } = cause as Error;
+  const said = `${output}\n${(error as Error | undefined)?.message}`;
+  return said.includes('address already in use') || panicLine.test(output);
 }
 
 async function makeFolderOf(dbFile: string): Promise<void> {
@@ -118,6 +119,7 @@ async function launch(
       namespace,
       retentionDays: options.retentionDays ?? 30,
       attributes: Object.keys(attributesOf(options)),
+      ui,
       ended,
     });
   } catch (error) {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -12,6 +14,8 @@ export interface StartingServer {
   retentionDays: number;
   /** Names of search attributes that must exist. */
   attributes: readonly string[];
+  /** Where Temporal's UI listens; null: there is none. */
+  ui: { host: string; port: number } | null;
   /** Resolves when the process has ended. */
   ended: Promise<void>;
 }
@@ -34,7 +38,7 @@ export async function whenReady(server: StartingServer): Promise<void> {
   }
 }
 
-async function prepare({ address, namespace, retentionDays, attributes }: StartingServer): Promise<void> {
+async function prepare({ address, namespace, retentionDays, attributes, ui }: StartingServer): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '1s' });
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
@@ -44,6 +48,11 @@ async function prepare({ address, namespace, retentionDays, attributes }: Starti
       namespace,
       config: { workflowExecutionRetentionTtl: msToTs(retentionDays * dayMs) },
     });
+    if (ui !== null) {
+      const socket = connect(ui);
+      await once(socket, 'connect');
+      socket.destroy();
+    }
   } finally {
     await connection.close();
   }

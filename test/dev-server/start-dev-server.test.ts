@@ -185,7 +185,8 @@ test("Temporal's UI and its HTTP API answer under this machine's names only", as
     response.resume();
     return response.statusCode!;
   };
-  expect(await statusOf(`127.0.0.1:${port}`)).toBe(200);
+  // The UI does not know the namespace at once.
+  await eventually("Temporal's UI", async () => (await statusOf(`127.0.0.1:${port}`)) === 200);
   expect(await statusOf(`localhost:${port}`)).toBe(200);
   for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1']) {
     expect([host, await statusOf(host), await statusOf(host, 'POST')]).toEqual([host, 403, 403]);
