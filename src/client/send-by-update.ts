@@ -60,6 +60,7 @@ export async function sendByUpdate(
     return { answer };
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) {
+      if (isUnprocessed(error)) return { reason: 'the worker ended its task without the message', silent: false };
       const receipts = receiptsIn(error, Array.isArray(payload) ? payload.length : 1);
       if (receipts === undefined) throw refusedByRun(workflowId, error);
       return { answer: receipts };
@@ -91,6 +92,11 @@ function updateIdOf(name: string, payload: unknown): string {
       : value,
   );
   return `${name}-${createHash('sha256').update(content).digest('hex')}`;
+}
+
+/** The server's own refusal: a worker that was ending completed the task that held the update, and the run never saw it. */
+export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
+  return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
 /** The receipts of messages of which none counts: they say more than the failure, such as who settled a request. */

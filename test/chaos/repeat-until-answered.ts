@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { isUnprocessed } from '../../src/client/send-by-update.ts';
 import { isProblemError } from '../../src/core/base/problem.ts';
 import type { Sender } from './senders.ts';
 
@@ -32,6 +33,7 @@ export async function repeatUntilAnswered<T>(
 /** The code of a definite refusal; undefined if the result is unknown. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof WorkflowUpdateFailedError) {
+    if (isUnprocessed(error)) return undefined;
     return error.cause instanceof ApplicationFailure ? (error.cause.type ?? 'internal') : 'internal';
   }
   if (error instanceof WorkflowNotFoundError) return 'run_closed';
