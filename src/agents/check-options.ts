@@ -1,14 +1,14 @@
 import { unknownName } from '../core/base/unknown-name.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. */
-export function checkOptions(place: string, options: unknown, known: readonly string[]): void {
+/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are. */
+export function checkOptions(place: string, options: unknown, known: readonly string[], listed?: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new DefinitionError(`${place}: expected an object with ${known.join(', ')}`);
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key)) {
-      throw new DefinitionError(`${place}: ${unknownName('option', key, known)}`);
+      throw new DefinitionError(`${place}: ${unknownName('option', key, known, listed)}`);
     }
   }
 }

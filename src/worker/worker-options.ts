@@ -1,7 +1,6 @@
 import type { LogLevel, Logger, WorkerOptions as TemporalWorkerOptions, WorkerPlugin } from '@temporalio/worker';
-import { DefinitionError } from '../agents/definition-error.ts';
+import { checkOptions } from '../agents/check-options.ts';
 import type { ServerOptions } from '../connection/connection-settings.ts';
-import { unknownName } from '../core/base/unknown-name.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 
 /** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
@@ -83,9 +82,6 @@ const passedOnNames = Object.keys({
 
 /** Throws a `DefinitionError` for an option that no worker has. `place` says whose options they are. */
 export function checkWorkerOptions(place: string, options: object): void {
-  const known = [...ownOptionNames, ...passedOnNames];
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
   const listed = `known are ${ownOptionNames.join(', ')}, and the options of Temporal's worker`;
-  throw new DefinitionError(`${place}: ${unknownName('option', unknown, known, listed)}`);
+  checkOptions(place, options, [...ownOptionNames, ...passedOnNames], listed);
 }

@@ -151,7 +151,7 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
  * Repeats a query that no worker has answered in time, because the server gives up after ten seconds, and one of a run
  * with events that no workflow task has taken, as the client does for three seconds.
  */
-export async function asked<Answer>(query: () => Promise<Answer>): Promise<Answer> {
+async function asked<Answer>(query: () => Promise<Answer>): Promise<Answer> {
   return eventually('the answer to a query', () =>
     query().catch((error: unknown) => {
       if (grpcStatusOf(error) === grpcStatus.DEADLINE_EXCEEDED || isNotTakenYet(error)) return undefined;

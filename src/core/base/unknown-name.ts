@@ -1,8 +1,12 @@
 /**
  * The known name that a mistyped one most likely means: it differs in case, in separators, by what is missing at the end, or
  * by at most two letters. Undefined if none does.
+ *
+ * @example
+ * nearestName('timeout', ['timeoutMs']); // => 'timeoutMs'
+ * nearestName('colour', ['channels', 'routes']); // => undefined
  */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestName) return undefined;
   const typed = plain(name);
   const rated = known.map((each) => ({ each, changes: changesBetween(typed, plain(each)) }));
@@ -13,7 +17,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
 }
 
 /**
- * What is wrong with a name that is not known, with the nearest known one, or else with `listed`.
+ * The sentence about an unknown name. It proposes the nearest known name; if there is none, it ends with `listed`.
  *
  * @example
  * unknownName('option', 'chanels', ['channels', 'routes']); // => "unknown option 'chanels': did you mean 'channels'?"

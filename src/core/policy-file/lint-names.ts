@@ -1,4 +1,5 @@
 /** Finds what a policy names and a worker does not have: tools, agents and arguments. */
+import { nearestName } from '../base/unknown-name.ts';
 import { argumentsRead } from '../match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../match/glob.ts';
 import { compileFieldGlob } from '../match/matching.ts';
@@ -23,13 +24,13 @@ export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', kn
     if ('problem' in pattern) return [];
     const found: PolicyWarning[] = [];
     if (agent !== undefined && !known.agents.includes(agent)) {
-      found.push(about(`is for agent '${agent}', and there is none of that name${nearest(agent, known.agents)}`));
+      found.push(about(`is for agent '${agent}', and there is none of that name${meant(agent, known.agents)}`));
     }
     const matched = matching(pattern.name, names);
     if (matched.length === 0) {
       return [
         ...found,
-        about(`matches no tool: there is no '${pattern.name.source}'${nearest(pattern.name.source, names)}`),
+        about(`matches no tool: there is no '${pattern.name.source}'${meant(pattern.name.source, names)}`),
       ];
     }
     const read = [...Object.keys(args), ...(when === undefined ? [] : argumentsRead(when))];
@@ -40,7 +41,7 @@ export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', kn
     ([key, listed]): string[] => {
       const glob = compileFieldGlob(key);
       const matched = 'problem' in glob ? [] : matching(glob, names);
-      if (matched.length === 0) return [`has '${key}', and there is no such tool${nearest(key, names)}`];
+      if (matched.length === 0) return [`has '${key}', and there is no such tool${meant(key, names)}`];
       return listed.flatMap((name) => absent(name, matched, known));
     },
   );
@@ -60,31 +61,11 @@ function absent(name: string, tools: readonly string[], known: KnownNames): stri
     `names argument '${name}', which ${tools
       .slice(0, 3)
       .map((tool) => `'${tool}'`)
-      .join(', ')} has not${nearest(name, others)}`,
+      .join(', ')} has not${meant(name, others)}`,
   ];
 }
 
-/** The one that was probably meant. */
-function nearest(wrong: string, names: readonly string[]): string {
-  const reach = Math.min(2, Math.floor(wrong.length / 3));
-  const [best] = names
-    .map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ distance }) => distance <= reach)
-    .toSorted((one, other) => one.distance - other.distance);
-  return best === undefined ? '' : `; did you mean '${best.name}'?`;
-}
-
-/** Levenshtein's. Names are short. */
-function editDistance(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > 2 || one.length > 200) return 3;
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let at = 1; at <= one.length; at += 1) {
-    const next = [at];
-    for (let by = 1; by <= other.length; by += 1) {
-      const same = one[at - 1] === other[by - 1] ? 0 : 1;
-      next.push(Math.min(next[by - 1]! + 1, row[by]! + 1, row[by - 1]! + same));
-    }
-    row = next;
-  }
-  return row[other.length]!;
+function meant(wrong: string, names: readonly string[]): string {
+  const nearest = nearestName(wrong, names);
+  return nearest === undefined ? '' : `; did you mean '${nearest}'?`;
 }

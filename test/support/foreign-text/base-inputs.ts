@@ -24,7 +24,7 @@ import { shortened } from '../../../src/core/base/shortened.ts';
 import { shownName } from '../../../src/core/base/shown-name.ts';
 import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
-import { unknownName } from '../../../src/core/base/unknown-name.ts';
+import { nearestName, unknownName } from '../../../src/core/base/unknown-name.ts';
 import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
 import { isWellFormed } from '../../../src/core/base/well-formed.ts';
 import { documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
@@ -84,6 +84,7 @@ export const baseInputs: Inputs = {
   'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),
   'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
+  'core/base/unknown-name.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
   'core/base/unknown-name.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
   'core/base/visible-text.ts visibleText': {
     places: 2,
