@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
+import { sendByUpdate } from '../../src/client/send-by-update.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ProblemCode } from '../../src/core/base/problem.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';
@@ -70,5 +71,12 @@ test('a policy change that could not be read, sent again under its id', async ()
   const message = { mode: 'plan', messageId: 'one' } as const;
   await expect(client.setPolicy(workflowId, message)).rejects.toMatchObject({ code: 'internal' });
   await expect(client.setPolicy(workflowId, message)).resolves.toMatchObject({ accepted: true });
+  await end();
+});
+
+test('the server refuses an update that no worker processed: no answer of the run, so a signal may follow', async () => {
+  const { workflowId, end } = await refusing(1, 'UnprocessedUpdate' as ProblemCode);
+  const sent = sendByUpdate(client.session, { workflowId, name: 'decide', payload: decisionFor() }, 5_000);
+  await expect(sent).resolves.toEqual({ reason: expect.stringContaining('without the message'), silent: false });
   await end();
 });

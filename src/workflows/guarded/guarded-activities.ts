@@ -35,7 +35,7 @@ interface Guarded {
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
-  /** Gated activities that have been scheduled and have not ended. */
+  /** Gated activities that have been scheduled and have not ended. Only runs of engines before 3 need it. */
   running: number;
   /** Calls of gated activities whose callers do not have their ends yet. */
   underWay: Set<CallUnderWay>;
@@ -116,7 +116,7 @@ export function gatedRun(): boolean {
   const { guarded } = ofRun();
   if (guarded === undefined) return false;
   const { gate, running, underWay } = guarded;
-  if (running > 0 || gate.ledger.engine < 3) return running > 0;
+  if (gate.ledger.engine < 3) return running > 0;
   return [...underWay].some(({ waitsFor }) => waitsFor === undefined || gate.settlement(waitsFor) !== undefined);
 }
 
