@@ -63,7 +63,7 @@ export interface SecondGateOptions {
   checkEdit: CheckEdit;
 }
 
-/** What an operator can do for executions that are older than their gate. */
+/** The end of a refusal: it tells the operator how to let executions run that began before their calls were gated. */
 const olderExecutions =
   ': gate the call in its workflow, and admit executions that are older than the gate with gatedSince and ungatedUntil (docs/deploy.md)';
 

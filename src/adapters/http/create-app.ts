@@ -65,7 +65,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
     if (req.raw.signal.aborted) {
-      // Nobody reads the answer. What the framework throws is long, says nothing of ours, and comes as often as a sender likes.
+      // The sender is gone. The log gets one line: the framework's stack trace does not help, and a sender could repeat it.
       gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
       return errorResponse(error);
     }

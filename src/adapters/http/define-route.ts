@@ -47,7 +47,7 @@ export function defineRoute<const Name extends RouteName, const Config extends R
     path,
     operationId: operationIdOf(name),
     security: securityOf(permissions[name]),
-    // What proves a request comes before what reads it.
+    // A route's own middleware checks the signature of a request. It runs before the body is parsed.
     middleware: [require(permissions[name]), ...[config.middleware ?? []].flat(), ...readersOf(config)],
   };
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;

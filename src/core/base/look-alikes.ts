@@ -83,7 +83,7 @@ function scriptOf(character: string): string {
   return scripts.find(([, pattern]) => pattern.test(character))?.[0] ?? 'other';
 }
 
-/** What is known of a character by itself. */
+/** Properties of a character that do not depend on the text around it. */
 interface Known {
   /** A sentence about its surroundings: where it passes for an ASCII character. */
   passes: 'always' | 'never' | 'unless Turkish' | 'before an option' | 'between letters';
@@ -106,7 +106,7 @@ function passesForAscii(character: string): Known['passes'] {
   return !everyday.test(character) && ascii.test(character.normalize('NFKC')) ? 'always' : 'never';
 }
 
-/** Where the text has characters that pass for others: offsets in UTF-16 units, in order. */
+/** Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. */
 export function lookAlikes(text: string): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);

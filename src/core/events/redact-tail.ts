@@ -83,7 +83,7 @@ function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): nu
   );
 }
 
-/** Where the last word begins. An expression that ends with `$` would begin anew at each character of it. */
+/** Returns the offset of the last word. A loop, because a regular expression that ends with `$` takes quadratic time here. */
 function lastWord(text: string): number {
   let start = text.length;
   while (start > 0 && !beforeWord.test(text[start - 1]!)) start -= 1;

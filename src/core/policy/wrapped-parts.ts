@@ -117,7 +117,7 @@ export class WrappedParts {
   }
 }
 
-/** Where the last word begins that the glob writes before its first wildcard. */
+/** Returns the offset of the last word in the glob's text before its first wildcard. */
 function commandPlace({ literals }: Glob): number {
   return literals[0]!.slice(separator.length).lastIndexOf(' ') + 1;
 }
