@@ -12,7 +12,7 @@ export default defineConfig({
     isolate: false,
     experimental: { viteModuleRunner: false },
     // More than the two cores that CI has: many files wait for timers and for the server.
-    maxWorkers: 5,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     runner: './test/support/measured-runner.ts',
     reporters: [

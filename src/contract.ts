@@ -8,6 +8,7 @@ import { jsonDigest } from './core/base/digest.ts';
 export type {
   ApprovalRequest,
   CallOutcome,
+  LateDecision,
   OutcomeName,
   Ran,
   Receipt,

@@ -10,6 +10,7 @@ export const checkNames = [
   'retention',
   'worker',
   'engine',
+  'policy',
   'codec',
 ] as const;
 

@@ -127,6 +127,11 @@ function placeIn({ from }: Batch, run: WaitingRun, request = ''): string {
   return writeCursor(run.dueMs === null ? { ...place, token: '' } : { ...place, dueMs: run.dueMs, ...from });
 }
 
+export function unreadRun(workflowId: string, requestIds: string[], why: string): UnreadRun {
+  const message = `The open requests of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`;
+  return { workflowId, requestIds, message };
+}
+
 interface RunRows {
   rows: ApprovalSummary[];
   missing: number;
@@ -137,8 +142,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   const { workflowId, openIds } = run;
   const { rows, more, unread } = memoRows(run);
   if (unread !== undefined) {
-    const message = `The open requests of run '${workflowId}' cannot be read: ${unread}. ${readingRemedy}`;
-    return { rows, missing: 0, unread: { workflowId, requestIds: openIds, message } };
+    return { rows, missing: 0, unread: unreadRun(workflowId, openIds, unread) };
   }
   if (more === 0) return { rows, missing: 0 };
   try {

@@ -15,7 +15,8 @@ import { type Problem, isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { fetchJournal } from './fetch-journal.ts';
-import { memoRows } from './memo-rows.ts';
+import { type UnreadRun, unreadRun } from './list-approvals.ts';
+import { indexedIds, memoRows } from './memo-rows.ts';
 import { queryRun } from './query-run.ts';
 import { type Retry, retriesOf } from './retries.ts';
 import { endOfWorkflow, runResult } from './run-result.ts';
@@ -37,6 +38,8 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
+  /** The open requests that cannot be read here: a codec is missing, or is another one. They count in `more`. */
+  unread?: UnreadRun;
   /** How the open requests travel to their channels; absent if they have none, or no worker says so. */
   deliveries?: Delivered[];
   /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
@@ -65,7 +68,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     described.type === workflowType ? reportOf(session, workflowId) : {},
     isOpen ? {} : endingOf(session, described),
   ]);
-  const { rows, more } = isOpen ? memoRows(described) : { rows: [], more: 0 };
+  const { rows, more, unread } = isOpen ? openRequests(session, described) : { rows: [], more: 0 };
   // The server still lists the activities of a run that was terminated.
   const retrying = isOpen ? await retriesOf(session, described) : [];
   const { run } = report;
@@ -74,12 +77,13 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   return {
     workflowId,
     workflowType: described.type,
-    status: isOpen ? (run?.status ?? (rows.length > 0 ? 'waiting' : 'running')) : 'failed',
+    status: isOpen ? (run?.status ?? (rows.length + more > 0 ? 'waiting' : 'running')) : 'failed',
     taskQueue: described.taskQueue,
     startedAt: described.startTime.toISOString(),
     ...(described.closeTime !== undefined && { closedAt: described.closeTime.toISOString() }),
     open: rows,
     more,
+    ...(unread !== undefined && { unread }),
     ...(deliveries.length > 0 && { deliveries }),
     outcomes,
     ...(retrying.length > 0 && { retrying }),
@@ -87,6 +91,15 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     ...ending,
   };
 }
+
+function openRequests(session: Session, described: WorkflowExecutionDescription): OpenRequests {
+  const { rows, more, unread: why } = memoRows(described);
+  const requestIds = indexedIds(session, described.raw.workflowExecutionInfo ?? {});
+  if (why === undefined || requestIds.length === 0) return { rows, more };
+  return { rows, more: requestIds.length, unread: unreadRun(described.workflowId, requestIds, why) };
+}
+
+type OpenRequests = Pick<RunView, 'more' | 'unread'> & { rows: ApprovalSummary[] };
 
 type Report = Pick<RunView, 'run' | 'note'>;
 

@@ -169,6 +169,6 @@ export interface RunStatus {
   outcomes: CallOutcome[];
   /** Nested runs that this run waits for; absent if there are none. */
   nested?: { callId: string; agent: string; workflowId: string }[];
-  /** Messages that were refused and changed nothing: the last 50 as `{ code, requestId?, size }`, and the total. */
+  /** Messages that were refused and changed nothing: the last 50, and the total. */
   refused: { last: RefusedDecision[]; total: number };
 }

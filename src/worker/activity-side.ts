@@ -20,7 +20,9 @@ import { knownNames } from '../agents/known-names.ts';
 import { createRegistry } from '../agents/registry.ts';
 import { activityNames, workflowType } from '../contract.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/base/attribute-names.ts';
+import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
+import type { Json } from '../core/base/tool-call.ts';
 import { lintNames } from '../core/policy-file/lint-names.ts';
 import type { PolicyWarning } from '../core/policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
@@ -39,6 +41,8 @@ const continueAsNewBounds = { historyEvents: [20, 40_000], updates: [10, 1_900] 
 export interface ActivitySide {
   activities: Record<string, unknown>;
   inbound: ActivityInboundCallsInterceptor;
+  /** Of the operator's policy; absent without one. */
+  policyDigest?: string;
   /** What the policies name and this worker does not have, one sentence each. */
   unknownNames: string[];
   /** Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait. */
@@ -116,7 +120,8 @@ export function activitySide(
       named(`the policy of agent '${name}'`, lintNames(policy, 'agent', known)),
     ),
   ];
-  return { activities, inbound, unknownNames, stop: () => waiting.stop() };
+  const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
+  return { activities, inbound, ...digest, unknownNames, stop: () => waiting.stop() };
 }
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {

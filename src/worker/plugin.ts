@@ -38,7 +38,7 @@ import { requireAttributes } from './require-attributes.ts';
  *
  * The plugin adds activities, an activity interceptor and workflow interceptors to the worker. It sets the payload
  * converter, and, where they are not set, the external storage, `stickyQueueScheduleToStartTimeout` (2 seconds), an
- * `identity` that ends with the version and its engine, and, with agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
+ * `identity` that ends with the version, its engine and the policy's digest, and, with agents, `maxHeartbeatThrottleInterval` (250 milliseconds).
  *
  * @example
  * ```ts
@@ -71,12 +71,13 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
   readonly #stopChannels: () => Promise<void>;
+  readonly #policyDigest: string | undefined;
   readonly #unknownNames: readonly string[];
 
   constructor(options: PluginOptions = {}) {
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
-    const { activities, inbound, stop, unknownNames } = activitySide(options, names, largePayloads);
+    const { activities, inbound, stop, policyDigest, unknownNames } = activitySide(options, names, largePayloads);
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -90,6 +91,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#attributes = names;
     this.#largePayloads = largePayloads;
     this.#stopChannels = stop;
+    this.#policyDigest = policyDigest;
     this.#unknownNames = unknownNames;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
@@ -109,8 +111,8 @@ export class CountersignPlugin extends SimplePlugin {
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
       // With Temporal's default, what a model writes would be seen every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
-      // `countersign doctor` reads there which engine this worker rules with.
-      identity: options.identity ?? workerIdentity(hostname(), engine),
+      // `countersign doctor` reads there by which engine and which policy this worker rules.
+      identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#policyDigest }),
     });
     const first: ActivityInterceptorsFactory = () => ({ inbound: separatePermit });
     const activity = [first, ...(configured.interceptors?.activity ?? [])];

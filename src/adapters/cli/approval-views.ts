@@ -1,4 +1,4 @@
-import type { ApprovalList } from '../../client/list-approvals.ts';
+import type { ApprovalList, UnreadRun } from '../../client/list-approvals.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { argumentsText } from '../../core/ledger/call-text.ts';
 import { formatTimeLeft } from '../../core/base/duration.ts';
@@ -12,9 +12,13 @@ import { renderTable } from './table.ts';
 
 /** The open requests, and the runs whose requests cannot be read. */
 export function renderInbox(output: Output, { approvals, unread }: ApprovalList, nowMs: number): string {
-  const lines = unread.map(({ requestIds, message }) => escapeText(`${requestIds.join(', ')}: ${message}`));
+  const lines = unread.map(unreadText);
   if (approvals.length > 0) return [renderApprovals(output, approvals, nowMs), ...lines].join('\n');
   return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
+}
+
+export function unreadText({ requestIds, message }: UnreadRun): string {
+  return escapeText(`${requestIds.join(', ')}: ${message}`);
 }
 
 /** Open requests as a table, earliest deadline first. */

@@ -103,6 +103,7 @@ export const jsonFields = {
     closedAt: true,
     open: true,
     more: true,
+    unread: true,
     deliveries: true,
     run: true,
     outcomes: true,

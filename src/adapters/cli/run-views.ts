@@ -3,7 +3,7 @@ import type { Retry } from '../../client/retries.ts';
 import type { RunView } from '../../client/show-run.ts';
 import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { renderApprovals } from './approval-views.ts';
+import { renderApprovals, unreadText } from './approval-views.ts';
 import { type Output, escapeLines } from './output.ts';
 import { renderFields, renderTable } from './table.ts';
 
@@ -35,7 +35,8 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
   if (outcomes.length > 0) parts.push('', renderOutcomes(output, outcomes));
   if (view.open.length > 0)
     parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
-  if (view.more > 0) parts.push(`and ${view.more} more`);
+  if (view.unread !== undefined) parts.push('', output.style('yellow', unreadText(view.unread)));
+  else if (view.more > 0) parts.push(`and ${view.more} more`);
   if (result !== undefined) parts.push('', escapeLines(result.output));
   if (returned !== undefined) parts.push('', `returned ${escapeJson(returned as Json)}`);
   return parts.join('\n');

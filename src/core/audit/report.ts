@@ -142,7 +142,7 @@ function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {
 function oversight(entries: readonly EntryLine[]): string {
   const count = (test: (entry: EntryLine['entry']) => boolean): number =>
     entries.filter(({ entry }) => test(entry)).length;
-  const people = (kind: string): number => count((entry) => entry['identity'] === kind);
+  const people = (kind: string): number => count((entry) => entry.kind !== 'refused' && entry['identity'] === kind);
   const answers = entries.filter(isAnswer);
   const times = answers.flatMap(({ context }) => context.openForMs ?? []).toSorted((one, other) => one - other);
   const median = times[Math.floor(times.length / 2)];
@@ -168,6 +168,10 @@ function oversight(entries: readonly EntryLine[]): string {
       ],
       ...said(count(({ kind }) => kind === 'message')),
       ['Refused messages', `${count(({ kind }) => kind === 'refused')}`],
+      [
+        'Decisions after the deadline',
+        `${count(({ kind, approved }) => kind === 'refused' && approved !== undefined)}`,
+      ],
     ]),
   ].join('\n');
 }

@@ -7,10 +7,15 @@ import type { CardAnswer } from './card.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted } from './card-rows.ts';
 
-const alwaysEffects: Record<Exclude<Always, false> | 'unknown', (tool: string) => string> = {
+/** `chosen`: any grant, where the reviewer chooses it next. */
+export type OfferedAlways = Always | 'chosen';
+
+const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: string) => string> = {
   call: () => 'It runs, and so do later calls of this run with exactly these arguments.',
   arguments: (tool) => `It runs, and so do later calls of ${tool} in this run whose arguments fit what you name.`,
   tool: (tool) => `It runs, and so do all later calls of ${tool} in this run, until the grant is revoked.`,
+  chosen: (tool) =>
+    `It runs, and so do those later calls of ${tool} in this run that you choose next: one, some or all.`,
   unknown: (tool) =>
     `It runs, and so do later calls of ${tool} in this run, as many as the rule admits. The receipt says which.`,
 };
@@ -21,10 +26,14 @@ function likely(risk: Risk): 'call' | 'unknown' {
 }
 
 /**
- * What each answer would do. `always`: the widest grant that the rule admits; undefined if it is unknown. It is offered
- * only with `offersAlways`.
+ * What each answer would do. `always`: the widest grant that the answer can leave; undefined if it is unknown. It is
+ * offered only with `offersAlways`.
  */
-export function cardAnswers(request: CardRequest, always: Always | undefined, offersAlways: boolean): CardAnswer[] {
+export function cardAnswers(
+  request: CardRequest,
+  always: OfferedAlways | undefined,
+  offersAlways: boolean,
+): CardAnswer[] {
   const { toolName, riskLevel, shown } = request;
   const tool = quoted(toolName);
   const answers: CardAnswer[] = [

@@ -3,10 +3,9 @@ import { formatTimeLeft } from '../base/duration.ts';
 import { escapeUnseen } from '../base/escape-text.ts';
 import { visibleJson, visibleText } from '../base/visible-text.ts';
 import { instantMs } from '../messages/control.ts';
-import type { Always } from '../policy/policy.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
 import { type Card, type CardField, isCut } from './card.ts';
-import { cardAnswers } from './card-answers.ts';
+import { type OfferedAlways, cardAnswers } from './card-answers.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
@@ -21,7 +20,7 @@ export interface CardOptions {
   /** True: nothing is cut. */
   all?: boolean;
   /** The widest grant that "always" may leave behind. Default: the request's, else what rules admit by default. */
-  always?: Always;
+  always?: OfferedAlways;
   /** Sentences to warn with, beside the card's own. */
   warnings?: readonly string[];
   /** The JSON text of the call as it was written, if its value alone does not say everything. */

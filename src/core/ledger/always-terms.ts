@@ -22,6 +22,12 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   return { widest, command: { argument: subject, beside: [...beside] } };
 }
 
+/** What a card says of an "always" whose scope the reviewer chooses afterwards. */
+export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
+  if (terms === undefined) return false;
+  return terms.widest === 'tool' ? 'chosen' : terms.widest;
+}
+
 /** What an "always" grants that is given by one press, where nobody can narrow it: the tool if the rules admit that, else the call. */
 export function pressedScope({ widest }: AlwaysTerms): RequestedScope {
   return { kind: widest === 'tool' ? 'tool' : 'call' };

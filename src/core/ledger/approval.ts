@@ -156,10 +156,18 @@ export interface Receipt {
   message: string;
 }
 
-/** A message that was refused and changed nothing. Its content is not kept. */
-export interface RefusedDecision {
+/** A message that was refused and changed nothing. Its content is not kept, except who decided what after the deadline. */
+export interface RefusedDecision extends Partial<LateDecision> {
   code: ProblemCode;
   requestId?: string;
   /** In characters of JSON, or in bytes if the message cannot be decoded. */
   size: number;
+}
+
+/** A decision after the deadline. A signature is not verified for it, so a name is at most claimed. */
+export interface LateDecision {
+  approved: boolean;
+  reviewerId?: string;
+  identity: Exclude<Identity, 'verified'>;
+  decisionId?: string;
 }

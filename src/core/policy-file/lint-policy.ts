@@ -8,7 +8,8 @@ import { globsOverlap } from './globs-overlap.ts';
 import { patternWarnings } from './lint-patterns.ts';
 import { lintPeople } from './lint-people.ts';
 import { maxPartMatches } from '../policy/layer-answer.ts';
-import type { Policy, Rule } from '../policy/policy.ts';
+import { hidingProblem } from '../policy/hiding-problem.ts';
+import { type Policy, type Rule, defaultMinRemindMs } from '../policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 
 /**
@@ -51,6 +52,10 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
       );
     }
     for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
+    const { remindMs } = rule.ask ?? {};
+    if (of !== 'ceiling' && remindMs !== undefined && remindMs < defaultMinRemindMs) {
+      found.push(about(`rule ${own.id} reminds more often than a ceiling admits by default: its 'min_remind' counts`));
+    }
     if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(
@@ -63,6 +68,10 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
   });
   if (policy.approval.onTimeout === 'allow') {
     warnings.push({ message: `'approval.on_timeout' ${unanswered(of)}` });
+  }
+  const hiding = of === 'run' ? hidingProblem(policy) : undefined;
+  if (hiding !== undefined) {
+    warnings.push({ message: `below a ceiling a run with this policy is refused: ${hiding.message}` });
   }
   warnings.push(...tooManyRules(compiled));
   return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];

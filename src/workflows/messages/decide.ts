@@ -26,6 +26,10 @@ export function decideMessages(
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
       return receipt.code === undefined && isInTheWay(decision) ? inTheWay(decision) : receipt;
     },
+    late: ({ approved, decisionId }, { voter: { reviewerId } }) => {
+      const identity = reviewerId === undefined ? 'anonymous' : 'claimed';
+      return { approved, reviewerId, identity, decisionId };
+    },
     apply: (decision, { voter }, atMs) => {
       const open = state.ledger.open.find(({ request }) => request.requestId === decision.requestId);
       const isEdit = decision.modifiedArguments !== undefined && open !== undefined;

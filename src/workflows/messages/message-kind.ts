@@ -1,4 +1,4 @@
-import type { Receipt } from '../../core/ledger/approval.ts';
+import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
 
@@ -14,6 +14,8 @@ export interface MessageKind<Message> {
   concerns(message: Message): readonly string[];
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
+  /** What the journal keeps if it is refused as `expired`. Absent: its code and size. */
+  late?(message: Message, sender: Sender): LateDecision;
   /** Applies the message as sent at `atMs`, or returns what must be looked up first. */
   apply(message: Message, sender: Sender, atMs: number): Receipt | Lookup;
 }

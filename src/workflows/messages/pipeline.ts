@@ -4,7 +4,7 @@
  * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
 import { decideName } from '../../contract.ts';
-import type { Receipt } from '../../core/ledger/approval.ts';
+import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -82,7 +82,10 @@ export class MessagePipeline implements ScheduledTask {
     if (earlier !== undefined) return 'code' in earlier ? earlier : acceptable;
     const sender = claimed(kind.name, message, this.#ceiling());
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
-    return kind.preview(message, sender, clock.nowMs);
+    const receipt = kind.preview(message, sender, clock.nowMs);
+    // What is refused here enters no history, and the journal keeps who decided after the deadline.
+    const isKept = receipt.code === 'expired' && kind.late !== undefined && this.#state.keepsLate;
+    return isKept ? acceptable : receipt;
   }
 
   /** The run ends: refuses every waiting message in this same step, so that the journal has the refusal. */
@@ -108,6 +111,9 @@ export class MessagePipeline implements ScheduledTask {
     if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
     // Do not verify the signature of a message that is refused even if its signature holds.
     const foreseen = kind.preview(message, sender, atMs);
+    if (foreseen.code === 'expired' && this.#state.keepsLate) {
+      return this.#answer(received, foreseen, undefined, kind.late?.(message, sender));
+    }
     if (foreseen.code !== undefined) return this.#answer(received, foreseen);
     const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
@@ -170,9 +176,14 @@ export class MessagePipeline implements ScheduledTask {
   }
 
   /** Finishes a message: counts a refusal, else keeps the receipt for retries; answers the sender of an update. */
-  #answer(received: Received, receipt: Receipt, identity?: MessageIdentity): void {
+  #answer(received: Received, receipt: Receipt, identity?: MessageIdentity, late?: LateDecision): void {
     if (receipt.code !== undefined) {
-      this.#state.refuse(receipt.code, sizeOf(received.payload), receipt.requestId);
+      this.#state.refuse({
+        code: receipt.code,
+        requestId: receipt.requestId || undefined,
+        ...late,
+        size: sizeOf(received.payload),
+      });
     } else if (identity !== undefined) keepReceipt(this.#state, identity, receipt);
     received.answer?.(receipt);
   }

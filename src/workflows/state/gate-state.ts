@@ -1,12 +1,12 @@
 import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
-import type { Receipt } from '../../core/ledger/approval.ts';
+import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { TreeState } from '../../core/audit/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
+import { refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
-import type { ProblemCode } from '../../core/base/problem.ts';
 import { engine } from '../../core/policy/ruling.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
@@ -153,10 +153,14 @@ export class GateState {
     return reduce(this.#ledger, command, this.directories).receipt ?? done(command);
   }
 
-  /** Counts a message that changed nothing: its code and size, never its content (I4). */
-  refuse(code: ProblemCode, size: number, requestId?: string): void {
-    const refused = { code, requestId: requestId || undefined, size };
+  /** Counts a message that changed nothing: its code and size, and of a late decision whose it was (I4). */
+  refuse(refused: RefusedDecision): void {
     this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
+  }
+
+  /** True while the journal takes decisions after the deadline: since engine 3, and among its first refusals. */
+  get keepsLate(): boolean {
+    return this.#ledger.engine >= 3 && this.#ledger.refused.total < refusedKept;
   }
 
   /** Takes the entries that no payload has carried yet; the caller writes them into its payload. */

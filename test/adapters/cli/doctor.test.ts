@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { engine } from '../../../src/core/policy/ruling.ts';
-import { engineOf, ownVersion, workerIdentity } from '../../../src/connection/worker-identity.ts';
+import { ownVersion, workerFacts, workerIdentity } from '../../../src/connection/worker-identity.ts';
 import { checkWorkers } from '../../../src/client/check-workers.ts';
 import type { Session } from '../../../src/client/connect.ts';
 import { createClient } from '../../../src/client/client.ts';
@@ -59,7 +59,18 @@ test('nothing is wrong: every check says so, exit 0', async () => {
   const { code, lines } = await doctor([], {});
   expect(wrongIn(lines)).toEqual([]);
   expect(code).toBe(0);
-  const names = ['sdk', 'server', 'namespace', 'clock', 'attributes', 'retention', 'worker', 'engine', 'codec'];
+  const names = [
+    'sdk',
+    'server',
+    'namespace',
+    'clock',
+    'attributes',
+    'retention',
+    'worker',
+    'engine',
+    'policy',
+    'codec',
+  ];
   expect(lines.map(({ check }) => check)).toEqual(names);
   expect(lines.map(({ message }) => message).join('\n')).toContain(`with engine ${engine}, as this version does`);
 });
@@ -184,56 +195,96 @@ test.each([
   expect(worker).toMatchObject({ isOk, message });
 });
 
-describe('the engine of the workers', () => {
-  /** Polls a queue under an identity while `doctor` looks at it. */
-  async function seen(identity: string): Promise<Line | undefined> {
+describe('the engine and the policy of the workers', () => {
+  /** Polls a queue under each identity while `doctor` looks at it; returns what it says of the workers. */
+  async function seen(check: 'engine' | 'policy', ...identities: string[]): Promise<Line | undefined> {
     const taskQueue = `engines-${randomUUID()}`;
     const { connection } = world.client.session;
     const giveUp = new AbortController();
-    const poll = connection
-      .withAbortSignal(giveUp.signal, () =>
-        connection.withDeadline(Date.now() + 60_000, () =>
-          connection.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue }, identity }),
-        ),
-      )
-      .catch(() => undefined);
+    const polls = identities.map((identity) =>
+      connection
+        .withAbortSignal(giveUp.signal, () =>
+          connection.withDeadline(Date.now() + 60_000, () =>
+            connection.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue }, identity }),
+          ),
+        )
+        .catch(() => undefined),
+    );
     try {
-      await eventually('the poller', () => world.client.waitForWorker(1_000, taskQueue));
-      return (await doctor(['--task-queue', taskQueue])).lines.find(({ check }) => check === 'engine');
+      await eventually('the pollers', async () => {
+        const taskQueueOf = { namespace, taskQueue: { name: taskQueue } };
+        const { pollers } = await connection.workflowService.describeTaskQueue(taskQueueOf);
+        return pollers.length === identities.length;
+      });
+      return (await doctor(['--task-queue', taskQueue])).lines.find((line) => line.check === check);
     } finally {
       giveUp.abort();
-      await poll;
+      await Promise.all(polls);
     }
   }
+
+  const [one, other] = ['a', 'b'].map((digit, at) =>
+    workerIdentity(`host-${at}`, { engine, policyDigest: digit.repeat(64) }),
+  ) as [string, string];
+  const without = workerIdentity('host-3', { engine });
+
+  test('two workers of one queue with different policies are named', async () => {
+    const line = await seen('policy', one, other);
+    expect(line?.ok).toBe(false);
+    for (const part of [one, other, 'policy aaaaaaaaaaaa', 'policy bbbbbbbbbbbb'])
+      expect(line!.message).toContain(part);
+  });
+
+  test('one with a policy and one without are named', async () => {
+    const line = await seen('policy', without, other);
+    expect(line).toMatchObject({ ok: false, message: expect.stringContaining('no policy of the operator') });
+  });
+
+  test('with one policy all is well, and who says nothing is not counted', async () => {
+    expect(await seen('policy', one, one.replace('host-0', 'host-7'), 'night-shift')).toMatchObject({
+      ok: true,
+      message: '2 workers of 3 say which policy of the operator they have: policy aaaaaaaaaaaa.',
+    });
+    expect(await seen('policy', 'night-shift')).toMatchObject({ ok: true });
+  });
 
   test.each([
     [engine - 1, '0.0.9', ownVersion(), 'where that worker runs'],
     [engine + 1, '9.9.9', '9.9.9', 'here'],
   ])('a worker with engine %i is named, with the version to install', async (other, version, wanted, where) => {
     const identity = `1@host;countersign=${version};engine=${other}`;
-    const line = await seen(identity);
+    const line = await seen('engine', identity);
     expect(line).toMatchObject({ ok: false, command: `npm install countersign@${wanted}` });
     expect(line!.message).toContain(`Worker '${identity}' of task queue`);
     expect(line!.message).toContain(where);
   });
 
   test('an identity that its author has chosen says nothing, and is no fault', async () => {
-    expect(await seen('night-shift')).toMatchObject({
+    expect(await seen('engine', 'night-shift')).toMatchObject({
       ok: true,
       message: '1 of 1 workers have an identity of their own, which does not say with which engine they rule.',
     });
   });
 
   test('what a worker writes is what is read; nothing else is', () => {
-    expect(engineOf(workerIdentity('host.internal', 7))).toEqual({ version: ownVersion(), engine: 7 });
+    const policyDigest = '0123456789abcdef'.repeat(4);
+    const facts = { version: ownVersion(), engine: 7 };
+    expect(workerFacts(workerIdentity('host.internal', { engine: 7, policyDigest }))).toEqual({
+      ...facts,
+      policy: '0123456789ab',
+    });
+    expect(workerFacts(workerIdentity('host.internal', { engine: 7 }))).toEqual({ ...facts, policy: 'none' });
+    // A worker of an older version.
+    expect(workerFacts('1@h;countersign=0.1.0;engine=2')).toEqual({ version: '0.1.0', engine: 2 });
     for (const other of [
       '',
       '1@host',
       'x;countersign=1;engine=2',
       '1@h;countersign=1 2;engine=2',
       '1@h;countersign=1;engine=2 ',
+      '1@h;countersign=1;engine=2;policy=all',
     ])
-      expect(engineOf(other)).toBeUndefined();
+      expect(workerFacts(other)).toBeUndefined();
   });
 });
 

@@ -202,6 +202,23 @@ test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
     ["rule agent#1 denies in an agent's policy, where a run's own policy can lift it: put it in the ceiling"],
   ],
   ['a deny of a ceiling', 'rules: [{ pattern: a, action: deny }]', 'ceiling', []],
+  [
+    'a run that hides arguments',
+    'redact: { also: [to] }',
+    'run',
+    [
+      "below a ceiling a run with this policy is refused: 'also' hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy",
+    ],
+  ],
+  ['an agent that hides arguments', 'approval: { include_arguments: false }', 'agent', []],
+  [
+    'a run that reminds too often',
+    'rules: [{ pattern: a, action: ask, ask: { remind: 5s } }]',
+    'run',
+    ["rule run#1 reminds more often than a ceiling admits by default: its 'min_remind' counts"],
+  ],
+  ['a run that reminds each minute', 'rules: [{ pattern: a, action: ask, ask: { remind: 1m } }]', 'run', []],
+  ['a ceiling that reminds often', 'rules: [{ pattern: a, action: ask, ask: { remind: 5s } }]', 'ceiling', []],
 ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
 
 describe('a deny whose condition reads an argument that may be absent', () => {

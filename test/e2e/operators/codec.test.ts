@@ -131,7 +131,13 @@ describe.each([...keyed, 'without a codec'])('a client %s', (name) => {
     ]) {
       await expect(look()).rejects.toMatchObject({ code: 'undecodable', message: expect.stringMatching(isEncoded) });
     }
-    expect(await blind[name]!.show(workflowId)).toMatchObject({ note: expect.stringMatching(isEncoded) });
+    expect(await blind[name]!.show(workflowId)).toMatchObject({
+      status: 'waiting',
+      open: [],
+      more: 1,
+      unread: { workflowId, requestIds: ids, message: expect.stringMatching(isEncoded) },
+      note: expect.stringMatching(isEncoded),
+    });
     await client.decide({ requestId: ids[0]!, approved: true });
     await client.run(workflowId).result();
     await expect(blind[name]!.run(workflowId).result()).rejects.toMatchObject({ code: 'undecodable' });

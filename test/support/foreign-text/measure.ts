@@ -28,13 +28,13 @@ const thorough: Plan = {
 const usual: Plan = { ...thorough, small: 5 * kB, atMiddle: 2, atLarge: 2 };
 /** A whole card writes each text in many places, with an escape for each character. */
 const ofCards: Plan = {
-  small: 4 * kB,
-  middle: 16 * kB,
-  half: 50 * kB,
-  large: 200 * kB,
+  small: 2 * kB,
+  middle: 8 * kB,
+  half: 25 * kB,
+  large: 100 * kB,
   atMiddle: 1,
   atLarge: 2,
-  every: 12,
+  every: 16,
 };
 const placesOfCards = 12;
 const msPerMegabyte = 300;

@@ -30,12 +30,13 @@ test('just after a deadline, before its timer fires: the timer expires the reque
     const [request] = await run.open().catch(() => []);
     // On a busy machine the request expires before the test sees it.
     if (request === undefined) return late(to, timeoutS * 4);
-    const decision = { requestId: request.requestId, approved: true };
+    // A late decision would enter history: the journal keeps it. An extension is refused before.
+    const extension = { requestId: request.requestId, until: new Date(Date.now() + 3_600_000).toISOString() };
     // From the index: a query may run ahead of an unfinished task, with a time that never becomes real.
     const due = (await run.handle.describe()).searchAttributes['ApprovalDue'] as [Date];
     await eventually('the deadline passes', () => Date.now() > due[0].getTime());
     const refused = async (): Promise<boolean> =>
-      run.handle.executeUpdate('decide', { args: [decision] }).then(
+      run.handle.executeUpdate('extend', { args: [extension] }).then(
         () => false,
         () => true,
       );

@@ -6,6 +6,7 @@ import { headings } from '../../../core/card/card-words.ts';
 import { renderTerminal } from '../../../core/card/render-terminal.ts';
 import { wrapText } from '../../../core/card/wrap-text.ts';
 import { cardDigest } from '../../../core/card/card-digest.ts';
+import { chosenScope } from '../../../core/ledger/always-terms.ts';
 import type { Output } from '../output.ts';
 import { rowFacts } from '../row-view.ts';
 import type { OpenCard } from './review-state.ts';
@@ -53,9 +54,7 @@ export function requiredLines(open: OpenCard, columns: number, style: Styling): 
 
 /** The card as it is shown; undefined if the request cannot be read from its run. */
 function shownCard({ request, unfolded }: OpenCard): Card | undefined {
-  return request === undefined
-    ? undefined
-    : cardOf(request, { all: unfolded, always: request.always?.widest ?? false });
+  return request === undefined ? undefined : cardOf(request, { all: unfolded, always: chosenScope(request.always) });
 }
 
 /** True if every argument can be read in full on the card as it is shown. */
