@@ -1,85 +1,106 @@
 import { z } from 'zod';
+import type { AssessRule } from '../core/assess/rule.ts';
+import { severities } from '../core/base/tool-call.ts';
+import type { Person } from '../core/people/directory.ts';
+import { actions } from '../core/policy/action.ts';
 import { modes } from '../core/policy/modes.ts';
 import { maxNesting } from '../core/policy/nesting.ts';
-import { actions } from '../core/policy/action.ts';
-import { severities } from '../core/base/tool-call.ts';
+import {
+  type ApprovalSettings,
+  type AskSettings,
+  type Policy,
+  type RedactSettings,
+  grantKinds,
+} from '../core/policy/policy.ts';
+import type { RunSideRule } from '../core/policy/run-side.ts';
 
 const texts = z.record(z.string(), z.string());
 const duration = z.number().nonnegative();
 const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
+/** Every member that a type has, so that none is forgotten here when one is added there. */
+type Members<Type> = Record<keyof Type, z.ZodType>;
+
+const ask = {
+  reviewers: names,
+  quorum: count,
+  oneOfEach: names,
+  veto: z.boolean(),
+  verified: z.boolean(),
+  allowSelf: z.boolean(),
+  timeoutMs: duration.nullable(),
+  warnBeforeMs: duration,
+  remindMs: duration.positive(),
+  escalate: z.array(z.looseObject({ afterMs: duration, to: names })),
+  onTimeout: z.enum(['deny', 'allow']),
+  always: z.literal([false, ...grantKinds]),
+} satisfies Members<AskSettings>;
+
+const rule = {
+  id: z.string().optional(),
+  agent: z.string().optional(),
+  layer: z.literal('agent').optional(),
+  pattern: z.string(),
+  args: texts.optional(),
+  when: z.string().optional(),
+  action: z.enum(actions),
+  reason: z.string().optional(),
+  ask: z.looseObject(ask).partial().optional(),
+} satisfies Members<RunSideRule>;
+
+const approval = {
+  timeoutMs: duration.nullable(),
+  maxTimeoutMs: duration.nullable(),
+  minRemindMs: duration.positive(),
+  onTimeout: z.enum(['deny', 'allow']),
+  maxPending: count,
+  maxRetriesAfterDeny: count,
+  maxIrreversiblePerRun: count,
+  includeArguments: z.boolean(),
+  show: z.literal(false).or(z.record(z.string(), names)),
+  redact: z.boolean(),
+  batch: z.enum(['parallel', 'sequential']),
+  deniedAs: z.enum(['result', 'error']),
+} satisfies Members<ApprovalSettings>;
+
+const assess = {
+  id: z.string().optional(),
+  pattern: z.string(),
+  args: texts.optional(),
+  severity: z.enum(severities),
+  reason: z.string().optional(),
+  affected: names.optional(),
+  reversible: z.boolean().optional(),
+  recommend: z.string().optional(),
+  requiresApproval: z.boolean().optional(),
+} satisfies Members<AssessRule>;
+
+const redact = {
+  kinds: names.optional(),
+  patterns: z.array(z.looseObject({ name: z.string(), pattern: z.string() })),
+  also: names.optional(),
+} satisfies Members<RedactSettings>;
+
+const person = { groups: names, keys: names } satisfies Members<Person>;
+
 /**
- * A policy in its normal form, as a run records it. Keys that this version does not know are kept: a run of a newer
- * version may have written them. Known keys are checked for their type, so that no policy makes a ruling throw (I5).
+ * A policy in its normal form, as a run records it. Members that this version does not know are kept: a run of a newer
+ * version may have written them, and so are kinds of redaction. Known members are checked for their type, so that no policy
+ * makes a ruling throw (I5).
  */
 const recordedPolicy = z.looseObject({
   version: z.literal(1),
   mode: z.enum(modes).optional(),
-  rules: z.array(
-    z.looseObject({
-      id: z.string().optional(),
-      agent: z.string().optional(),
-      layer: z.literal('agent').optional(),
-      pattern: z.string(),
-      args: texts.optional(),
-      when: z.string().optional(),
-      action: z.enum(actions),
-      reason: z.string().optional(),
-      ask: z
-        .looseObject({
-          reviewers: names,
-          quorum: count,
-          oneOfEach: names,
-          veto: z.boolean(),
-          verified: z.boolean(),
-          allowSelf: z.boolean(),
-          timeoutMs: duration.nullable(),
-          warnBeforeMs: duration,
-          remindMs: duration.positive(),
-          escalate: z.array(z.looseObject({ afterMs: duration, to: names })),
-          onTimeout: z.enum(['deny', 'allow']),
-          always: z.enum(['call', 'arguments', 'tool']).or(z.literal(false)),
-        })
-        .partial()
-        .optional(),
-    }),
-  ),
+  rules: z.array(z.looseObject(rule)),
   riskDefaults: z.partialRecord(z.enum(['read_only', 'write', 'destructive']), z.enum(actions)),
-  approval: z
-    .looseObject({
-      timeoutMs: duration.nullable(),
-      maxTimeoutMs: duration.nullable(),
-      minRemindMs: duration.positive(),
-      onTimeout: z.enum(['deny', 'allow']),
-      maxPending: count,
-      maxRetriesAfterDeny: count,
-      maxIrreversiblePerRun: count,
-      includeArguments: z.boolean(),
-      show: z.literal(false).or(z.record(z.string(), names)),
-      redact: z.boolean(),
-      batch: z.enum(['parallel', 'sequential']),
-      deniedAs: z.enum(['result', 'error']),
-    })
-    .partial(),
-  assess: z
-    .array(
-      z.looseObject({
-        id: z.string().optional(),
-        pattern: z.string(),
-        args: texts.optional(),
-        severity: z.enum(severities),
-        reason: z.string().optional(),
-        affected: names.optional(),
-        reversible: z.boolean().optional(),
-        recommend: z.string().optional(),
-        requiresApproval: z.boolean().optional(),
-      }),
-    )
-    .optional(),
-  directory: z.looseObject({ people: z.record(z.string(), z.looseObject({ groups: names, keys: names })) }).optional(),
-  redact: z.looseObject({ patterns: z.array(z.looseObject({ name: z.string(), pattern: z.string() })) }).optional(),
-});
+  approval: z.looseObject(approval).partial(),
+  assess: z.array(z.looseObject(assess)).optional(),
+  redact: z.looseObject(redact).optional(),
+  directory: z.looseObject({ people: z.record(z.string(), z.looseObject(person)) }).optional(),
+  // Only those of the ceiling are read.
+  reviewerKeys: z.unknown().optional(),
+} satisfies Members<Policy>) as z.ZodType<Policy>;
 
 // Each run above adds one policy, and so does each ceiling of a worker that was replaced meanwhile.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);

@@ -221,9 +221,12 @@ describe('a signal with that name that does not come from the calling run change
     await run.handle.terminate();
   });
 
-  test('from the calling run, but unreadable: everything is denied from then on', async () => {
+  test.each([
+    ['no rules', { rules: 'none' }],
+    ['kinds of redaction that are none', { redact: { patterns: [], kinds: 5 } }],
+  ])('from the calling run, but unreadable (%s): everything is denied from then on', async (what, part) => {
     const policy = { version: 1, rules: [], riskDefaults: {}, approval: {} };
-    const above = `above-${world.taskQueue}`;
+    const above = `above-${world.taskQueue}-${what.length}`;
     const input = {
       agent: 'lax',
       input: JSON.stringify([{ calls: [pay('unread')] }, last]),
@@ -236,7 +239,7 @@ describe('a signal with that name that does not come from the calling run change
       input,
     });
     const { requestId } = await asked(nested);
-    await handle.signal('tell', { policies: [{ ...policy, rules: 'none' }] });
+    await handle.signal('tell', { policies: [{ ...policy, ...part }] });
     expect(await settled(nested, requestId)).toMatchObject({ runs: false });
     expect(await handle.result()).toMatchObject({ output: 'Denied: The policies of the calling run cannot be read' });
   });

@@ -345,6 +345,16 @@ describe('a foreign workflow that starts a run and sets policies for it', () => 
       { lineage: [above], policies: [{ ...policy, directory: { people: { ann: { groups: 'all' } } } }] },
       `The run's 'parent.policies.0.directory.people.ann.groups': Invalid input: expected array, received string`,
     ],
+    [
+      'redacts kinds that are none',
+      { lineage: [above], policies: [{ ...policy, redact: { patterns: [], kinds: 5 } }] },
+      `The run's 'parent.policies.0.redact.kinds': Invalid input: expected array, received number`,
+    ],
+    [
+      'redacts names that are none',
+      { lineage: [above], policies: [{ ...policy, redact: { patterns: [], also: [7] } }] },
+      `The run's 'parent.policies.0.redact.also.0': Invalid input: expected string, received number`,
+    ],
   ])('fails the run with a sentence if it %s', async (_, parent, message) => {
     expect(await started(parent)).toEqual({ type: 'arguments_invalid', message });
   });
