@@ -29,6 +29,7 @@ export type {
   RuledCall,
   Ruling,
   RulingContext,
+  RulingMeter,
   RunCounts,
 } from './core/policy/ruling.ts';
 export { explain } from './core/policy/explain.ts';

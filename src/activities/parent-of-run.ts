@@ -16,6 +16,8 @@ import type { RunSideRule } from '../core/policy/run-side.ts';
 
 const texts = z.record(z.string(), z.string());
 const duration = z.number().nonnegative();
+/** As in a policy file: a shorter one would fill the history with reminders. */
+const interval = z.number().min(1_000);
 const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
@@ -24,14 +26,14 @@ type Members<Type> = Record<keyof Type, z.ZodType>;
 
 const ask = {
   reviewers: names,
-  quorum: count,
+  quorum: count.positive(),
   oneOfEach: names,
   veto: z.boolean(),
   verified: z.boolean(),
   allowSelf: z.boolean(),
   timeoutMs: duration.nullable(),
   warnBeforeMs: duration,
-  remindMs: duration.positive(),
+  remindMs: interval,
   escalate: z.array(z.looseObject({ afterMs: duration, to: names })),
   onTimeout: z.enum(['deny', 'allow']),
   always: z.literal([false, ...grantKinds]),
@@ -52,7 +54,7 @@ const rule = {
 const approval = {
   timeoutMs: duration.nullable(),
   maxTimeoutMs: duration.nullable(),
-  minRemindMs: duration.positive(),
+  minRemindMs: interval,
   onTimeout: z.enum(['deny', 'allow']),
   maxPending: count,
   maxRetriesAfterDeny: count,

@@ -1,4 +1,4 @@
-import { parsePolicy } from '../core/policy-file/parse-policy.ts';
+import { parseRunPolicy } from '../core/policy-file/parse-run-policy.ts';
 import { hidingProblem } from '../core/policy/hiding-problem.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
@@ -27,7 +27,7 @@ export function readRunPolicy(
   document: object,
   { maxTimeoutMs, underCeiling = false }: Omit<ReadPolicyInput, 'policy'>,
 ): { policy: Policy } | { problem: { path: string; message: string } } {
-  const parsed = parsePolicy(document, { maxTimeoutMs });
+  const parsed = parseRunPolicy(document, { maxTimeoutMs });
   if ('problems' in parsed) return { problem: parsed.problems[0]! };
   const { policy } = parsed;
   const problem = underCeiling ? hidingProblem(policy) : undefined;

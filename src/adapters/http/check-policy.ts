@@ -1,6 +1,6 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import { visibleText } from '../../core/base/visible-text.ts';
-import { parsePolicy } from '../../core/policy-file/parse-policy.ts';
+import { parseRunPolicy } from '../../core/policy-file/parse-run-policy.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import { beyondDenying } from '../../core/policy/only-denies.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -29,7 +29,7 @@ export function checkPolicy(
 }
 
 function checked(policy: object): Policy {
-  const parsed = parsePolicy(policy, { maxTimeoutMs: null });
+  const parsed = parseRunPolicy(policy, { maxTimeoutMs: null });
   if ('policy' in parsed) return parsed.policy;
   const shown = parsed.problems.slice(0, mostShown).map(({ path, message }) => {
     return `${path === '' ? 'body.policy' : `body.policy.${path}`}: ${message}`;

@@ -4,6 +4,7 @@ import { defaultAssessment, joinAssessments, moreSevere, wantsApproval, type Ass
 import type { AssessedCall } from './call-view.ts';
 import { mostAffected } from './finding.ts';
 import { callSubjects } from '../match/matching.ts';
+import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';
 
 /**
@@ -14,8 +15,9 @@ export function assessRecorded(
   call: AssessedCall,
   rules: readonly CompiledAssessRule[] = [],
   recorded: readonly Assessment[] = [],
+  meter?: RulingMeter,
 ): Assessment {
-  const matched = matchAll(call, rules).filter(({ match }) => match !== 'no');
+  const matched = matchAll(call, rules, meter).filter(({ match }) => match !== 'no');
   const all = matched.map(({ rule, match }) => assessmentOfRule(rule, match, call.args));
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
@@ -25,9 +27,9 @@ interface Matched {
   match: AssessMatch;
 }
 
-function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[]): Matched[] {
+function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
   // A list is one text here, in every engine.
-  const subjects = callSubjects(call, 1);
+  const subjects = callSubjects(call, 1, meter);
   let tooMuch = false;
   const afford = (work: number): boolean => {
     const affords = subjects.afford(work);

@@ -7,6 +7,7 @@ import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../assess/recorded.ts';
 import { compileAssessRules, type CompiledAssessRule } from '../assess/rule.ts';
 import type { JsonObject } from '../base/tool-call.ts';
+import type { RulingMeter } from '../match/ruling-meter.ts';
 import { askTermsOf, type AskTerms } from '../policy/ask-terms.ts';
 import { isOfDefinition, type Grant } from '../policy/grants.ts';
 import { limitsOf, type Limits } from '../policy/limits.ts';
@@ -69,16 +70,23 @@ export function compileRules(policies: PolicyLayers): RunRules {
 
 /**
  * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws only for
- * an engine version that is no longer supported.
+ * an engine version that is no longer supported. `meter`: what it costs is added there.
  */
-export function ruleCase(rules: RunRules, call: CaseCall, run: CaseRun, ledger: CaseLedger, atMs: number): Case {
+export function ruleCase(
+  rules: RunRules,
+  call: CaseCall,
+  run: CaseRun,
+  ledger: CaseLedger,
+  atMs: number,
+  meter?: RulingMeter,
+): Case {
   const { policies, layers, assessRules, directories } = rules;
   const { digest, assessed, definition, ...ruled } = call;
   const { agent, caller, metadata } = run;
-  const assessment = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed]);
+  const assessment = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
   const { engine, counts } = ledger;
   const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs };
-  const bare = evaluate(layers, ruled, context);
+  const bare = evaluate(layers, ruled, context, meter);
   const terms = askTermsOf(policies, bare, ruled);
   const asked = {
     terms,
@@ -91,6 +99,6 @@ export function ruleCase(rules: RunRules, call: CaseCall, run: CaseRun, ledger: 
     isOfDefinition(grant, definition) &&
     grantAnswers(grant, asked, directories, atMs);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
-  const ruling = grants.length > 0 ? evaluate(layers, ruled, { ...context, grants }) : bare;
+  const ruling = grants.length > 0 ? evaluate(layers, ruled, { ...context, grants }, meter) : bare;
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };
 }

@@ -13,6 +13,8 @@ export const sentences = {
     `Denied: This run may make at most ${most} calls that cannot be undone.`,
   cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
+  tooMuchAtOnce: 'Denied: This turn has too many calls, or too long ones, to be checked at once. Make this call again.',
+  notRuledAgain: 'the policies changed, and too many long calls waited to be ruled on again',
   notTakenUp: 'The run is continuing as new and does not know its past yet: ask again.',
   notTakenYet: 'Events of this run wait for its next workflow task, which comes at once: ask again.',
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',

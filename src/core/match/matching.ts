@@ -12,6 +12,7 @@ import {
   type GlobSubject,
   type ListReading,
 } from './glob.ts';
+import type { RulingMeter } from './ruling-meter.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { nfc } from '../base/normal-text.ts';
 
@@ -125,9 +126,13 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
 
 /**
  * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. Before engine 3,
- * a list is one text.
+ * a list is one text. `meter`: its work is added there.
  */
-export function callSubjects(call: { tool: string; args: JsonObject; subject?: string }, engine: number): CallSubjects {
+export function callSubjects(
+  call: { tool: string; args: JsonObject; subject?: string },
+  engine: number,
+  meter: RulingMeter = { work: 0 },
+): CallSubjects {
   let whole: GlobSubject | undefined;
   const fields = new Map<string, GlobSubject>();
   let spent = 0;
@@ -145,7 +150,10 @@ export function callSubjects(call: { tool: string; args: JsonObject; subject?: s
     name: globSubject(call.tool),
     args: () => (call.subject === undefined ? (whole ??= valueSubject(call.args)) : field(call.subject)),
     field,
-    afford: (work) => (spent += work) <= maxRulingWork,
+    afford: (work) => {
+      meter.work += work;
+      return (spent += work) <= maxRulingWork;
+    },
   };
 }
 

@@ -8,6 +8,9 @@ export interface ShapeProblem {
   part?: 'key';
 }
 
+/** More than anybody reads: each is compared with the keys that may have been meant. */
+const mostKeys = 100;
+
 const kinds: Record<string, string> = {
   object: 'a map',
   record: 'a map',
@@ -21,7 +24,9 @@ const kinds: Record<string, string> = {
 export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
+    return issue.keys
+      .slice(0, mostKeys)
+      .map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
   }
   const given = valueAt(document, path);
   const name = nameOf(path);

@@ -33,6 +33,8 @@ export interface ParsePolicyOptions {
    * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
    */
   maxTimeoutMs?: number | null;
+  /** False: the `examples` of rules are not tried, and only their shape is checked. Default true. */
+  triesExamples?: boolean;
 }
 
 /** A policy that `parsePolicy` found valid. */
@@ -82,9 +84,9 @@ export function parsePolicy(
         ...repeatedIds(shaped.data),
         ...timeoutProblems(shaped.data, options),
         ...peopleProblems(shaped.data, options),
-        ...exampleProblems(shaped.data),
+        ...(options.triesExamples === false ? [] : exampleProblems(shaped.data)),
       ]
-    : shaped.error.issues.flatMap((issue) => explainShape(issue, document));
+    : shaped.error.issues.slice(0, mostProblems).flatMap((issue) => explainShape(issue, document));
   // Problems under a refused key are left out.
   const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
   if (shaped.success && found.length === 0) {

@@ -10,6 +10,7 @@ import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
 import { standardRiskDefaults, type Always, type AskSettings, type Policy } from './policy.ts';
 import { actions, type Action } from './action.ts';
 import type { Risk } from '../base/tool-call.ts';
+import type { RulingMeter } from '../match/ruling-meter.ts';
 
 export interface LayerAnswer {
   action: Action;
@@ -29,6 +30,7 @@ export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
   mode: ModeFacts;
   /** Arguments beside a command that its tool did not declare harmless. */
   undeclared: readonly string[];
+  meter: RulingMeter;
 }
 
 interface Matched {
@@ -45,6 +47,8 @@ interface Matched {
  * be evaluated.
  */
 export const maxPartMatches = 50_000;
+/** What one of them costs, in units of `maxMatchWork`. */
+const workOfPartMatch = 100;
 
 /** The answer to report, followed by all others that are as strict. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
@@ -55,6 +59,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
     const failed = all.map(({ rule }) => ({ rule, problem })).toReversed();
     return partAnswers(policy, { denied: [], failed }, call);
   }
+  call.meter.work += length * all.length * workOfPartMatch;
   const parts = partMatchers({ ...call, argsLength });
   const [whole] = parts;
   if (call.shell === undefined && whole !== undefined) {

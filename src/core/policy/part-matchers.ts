@@ -24,7 +24,13 @@ export interface MatchedCall {
 /** One matcher per part; a single one for a call that is no command, and for a command that is not text. */
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
-  const whole: PartMatcher = (candidate) => ruleMatches(candidate, subjects, facts);
+  const matched = new Map<Candidate, Match>();
+  /** The same for each part, so that parts do not multiply the work that the whole text costs. */
+  const whole: PartMatcher = (candidate) => {
+    let found = matched.get(candidate);
+    if (found === undefined) matched.set(candidate, (found = ruleMatches(candidate, subjects, facts)));
+    return found;
+  };
   if (shell === undefined || 'problem' in unbounded.args()) return [whole];
   const { parts, uncertain } = shell;
   const subjectsOf = new Map<string, CallSubjects>();

@@ -9,7 +9,8 @@ import type { CompiledLayers } from './compiled-policy.ts';
 import { celArguments, maxConditionWork, type ConditionVariables } from '../match/condition.ts';
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
-import { callSubjects } from '../match/matching.ts';
+import { callSubjects, maxRulingWork } from '../match/matching.ts';
+import type { RulingMeter } from '../match/ruling-meter.ts';
 import { grantedCommand, undeclaredArguments } from './whole-call.ts';
 import type { Mode } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
@@ -18,6 +19,7 @@ import type { ShellSplit } from '../shell/parts.ts';
 import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
+export type { RulingMeter } from '../match/ruling-meter.ts';
 
 /**
  * The version of the engine below; a run keeps the one it started with.
@@ -111,9 +113,17 @@ export interface RunCounts {
 }
 
 /**
+ * How much work one step of a run does for rulings: half a second at most, while a workflow task may take five. The calls
+ * of a turn beyond it are refused without a ruling.
+ */
+export const maxWorkOfStep = 2 * maxRulingWork;
+/** A step of a condition takes about a microsecond, in units of `maxMatchWork`. */
+const workOfConditionStep = 125;
+
+/**
  * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
  * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
- * Throws only for an engine version that is no longer supported.
+ * Throws only for an engine version that is no longer supported. `meter`: what the ruling costs is added there.
  *
  * @example
  * ```ts
@@ -130,19 +140,25 @@ export interface RunCounts {
  * console.log(evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action); // deny
  * ```
  */
-export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
+export function evaluate(
+  layers: CompiledLayers,
+  call: RuledCall,
+  context: RulingContext = {},
+  meter: RulingMeter = { work: 0 },
+): Ruling {
   const number = context.engine ?? engine;
   if (!Number.isInteger(number) || number < oldest || number > engine) {
     throw new Error(
       `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
     );
   }
-  const ready = readyCall(call, context);
+  const ready = readyCall(call, context, meter);
   const { ceiling, parents = [], run } = layers;
   const ofCeiling = ceiling === undefined ? [] : layerAnswers(ceiling, ready);
   const ofParents = parents.map((parent) => layerAnswers(parent, ready));
   const ofRun = run === undefined ? [] : layerAnswers(run, ready);
   const answers = [...ofCeiling, ...ofParents.flat(), ...ofRun];
+  meter.work += (maxConditionWork - ready.facts.budget.left) * workOfConditionStep;
   if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
@@ -168,7 +184,7 @@ export function evaluate(layers: CompiledLayers, call: RuledCall, context: Rulin
 }
 
 /** Prepares a call for all layers. Their conditions share one budget. */
-export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
+export function readyCall(call: RuledCall, context: RulingContext, meter: RulingMeter = { work: 0 }): LayerCall {
   const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
   const number = context.engine ?? engine;
   const { severity, requiresApproval } = assessment;
@@ -177,7 +193,8 @@ export function readyCall(call: RuledCall, context: RulingContext): LayerCall {
     tool: call.tool,
     subject: call.subject,
     shell: call.shell,
-    subjects: callSubjects(call, number),
+    subjects: callSubjects(call, number, meter),
+    meter,
     mode: { risk: call.risk, severity, requiresApproval },
     undeclared: undeclaredArguments(call, number),
     facts: {

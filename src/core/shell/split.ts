@@ -14,6 +14,9 @@ import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
 /** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
 const maxDepth = 16;
+/** What opens a substitution or an expansion: the parser's time grows with the square of their number. */
+const opening = /[$<>][({[]/g;
+const maxOpenings = 256;
 
 /** The doubt that a piece of syntax raises about the whole command, wherever it occurs. */
 const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
@@ -75,6 +78,8 @@ class Splitter {
     if (this.#full) return;
     // eslint-disable-next-line no-control-regex -- control characters are what it looks for
     if (/[\0-\x08\x0b-\x1f\x7f]/.test(text)) this.#uncertain.add('control character');
+    if ((text.match(opening)?.length ?? 0) > maxOpenings) this.#stop();
+    if (this.#full) return;
     try {
       this.#visit(parse(text), depth, within);
     } catch {

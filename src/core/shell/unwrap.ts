@@ -187,8 +187,8 @@ function configured(settings: Script[]): Script[] {
 
 /** After an unknown option, the command may begin at any word that is not an option. */
 function guess(form: Wrapper, rest: ShellWord[], scripts: Script[], program?: ShellWord): Contents {
-  const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [rest.slice(index)]));
-  const tried = places.slice(0, maxGuesses);
+  const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
+  const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));
   const asText = form.runs !== 'words' && form.runs !== 'git';
   return {
     commands: asText ? [] : tried.map((words) => ({ words: program === undefined ? words : [program, ...words] })),

@@ -5,16 +5,17 @@
 import { createEventGroup } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
-import type { ApprovalRequest, Message } from '../../contract.ts';
+import type { Message } from '../../contract.ts';
 import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
 import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { NestedRuns } from './nested-runs.ts';
 import { admittedTool, heldAgain, takeDefinition } from './readmission.ts';
-import type { StartableCall, AnsweredCall, RunState, TurnCall } from './run-state.ts';
+import type { StartableCall, AnsweredCall, HeldCall, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool, type ToolEnd } from './run-tool.ts';
 
@@ -37,8 +38,9 @@ export class TurnCalls {
   admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
     this.#state.calls = [];
+    const meter = { work: 0 };
     for (const [index, requested] of modelCalls.entries()) {
-      this.#state.calls.push(this.#admitInTurn(requested, `${turn}.${index + 1}`, contextSummary));
+      this.#state.calls.push(this.#admitInTurn(requested, `${turn}.${index + 1}`, contextSummary, meter));
     }
   }
 
@@ -103,9 +105,9 @@ export class TurnCalls {
   }
 
   /** With `batch: sequential`, a call behind an open question is held until that question is settled. */
-  #admitInTurn(requested: ModelCall, callId: string, contextSummary: string): TurnCall {
+  #admitInTurn(requested: ModelCall, callId: string, contextSummary: string, meter: RulingMeter): TurnCall {
     const isHeld = this.#gate.limits.batch === 'sequential' && this.#state.calls.some(isUnanswered);
-    if (!isHeld) return this.#admit(requested, callId, contextSummary);
+    if (!isHeld) return this.#admit({ requested, callId, contextSummary }, meter);
     const { id: modelCallId, tool, args, raw } = requested;
     return {
       modelCallId,
@@ -118,22 +120,18 @@ export class TurnCalls {
 
   #admitHeld(): void {
     const { calls } = this.#state;
+    const meter = { work: 0 };
     for (const [index, each] of calls.entries()) {
       if (each.state !== 'held') continue;
       const { held, notice, changes } = each;
       // A call that was allowed to run before does not wait for its turn again.
       if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
-      const admitted = this.#admit(held.requested, held.callId, held.contextSummary, held.replaces);
+      const admitted = this.#admit(held, meter);
       calls[index] = { ...admitted, notice, changes };
     }
   }
 
-  #admit(
-    requested: ModelCall,
-    callId: string,
-    contextSummary: string,
-    replaces?: ApprovalRequest['replaces'],
-  ): TurnCall {
+  #admit({ requested, callId, contextSummary, replaces }: HeldCall['held'], meter: RulingMeter): TurnCall {
     const turnCall = {
       modelCallId: requested.id,
       tool: requested.tool,
@@ -157,7 +155,7 @@ export class TurnCalls {
     const call = { callId, tool: requested.tool, args: requested.args };
     const { shell, sentence, assessment, redaction } = requested;
     const facts = { contextSummary, shell, sentence, assessment, redaction, replaces };
-    const admission = this.#gate.admit(call, tool, facts);
+    const admission = this.#gate.admit(call, tool, facts, meter);
     const { definition: admitted } = tool;
     if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
     if (admission.kind === 'asked') {

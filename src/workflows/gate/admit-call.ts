@@ -9,6 +9,8 @@ import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
+import { maxWorkOfStep } from '../../core/policy/ruling.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { ShellSplit } from '../../core/shell/parts.ts';
@@ -39,11 +41,14 @@ export interface CallFacts {
   replaces?: ApprovalRequest['replaces'];
 }
 
-/** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
+/**
+ * Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). `meter`: of
+ * the calls that are admitted in the same step.
+ */
 export function admitCall(
   state: GateState,
   active: ActivePolicies,
-  { call, tool, facts }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts },
+  { call, tool, facts, meter }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts; meter?: RulingMeter },
 ): Admission {
   const { callId, args } = call;
   const { name: toolName, risk, subject, beside, show, previewTimeoutMs, definition } = tool;
@@ -59,6 +64,9 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: closing });
     return answered('cancelled', sentences.cancelled(closing));
   }
+  if (ledger.engine >= 3 && (meter?.work ?? 0) >= maxWorkOfStep) {
+    return refuseCall(state, active, { callId, toolName, content: sentences.tooMuchAtOnce });
+  }
   const digest = digestOf(call, tool);
   if (typeof digest !== 'string') {
     return refuseCall(state, active, { callId, toolName, content: sentences.failed(digest.message) });
@@ -69,6 +77,7 @@ export function admitCall(
     { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition },
     ledger,
     atMs,
+    meter,
   );
   const { ruling, assessment, limits } = ruledCase;
   if (ruling.action === 'deny') {

@@ -166,8 +166,8 @@ export class Gate {
   }
 
   /** Rules on one call and, for `ask`, opens its request. The call that is admitted here is the one that runs (I8). */
-  admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts): Admission {
-    return admitCall(this.#state, this.#activePolicies, { call, tool, facts });
+  admit(call: ToolCall, tool: ToolDefinition, facts: CallFacts, meter?: { work: number }): Admission {
+    return admitCall(this.#state, this.#activePolicies, { call, tool, facts, meter });
   }
 
   /** Settles a call that must not run and that no policy needs to see: unknown tool, bad arguments, a limit. */

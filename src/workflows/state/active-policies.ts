@@ -3,6 +3,7 @@ import { compileRules, ruleCase, type Case, type CaseCall, type RunRules } from 
 import type { Caller } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { type ChannelRoutes, channelTimeoutMs, channelsFor } from '../../core/people/channel-routes.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { reviewersOf } from '../../core/ledger/why-asked.ts';
@@ -103,9 +104,9 @@ export class ActivePolicies {
     return (routes && channelTimeoutMs(routes, this.channelsOf(asked))) ?? Infinity;
   }
 
-  /** Rules on one call at `atMs`. */
-  rule({ show: declared, ...call }: CallToRule, ledger: Ledger, atMs: number): RuledCase {
-    const ruled = ruleCase(this.#rules, call, this.options, ledger, atMs);
+  /** Rules on one call at `atMs`. `meter`: what it costs is added there. */
+  rule({ show: declared, ...call }: CallToRule, ledger: Ledger, atMs: number, meter?: RulingMeter): RuledCase {
+    const ruled = ruleCase(this.#rules, call, this.options, ledger, atMs, meter);
     const { ruling } = ruled;
     const place = rulePlace(ruling, this.#rules.layers.ceiling, this.options.ceilingLines);
     const show = ruling.action === 'ask' ? namesToShow(this.policies, call.tool, declared) : [];

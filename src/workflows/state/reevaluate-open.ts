@@ -1,6 +1,9 @@
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
+import { maxWorkOfStep } from '../../core/policy/ruling.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
@@ -26,7 +29,13 @@ export function reevaluateOpen(
   state.apply({ kind: 'policy', atMs: clock.nowMs, policyDigest: digest, ...change });
   const atMs = Math.min(sentAtMs, clock.nowMs);
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
-  for (const record of waiting) reevaluate(state, rules, record, { atMs, among: waiting.length });
+  const meter = { work: 0 };
+  for (const record of waiting) {
+    const { requestId } = record.request;
+    const isTooMuch = state.ledger.engine >= 3 && meter.work >= maxWorkOfStep;
+    if (isTooMuch) state.apply({ kind: 'cancel', atMs, requestId, reason: sentences.notRuledAgain });
+    else reevaluate(state, rules, record, { atMs, among: waiting.length, meter });
+  }
   const settled = waiting.flatMap(({ request: { requestId } }) => {
     const found = requestOf(state.ledger, requestId);
     return found !== undefined && 'settlement' in found ? [{ requestId, outcome: found.settlement.outcome }] : [];
@@ -38,13 +47,13 @@ function reevaluate(
   state: GateState,
   rules: ActivePolicies,
   record: RequestRecord,
-  { atMs, among }: { atMs: number; among: number },
+  { atMs, among, meter }: { atMs: number; among: number; meter: RulingMeter },
 ): void {
   const { request, ruled, terms: before, deadlineMs } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, state.ledger, atMs);
+  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, state.ledger, atMs, meter);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;

@@ -1,5 +1,6 @@
 /** How rules count for the parts of a command, for splits that real commands rarely produce. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { Minimatch } from '../../../src/core/match/minimatch.ts';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
@@ -230,4 +231,24 @@ test('a condition is evaluated once for all parts: otherwise each part would use
   const when = `[${Array.from({ length: 40 }, (_, index) => index).join(', ')}].all(a, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(b, a + b >= 0))`;
   const command = Array.from({ length: 60 }, () => 'ls').join('; ');
   expect(ruled([allow('bash:ls', { when })], bash(command))).toMatchObject({ action: 'allow', rule: 'run#1' });
+});
+
+test('a long text is matched once for each rule, however many parts the command has', () => {
+  const command = `${Array.from({ length: 256 }, () => 'a').join(';')} #${'a'.repeat(10_000)}`;
+  const rules = Array.from({ length: 20 }, (): Rule => ({ pattern: 'bash:*a?*[b-z]*', action: 'deny' }));
+  const match = vi.spyOn(Minimatch.prototype, 'match');
+  ruled(rules, bash(command));
+  expect(match.mock.calls.filter(([text]) => text.length > 1_000)).toHaveLength(rules.length);
+});
+
+test('what rulings cost adds up', () => {
+  const { shell, args } = bash('a;b');
+  const call = { tool: 'bash', risk: 'write' as const, subject: 'command', args, shell };
+  const rules: Rule[] = [{ pattern: 'bash:rm *', when: 'args.command != ""', action: 'deny' }];
+  const layers = { run: compilePolicy({ version: 1, rules, riskDefaults: {}, approval: {} }, 'run') };
+  const meter = { work: 0 };
+  evaluate(layers, call, {}, meter);
+  const once = meter.work;
+  evaluate(layers, call, {}, meter);
+  expect([once > 0, meter.work]).toEqual([true, 2 * once]);
 });

@@ -44,6 +44,9 @@ const brackets = [
   '[1,',
   '$(',
   '${',
+  '$${',
+  '$((',
+  '<(',
   '<!--',
 ];
 const marks = ['\u0301', '\u0316\u0301', 'a\u0301', '\u0345', '\u05b0\u0327'];
@@ -83,6 +86,9 @@ const beginnings = [
   'a,b\n',
 ];
 
+/** Programs that run others, with an option that nobody knows: the command may begin at any word after it. */
+const commands = ['sudo -Z ', 'git --zz '];
+
 export interface Family {
   /** The unit, in quotes and without anything invisible. */
   name: string;
@@ -116,6 +122,8 @@ function family(unit: string, before: string, after: string): Family {
 }
 
 /** Every second unit also between other characters: what the text begins with opens a match, and what it ends with breaks it. */
-export const families: readonly Family[] = units.flatMap((unit, index) =>
-  index % 2 === 0 ? [family(unit, '', '')] : [family(unit, '', ''), family(unit, 'a1', '1a!')],
-);
+export const families: readonly Family[] = units
+  .flatMap((unit, index) =>
+    index % 2 === 0 ? [family(unit, '', '')] : [family(unit, '', ''), family(unit, 'a1', '1a!')],
+  )
+  .concat(commands.map((command) => family('a ', command, '')));

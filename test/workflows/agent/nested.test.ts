@@ -346,6 +346,11 @@ describe('a foreign workflow that starts a run and sets policies for it', () => 
       `The run's 'parent.policies.0.directory.people.ann.groups': Invalid input: expected array, received string`,
     ],
     [
+      'reminds a thousand times a second',
+      { lineage: [above], policies: [{ ...policy, rules: [{ pattern: '*', action: 'ask', ask: { remindMs: 1 } }] }] },
+      `The run's 'parent.policies.0.rules.0.ask.remindMs': Too small: expected number to be >=1000`,
+    ],
+    [
       'redacts kinds that are none',
       { lineage: [above], policies: [{ ...policy, redact: { patterns: [], kinds: 5 } }] },
       `The run's 'parent.policies.0.redact.kinds': Invalid input: expected array, received number`,

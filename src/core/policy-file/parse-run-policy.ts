@@ -1,0 +1,50 @@
+import { isTooDeep } from '../base/canonical-json.ts';
+import { isObject } from '../base/is-object.ts';
+import { expressionSize } from '../match/expression-size.ts';
+import { type ParsedPolicy, type ParsePolicyOptions, type PolicyProblem, parsePolicy } from './parse-policy.ts';
+import { maxDocumentDepth } from './text.ts';
+
+/** Of the document as JSON. */
+const mostCharacters = 200_000;
+/** Rules, and globs on single arguments. */
+const mostRules = 1_000;
+/** Of all conditions, in characters and in the size of their regular expressions: a quarter of a second at most. */
+const mostOfConditions = 60_000;
+
+/**
+ * Reads the policy that somebody sends to a gateway or gives a run. Like `parsePolicy`, but it first checks what reading
+ * will cost: the process that reads it serves others. Examples are for files: here only their shape is checked.
+ */
+export function parseRunPolicy(
+  document: object,
+  options: ParsePolicyOptions = {},
+): ParsedPolicy | { problems: PolicyProblem[] } {
+  const problem = isTooDeep(document, maxDocumentDepth) ? undefined : costProblem(document);
+  return problem === undefined ? parsePolicy(document, { ...options, triesExamples: false }) : { problems: [problem] };
+}
+
+function costProblem(document: object): PolicyProblem | undefined {
+  const { length } = JSON.stringify(document);
+  if (length > mostCharacters)
+    return tooMuch('', `it has ${length} characters of JSON, and may have ${mostCharacters}`);
+  const { rules, assess, agents } = document as Record<string, unknown>;
+  const blocks = isObject(agents) ? Object.values(agents) : [];
+  const lists = [rules, assess, ...blocks.map((block) => (isObject(block) ? block['rules'] : undefined))];
+  const all = lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  let rulesAndGlobs = 0;
+  let sizeOfConditions = 0;
+  for (const each of all) {
+    const { when, args } = isObject(each) ? each : {};
+    rulesAndGlobs += 1 + (isObject(args) ? Object.keys(args).length : 0);
+    if (typeof when === 'string') sizeOfConditions += when.length + expressionSize(when);
+  }
+  if (rulesAndGlobs > mostRules) {
+    return tooMuch('rules', `it has ${rulesAndGlobs} rules and globs on arguments, and may have ${mostRules}`);
+  }
+  if (sizeOfConditions > mostOfConditions) return tooMuch('rules', 'its conditions are too long, or repeat too much');
+  return undefined;
+}
+
+function tooMuch(path: string, what: string): PolicyProblem {
+  return { path, message: `the policy of a run is too large: ${what}; larger ones belong in the policy of the agent` };
+}
