@@ -9,7 +9,7 @@ import {
 } from './parts.ts';
 import { lastSegment, unwrap, type Started, type Unwrapped } from './unwrap.ts';
 import type { Script } from './options.ts';
-import { shellWord, type ShellWord } from './words.ts';
+import { isMisread, shellWord, type ShellWord } from './words.ts';
 import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
 /** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
@@ -94,6 +94,7 @@ class Splitter {
     if (doubt !== undefined) this.#uncertain.add(doubt);
     if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) this.#uncertain.add('parse error');
     if (node.type === 'HereDoc' && node.closing === undefined) this.#uncertain.add('parse error');
+    if (node.type === 'Word' && isMisread(node)) this.#uncertain.add('parse error');
     if (node.type === 'Redirect') this.#redirect(node);
     if (node.type === 'Command') this.#command(node, depth, within);
     forEachChild(node, (child) => this.#visit(child, depth, within));

@@ -23,6 +23,30 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true, wild: false };
 }
 
+/** Outside of quotes these end a word, and with quotes or without these begin what the shell replaces. */
+const endsWord = /[<>()|&; \t\n]/;
+const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
+
+/**
+ * True if the shell reads a word otherwise than the parser: it holds unquoted what no word can hold, such as `2>(rm x)`,
+ * where the parser sees text and bash starts `rm`, or text that none of its parts has.
+ */
+export function isMisread({ text, parts }: Word): boolean {
+  if (parts === undefined) return isMisreadText(text, endsWord);
+  if (parts.map((part) => part.text).join('') !== text) return true;
+  return parts.some((part) => {
+    if (part.type === 'Literal') return isMisreadText(part.text, endsWord);
+    if (part.type !== 'DoubleQuoted' && part.type !== 'LocaleString') return false;
+    return part.parts.some((inner) => inner.type === 'Literal' && isMisreadText(inner.text));
+  });
+}
+
+function isMisreadText(written: string, ends?: RegExp): boolean {
+  // A line that goes on is joined before anything else is read: `$\` and `HOME` below it are a parameter.
+  const bare = written.replace(/\\[^\n]/g, '').replaceAll('\\\n', '');
+  return beginsExpansion.test(bare) || ends?.test(bare) === true;
+}
+
 /** A word without expansions that `unwrap` adds to a command. */
 export function plainWord(text: string): ShellWord {
   return { text, dynamic: false, wild: false };

@@ -57,6 +57,8 @@ const plain = fc.constantFrom(
   '"',
   "'",
   '\\',
+  '2>(bbb)',
+  '{x}<(cc)',
   '#',
   '',
   '=',
@@ -89,6 +91,8 @@ const odd = fc.constantFrom(
   '`',
   '(',
   '\\',
+  '2>(bbb)',
+  '{x}<(cc)',
 );
 const noComment = (text: string): string => text.replace(/#.*/, '');
 const single = (text: string): string => text.replaceAll("'", '');

@@ -289,3 +289,17 @@ describe('hostile input', () => {
     expect(splitShell(longest)).toEqual({ parts: [{ text: longest, reduced: longest }], uncertain: [] });
   });
 });
+
+test.each([
+  'git log 2>(rm x)',
+  'git log 1<(rm x)',
+  'git log {fd}>(rm x)',
+  'git log {a[0]}>(rm x)',
+  'for x in 2>(rm y); do git log; done',
+  'case 2>(rm y) in *) git log;; esac',
+  'a=(2>(rm x)) git log',
+  'git log $\\\nHOME',
+  'git log "$\\\n{x}" $\\\nIFS',
+])('what bash reads otherwise than the parser is uncertain: %j', (command) => {
+  expect(splitShell(command).uncertain).toContain('parse error');
+});
