@@ -138,8 +138,6 @@ export const queryNames = {
   /** The result of a message with a `messageId`; argument `{ messageId }`. */
   receipt: 'receipt',
 } as const;
-/** The header of a query that says that the run is closed: no workflow task will take its last events. */
-export const closedRunHeader = 'countersign-closed';
 /**
  * The memo of a run that holds its open requests as an `ApprovalMemo`. Anybody who can start a workflow can write such a
  * memo: use `client.approvals`, which checks it.

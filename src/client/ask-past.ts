@@ -1,8 +1,7 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { closedRunHeader } from '../contract.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { lookUp } from './look-up.ts';
 
@@ -22,7 +21,7 @@ export const askPast: WorkflowClientInterceptor = {
       try {
         return { value: await ask(input, next) };
       } catch (error) {
-        if (isNotTakenYet(error)) ask = askOpenOrClosed;
+        if (isNotTakenYet(error)) ask = askIfOpen;
         else if (!isNotTakenUp(error)) throw error;
         refusal = error;
         return undefined;
@@ -33,14 +32,14 @@ export const askPast: WorkflowClientInterceptor = {
   },
 };
 
-/** The last events of a run that was terminated may wait for a task for ever. */
-const askOpenOrClosed: Query = async (input, next) => {
+/** The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would. */
+const askIfOpen: Query = async (input, next) => {
   try {
     return await next({ ...input, queryRejectCondition: ifOpen });
   } catch (error) {
     if (!(error instanceof QueryRejectedError)) throw error;
-    const headers = { ...input.headers, [closedRunHeader]: defaultPayloadConverter.toPayload(true) };
-    return next({ ...input, headers });
+    const { workflowId } = input.workflowExecution;
+    throw new ProblemError({ code: 'run_closed', message: sentences.endedUntaken(workflowId) }, { cause: error });
   }
 };
 

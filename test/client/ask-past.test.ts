@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { askPast } from '../../src/client/ask-past.ts';
-import { closedRunHeader } from '../../src/contract.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 const input: WorkflowQueryInput = {
@@ -37,15 +36,11 @@ describe('a query is asked again', () => {
     expect([answer, queries.length]).toEqual(['open', 3]);
   });
 
-  test('of a closed run whose last events wait for ever, with the header that says so', async () => {
-    const { answer, queries } = await asked(
-      refusal(sentences.notTakenYet),
-      new QueryRejectedError(terminated),
-      'closed',
-    );
-    expect(answer).toBe('closed');
-    expect(queries.map(({ queryRejectCondition }) => queryRejectCondition)).toEqual([undefined, 2, undefined]);
-    expect(queries.map(({ headers }) => Object.keys(headers))).toEqual([['own'], ['own'], ['own', closedRunHeader]]);
+  test('and not of a run that ended before a worker took its last events', async () => {
+    const { answer, queries } = await asked(refusal(sentences.notTakenYet), new QueryRejectedError(terminated));
+    expect(answer).toMatchObject({ code: 'run_closed', message: sentences.endedUntaken('run') });
+    expect(queries.map(({ queryRejectCondition }) => queryRejectCondition)).toEqual([undefined, 2]);
+    expect(queries.map(({ headers }) => Object.keys(headers))).toEqual([['own'], ['own']]);
   });
 });
 

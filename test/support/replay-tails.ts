@@ -126,7 +126,8 @@ async function playTail(server: ScriptedServer, { name, events, previousId, endI
   });
   const { failure: refusal } = await server.give({
     ...given(endId),
-    query: { queryType: '__temporal_workflow_metadata' },
+    // Whoever may query can send any header: none makes an exception.
+    query: { queryType: '__temporal_workflow_metadata', header: { fields: { 'countersign-closed': {} } } },
   });
   const startedId = task.started.eventId;
   const { failure, commands } = await server.give({ ...given(startedId), startedEventId: idOf(startedId) });

@@ -6,7 +6,6 @@
  * SDK drop the run from its cache; the next task replays all of history (docs/decisions/0058).
  */
 import type { ActivateInput } from '@temporalio/workflow';
-import { closedRunHeader } from '../../contract.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { activations } from './activation.ts';
 
@@ -26,10 +25,13 @@ export function noteProgress({ timestamp, historyLength, isReplaying }: Activati
   state.last = { historyLength: length, startedAt };
 }
 
-/** Throws for a query of an open run that has handled events which no task has taken. */
+/**
+ * Throws for a query of a run that has handled events which no task has taken. Nothing that a sender says makes an
+ * exception: who may only query could keep an open run ahead of its tasks.
+ */
 export function refuseAhead(jobs: NonNullable<Activation['jobs']>): void {
   const query = jobs.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
-  if (!activations().isAhead || query == null || closedRunHeader in (query.headers ?? {})) return;
+  if (!activations().isAhead || query == null) return;
   // Fails the activation, not only the query: nothing less drops the run from the cache.
   const error = new Error(sentences.notTakenYet);
   // The SDK logs it, and where it was thrown says nothing.
