@@ -14,6 +14,7 @@ export class Session implements UserMessageTaker {
   readonly isSession: boolean;
   #state: RunState | undefined;
   #isEnding = false;
+  readonly #measured = new WeakMap<object, number>();
 
   constructor({ session }: Pick<RunInput, 'session'>) {
     this.isSession = session === true;
@@ -40,9 +41,22 @@ export class Session implements UserMessageTaker {
       return { code: 'rate_limited', message };
     }
     const { transcriptBytes } = config.sizeLimits ?? inlineLimits;
-    if (byteLength(JSON.stringify([...messages, ...pendingMessages, content])) <= transcriptBytes) return undefined;
+    const lists = [messages, pendingMessages, [content]];
+    const count = lists.reduce((sum, list) => sum + list.length, 0);
+    // As JSON: the items, commas between them, and brackets.
+    const bytes = lists.reduce((sum, list) => sum + this.#bytesOf(list), 0) + count + 1;
+    if (bytes <= transcriptBytes) return undefined;
     const message = `the transcript would pass ${transcriptBytes} bytes: start another run`;
     return { code: 'too_large', message };
+  }
+
+  /** Of the items. The lists are replaced, never changed: a thousand messages measure the transcript once. */
+  #bytesOf(items: readonly (Message | string)[]): number {
+    const known = this.#measured.get(items);
+    if (known !== undefined) return known;
+    const bytes = items.reduce((sum, item) => sum + byteLength(JSON.stringify(item)), 0);
+    this.#measured.set(items, bytes);
+    return bytes;
   }
 
   take(content: string): void {

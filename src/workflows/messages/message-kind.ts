@@ -39,6 +39,11 @@ export interface Lookup {
 /** The answer of `preview` if it finds nothing to refuse. */
 export const acceptable: Receipt = { requestId: '', accepted: true, message: '' };
 
+export const tooManyLookups: Problem = {
+  code: 'rate_limited',
+  message: 'this run received too many edits or policies: send the message again after it has continued as new',
+};
+
 export function refused(requestId: string, problem: Problem): Receipt {
   return { requestId, accepted: false, ...problem };
 }

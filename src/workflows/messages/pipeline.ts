@@ -17,17 +17,12 @@ import { authenticate, claimed } from './authenticate.ts';
 import { earlierReceipt, identityOf, keepReceipt, misused, type MessageIdentity } from './idempotency.ts';
 import type { InFlight } from '../state/in-flight.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
-import { acceptable, refused } from './message-kind.ts';
+import { acceptable, refused, tooManyLookups } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
 /** An execution that something in flight keeps from continuing as new makes at most as many lookups again. */
 const maxLookups = 2 * lookupsOfExecution;
-const tooManyLookups: Problem = {
-  code: 'rate_limited',
-  message: 'this run received too many edits or policies: send the message again after it has continued as new',
-};
-
 export class MessagePipeline implements ScheduledTask {
   readonly #state: GateState;
   readonly #queue: MessageQueue;

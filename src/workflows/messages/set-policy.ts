@@ -6,13 +6,14 @@ import type { Receipt } from '../../core/ledger/approval.ts';
 import { readSetPolicy, type SetPolicyMessage } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { reevaluateOpen } from '../state/reevaluate-open.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import { loosening } from './loosening.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
-import { acceptable, refused } from './message-kind.ts';
+import { acceptable, refused, tooManyLookups } from './message-kind.ts';
 
 const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
   startToCloseTimeout: '30s',
@@ -22,6 +23,10 @@ const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
 
 /** Characters: a problem may quote the document, which may be long. */
 const maxProblemLength = 1_000;
+
+/** What it takes to compile a changed policy, in units of a ruling's work. */
+const workOfChange = 500_000;
+const workOfRule = 5_000;
 
 /** `change` puts the run under the changed policy. */
 export function setPolicyMessages(
@@ -45,14 +50,22 @@ export function setPolicyMessages(
       if (unknown !== undefined) {
         return refused('', { code: 'policy_invalid', message: `this run has no channel '${unknown.slice(0, 64)}'` });
       }
-      if (document === undefined) return follow({ mode, channels });
+      if (document === undefined) {
+        if (state.affordsNoChange) return refused('', tooManyLookups);
+        const { ceiling, parents = [], run } = policies().policies;
+        const rules = [ceiling, ...parents, run].reduce((sum, policy) => sum + (policy?.rules.length ?? 0), 0);
+        const meter = { work: 0 };
+        const receipt = follow({ mode, channels }, meter);
+        state.changes.work += workOfChange + rules * workOfRule + meter.work;
+        return receipt;
+      }
       return read(document, (policy) => follow({ policy, mode, channels }));
 
-      function follow(next: PolicyChange): Receipt {
+      function follow(next: PolicyChange, meter?: RulingMeter): Receipt {
         const { reason } = message;
         change(next);
         const note = { voter: sender.voter, ...loosened, reason: reason || undefined };
-        const { policyDigest, settled } = reevaluateOpen(state, policies(), atMs, note);
+        const { policyDigest, settled } = reevaluateOpen(state, policies(), atMs, note, meter);
         const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
         return {
           requestId: '',

@@ -7,7 +7,8 @@ import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledge
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
 import { refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
-import { engine } from '../../core/policy/ruling.ts';
+import { engine, maxWorkOfStep } from '../../core/policy/ruling.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
@@ -55,6 +56,11 @@ export class GateState {
   checks = 0;
   /** Activities that this execution scheduled for lookups of messages. */
   lookups = 0;
+  /**
+   * What changes of policy have cost this execution that no lookup spaces. Many signals may arrive together, and each change
+   * rules again on everything open.
+   */
+  readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
   /** The members of groups, by the active policies. */
@@ -217,11 +223,16 @@ export class GateState {
     this.#grown = growth();
   }
 
+  /** True once the changes of policy that no lookup spaces have cost what one execution spends on them. */
+  get affordsNoChange(): boolean {
+    return this.#ledger.engine >= 3 && this.changes.work >= maxWorkOfStep;
+  }
+
   /** True if this execution has reached Temporal's hint, a budget, or the limit on checks or lookups (I11). */
   outgrew(budget: { historyEvents: number; updates: number }): boolean {
     const { continueAsNewSuggested, historyLength } = this.#grown;
     const isLong = continueAsNewSuggested || historyLength >= budget.historyEvents;
-    const isBusy = this.checks >= checksOfExecution || this.lookups >= lookupsOfExecution;
+    const isBusy = this.checks >= checksOfExecution || this.lookups >= lookupsOfExecution || this.affordsNoChange;
     return isLong || isBusy || this.updates >= budget.updates;
   }
 }

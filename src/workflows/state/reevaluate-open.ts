@@ -17,19 +17,19 @@ type PolicyCommand = Extract<LedgerCommand, { kind: 'policy' }>;
 
 /**
  * Records a change of the policies in the journal, and rules again on every request that was open when the change was
- * sent. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown.
+ * sent. Returns the requests that this settled (I14). `sentAtMs`: infinity if it is unknown. `meter`: gets what it costs.
  */
 export function reevaluateOpen(
   state: GateState,
   rules: ActivePolicies,
   sentAtMs: number,
   change: Pick<PolicyCommand, 'voter' | 'reason' | 'operatorMs'>,
+  meter: RulingMeter = { work: 0 },
 ): { policyDigest: string; settled: NonNullable<Receipt['settled']> } {
   const digest = policyDigest(rules.policies);
   state.apply({ kind: 'policy', atMs: clock.nowMs, policyDigest: digest, ...change });
   const atMs = Math.min(sentAtMs, clock.nowMs);
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
-  const meter = { work: 0 };
   for (const record of waiting) {
     const { requestId } = record.request;
     const isTooMuch = state.ledger.engine >= 3 && meter.work >= maxWorkOfStep;

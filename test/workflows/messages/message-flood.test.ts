@@ -46,3 +46,27 @@ test('lists of decisions beyond what one activation applies are refused whole, a
   );
   expect(refused.total).toBe(maxWaiting + left);
 });
+
+test('changes of policy that arrive together cost one execution no more than a task may take', async () => {
+  const policy = {
+    version: 1,
+    rules: [
+      ...Array.from({ length: 200 }, (_, index) => ({ pattern: `pay:*[a-z]?*${index}`, action: 'ask' })),
+      { pattern: '*', action: 'ask' },
+    ],
+  };
+  const calls = Array.from({ length: 10 }, (_, amount) => ({ tool: 'pay', args: { to: 'ann', amount } }));
+  const run = await world.start([{ calls }, { text: 'done' }], { policy });
+  const open = await run.open(10);
+  await world.stopWorker();
+  for (let sent = 0; sent < 1_000; sent += 50) {
+    const modes = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? 'interactive' : 'default'));
+    await Promise.all(modes.map((mode) => run.handle.signal('setPolicy', { mode })));
+  }
+  await world.startWorker();
+  await world.client.decide(open.map(({ requestId }) => ({ requestId, approved: true })));
+  const { status, outcomes } = await run.result();
+  expect([status, new Set(outcomes.map(({ outcome }) => outcome))]).toEqual(['completed', new Set(['approved'])]);
+  const { refused } = await run.status();
+  expect(refused.last.map(({ code }) => code)).toContain('rate_limited');
+});
