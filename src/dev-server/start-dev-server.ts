@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { searchAttributes } from '../contract.ts';
@@ -158,8 +159,9 @@ function serverArguments(
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
-  // As for the UI (guard-ui.ts): a web page must not reach it by a name of its own.
-  const hosts = JSON.stringify([loopback, 'localhost'].map((name) => `${name}:${httpPort}`));
+  // A web page reaches it under this machine's names too, and may send a signal without asking first. Nothing of ours
+  // uses it, so it answers under a name that nobody knows.
+  const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
   const attributes = Object.entries(attributesOf(options)).flatMap(([name, type]) => [

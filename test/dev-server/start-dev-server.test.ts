@@ -173,7 +173,7 @@ describe('a dev server that cannot start reports it in one sentence', () => {
   });
 });
 
-test("Temporal's UI and its HTTP API answer under this machine's names only", async () => {
+test("Temporal's UI answers under this machine's names only, and its HTTP API answers no page", async () => {
   const server = await start({});
   const { port } = new URL(server.uiUrl!);
   const statusOf = async (host: string, method = 'GET'): Promise<number> => {
@@ -193,19 +193,13 @@ test("Temporal's UI and its HTTP API answer under this machine's names only", as
   }
   const others = listeningPorts(server.pid).filter((each) => each !== Number(new URL(`x://${server.address}`).port));
   for (const each of others) {
-    const asked = fetch(`http://127.0.0.1:${each}/api/v1/namespaces`, { signal: AbortSignal.timeout(5_000) });
+    const asked = fetch(`http://localhost:${each}/api/v1/namespaces`, { signal: AbortSignal.timeout(5_000) });
     const status = await asked.then(
       (response) => response.status,
-      () => undefined,
+      () => 'no HTTP',
     );
-    // `fetch` names this machine; the ports that answer it refuse another name.
-    if (status !== 200) continue;
-    const [response] = (await once(
-      request({ host: '127.0.0.1', port: each, path: '/api/v1/namespaces', headers: { host: 'evil.example' } }).end(),
-      'response',
-    )) as [IncomingMessage];
-    response.resume();
-    expect(response.statusCode).toBe(403);
+    // 404 is that of the metrics.
+    expect(['no HTTP', 403, 404]).toContain(status);
   }
 });
 

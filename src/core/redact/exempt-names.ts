@@ -77,6 +77,14 @@ export function saysOnWhat(path: readonly (string | number)[]): boolean {
   return actedOn.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
 }
 
+const statements = new Set(['sql', 'statement', 'query', 'code']);
+
+/** True for a text that something runs: what looks like a secret there may be part of what it does. */
+export function isStatement(path: readonly (string | number)[]): boolean {
+  const name = path.findLast((key) => typeof key === 'string') ?? '';
+  return statements.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
+}
+
 /** True if what is at `path` is never redacted unless a policy names it. */
 export function isExempt(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');

@@ -1,7 +1,7 @@
 /** What reviewers do not see of a call's arguments: found where they are parsed, and applied where they are shown. */
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { isExempt, saysOnWhat } from './exempt-names.ts';
+import { isExempt, isStatement, saysOnWhat } from './exempt-names.ts';
 import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
 import { identifyingKinds, mostSpans, placeholderOf, tooMuch } from './kinds.ts';
 import { type Leaf, leavesOf, valueAt } from './leaves.ts';
@@ -48,8 +48,28 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   if (named !== undefined && hidden.includes(named)) return whole(placeholderOf(named));
   // Of the numbers, only cards can be told from others.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
-  const spans = findSensitive(text, searched, findMore);
+  const found = findSensitive(text, searched, findMore);
+  const spans = isDemanded ? found : found.filter((span) => hidesNoAction(text, span, path));
   return spans.length <= mostSpans ? spans : whole(tooMuch);
+}
+
+/** Lines of a key, all but the last as long as a key's are. */
+const wholeKey =
+  /^-----BEGIN [A-Z0-9 ]+-----(?:\s|\\n)+(?:[A-Za-z0-9+/=]{60,76}(?:\s|\\n)+)*[A-Za-z0-9+/=]{1,76}(?:\s|\\n)+-----END [A-Z0-9 ]+-----$/;
+
+/**
+ * False if what looks like a secret could be what the call does, or whom it acts on: `password="'; DROP TABLE users; --"` in a
+ * statement.
+ */
+function hidesNoAction(text: string, [start, end, placeholder]: Span, path: Leaf['path']): boolean {
+  const hidden = text.slice(start, end);
+  if (placeholder === placeholderOf('PRIVATE_KEY')) {
+    return !(isStatement(path) || saysOnWhat(path)) || wholeKey.test(hidden);
+  }
+  if (placeholder !== placeholderOf('PASSWORD') || !isStatement(path)) return true;
+  const [quote] = hidden;
+  const isQuoted = (quote === '"' || quote === "'") && hidden.length > 1 && hidden.endsWith(quote);
+  return !/[\s;'"`()*\\]|--/.test(isQuoted ? hidden.slice(1, -1) : hidden);
 }
 
 /** The arguments as reviewers see them. A place that they do not have is skipped. */

@@ -114,3 +114,33 @@ describe('other arguments', () => {
     expect(redactedArguments({}, values)).toEqual({});
   });
 });
+
+describe('what looks like a secret hides no action', () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(64)}\nB==\n-----END PRIVATE KEY-----`;
+  test.each<[string, JsonObject]>([
+    ['a statement after a quote', { sql: `SELECT 'password="'; DROP TABLE users; --"'` }],
+    [
+      'a statement after the beginning of a key',
+      { statement: 'SELECT 1; -- -----BEGIN PRIVATE KEY-----\n; DROP TABLE a' },
+    ],
+    ['a statement in a comment', { query: 'SELECT 1 /* "password":" */; DROP TABLE users' }],
+    ['a condition without blanks', { sql: 'DELETE FROM users WHERE api_key=1/**/OR/**/1=1' }],
+    ['a call', { code: `password=os.system('rm -rf /')` }],
+    ['whom it acts on', { email: '-----BEGIN PRIVATE KEY-----eve@evil.example' }],
+    ['the host of an address', { url: 'http://evil.example:80?@bank.example/pay' }],
+    ['the host before a fragment', { url: 'http://evil.example:80#@bank.example' }],
+    ['the host before a backslash', { text: 'http://evil.example:80\\@bank.example' }],
+  ])('%s is shown', (_, args) => expect(shown(args)).toEqual(args));
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a password in quotes', { sql: `WHERE password='hunter2' OR 1=1` }, { sql: 'WHERE password=[PASSWORD] OR 1=1' }],
+    ['a password without', { code: 'password=hunter2\nrun()' }, { code: 'password=[PASSWORD]\nrun()' }],
+    ['a whole key', { code: `k = "${key}"` }, { code: 'k = "[PRIVATE_KEY]"' }],
+    ['a key elsewhere', { note: '-----BEGIN PRIVATE KEY-----\nABC' }, { note: '[PRIVATE_KEY]' }],
+    [
+      'the password of an address',
+      { url: 'http://ann:pw@acme.com/a?b#c@d' },
+      { url: 'http://ann:[PASSWORD]@acme.com/a?b#c@d' },
+    ],
+  ])('%s is not', (_, args, expected) => expect(shown(args)).toEqual(expected));
+});
