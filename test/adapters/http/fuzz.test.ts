@@ -47,7 +47,7 @@ withSchemathesis('schemathesis', () => {
       `--max-examples=${runs(8)}`,
       // Threads break its generator on some versions of Python.
       '--workers=1',
-      '--request-timeout=20',
+      '--request-timeout=120',
       '--continue-on-failure',
       `--exclude-path-regex=(${left.join('|')})`,
       '--report=junit',

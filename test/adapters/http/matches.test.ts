@@ -49,16 +49,19 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+/** All that there is: on a busy machine, an answer may leave out a run that could not be read in time. */
 async function matches(scope: object): Promise<Matches> {
   const path = `/approvals/${open.requestId}/matches?workflowId=${open.workflowId}`;
-  const response = await world.call('POST', path, { scope });
-  expect(response.status).toBe(200);
-  return (await response.json()) as Matches;
+  return eventually('an answer about both runs', async () => {
+    const response = await world.call('POST', path, { scope });
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as Matches;
+    return answer.looked === 4 && answer;
+  });
 }
 
 test('the past calls that a scope covers, of this run and of others of the agent, the newest first', async () => {
-  const { matched, looked } = await matches({ kind: 'arguments', match: { to: '*' } });
-  expect(looked).toBe(4);
+  const { matched } = await matches({ kind: 'arguments', match: { to: '*' } });
   expect(matched.map(({ workflowId, callId, outcome }) => [workflowId, callId, outcome])).toEqual([
     [open.workflowId, '1.1', 'allowed'],
     [past, expect.stringMatching(/^1\.[13]$/), 'allowed'],
