@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApprovalDetails, RequestedScope } from '../contract.ts';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { scopeCovers } from '../core/ledger/narrowest-scope.ts';
@@ -56,8 +57,13 @@ export async function coveredCalls(
   const calls = read.flat();
   const isCovered = ({ args: past }: PastCall): boolean =>
     past === undefined ? scope.kind === 'tool' && terms.widest === 'tool' : scopeCovers(scope, asked, past);
-  const matched = calls
-    .filter(isCovered)
+  const covered: PastCall[] = [];
+  for (const call of calls) {
+    if (isCovered(call)) covered.push(call);
+    // A long command takes milliseconds to split, and a gateway has other requests.
+    await nextTurn();
+  }
+  const matched = covered
     .toSorted((one, other) => (one.at < other.at ? 1 : -1))
     .map(({ workflowId, callId, toolName, at, outcome }) => ({ workflowId, callId, toolName, at, outcome }));
   return { covers: scopeCovers(scope, asked, args), matched: matched.slice(0, mostMatched), looked: calls.length };

@@ -1,4 +1,4 @@
-import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
+import { forEachChild, parse, type Command, type Pipeline, type Redirect, type SyntaxNode } from 'unbash';
 import {
   maxPartsLength,
   maxShellLength,
@@ -95,9 +95,16 @@ class Splitter {
     if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) this.#uncertain.add('parse error');
     if (node.type === 'HereDoc' && node.closing === undefined) this.#uncertain.add('parse error');
     if (node.type === 'Word' && isMisread(node)) this.#uncertain.add('parse error');
+    if (node.type === 'Pipeline') this.#pipeline(node);
     if (node.type === 'Redirect') this.#redirect(node);
     if (node.type === 'Command') this.#command(node, depth, within);
     forEachChild(node, (child) => this.#visit(child, depth, within));
+  }
+
+  /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
+  #pipeline({ prefixes = [], commands: [first] }: Pipeline): void {
+    const isOption = first?.type === 'Command' && first.name?.text.startsWith('-') === true;
+    if (isOption && prefixes.some(({ type }) => type === 'Time')) this.#uncertain.add('parse error');
   }
 
   #redirect({ operator, target }: Redirect): void {

@@ -300,6 +300,9 @@ test.each([
   'a=(2>(rm x)) git log',
   'git log $\\\nHOME',
   'git log "$\\\n{x}" $\\\nIFS',
+  'a[(x)]$(rm y)',
+  'git a[(x)]$(rm y)',
+  'time -f x rm y',
 ])('what bash reads otherwise than the parser is uncertain: %j', (command) => {
   expect(splitShell(command).uncertain).toContain('parse error');
 });
