@@ -3,6 +3,7 @@ import { activityNames } from '../contract.ts';
 import { isHash, isTree, type TreeState } from '../core/audit/merkle.ts';
 import type { RecordedHead } from '../core/audit/audit-line.ts';
 import { isObject } from '../core/base/is-object.ts';
+import { findCarried } from './find-carried.ts';
 import { decoded, isAgentRun, writtenByGate, writtenByRun } from './journal-of.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -33,7 +34,7 @@ export function recordedTree(executions: readonly Execution[]): RecordedTree {
       }
     }
   }
-  const taken = takenOver(executions[0]);
+  const taken = takenOver(executions[0], isAgentRun(executions));
   const { secret, policyDigest } = configOf(taken?.config ?? loadedConfig(executions[0]));
   return { secret, policyDigest, head, before: taken?.before };
 }
@@ -60,17 +61,18 @@ function loadedConfig(execution: Execution | undefined): unknown {
 }
 
 /** What the oldest execution took over from the one before it, which retention has removed. */
-function takenOver(execution: Execution | undefined): { config: unknown; before?: TreeState } | undefined {
+function takenOver(
+  execution: Execution | undefined,
+  isOfAgent: boolean,
+): { config: unknown; before?: TreeState } | undefined {
   const started = execution?.events[0]?.workflowExecutionStartedEventAttributes;
-  if (!started?.continuedExecutionRunId) return undefined;
-  const args = (started.input?.payloads ?? []).map(decoded);
-  for (const carried of [...args, ...args.flatMap((each) => (isObject(each) ? Object.values(each) : []))]) {
-    if (!isObject(carried) || !isObject(carried['writer']) || !isObject(carried['gate'])) continue;
-    const { state, config, gate } = carried;
-    const { tree } = gate as { tree?: unknown };
-    return { config: isObject(state) ? state['config'] : config, ...(isTree(tree) && { before: tree }) };
-  }
-  return undefined;
+  const before = started?.continuedExecutionRunId;
+  if (!before) return undefined;
+  const carried = findCarried((started.input?.payloads ?? []).map(decoded), { isAgentRun: isOfAgent, before });
+  if (carried === undefined || !isObject(carried['gate'])) return undefined;
+  const { state, config, gate } = carried;
+  const { tree } = gate as { tree?: unknown };
+  return { config: isObject(state) ? state['config'] : config, ...(isTree(tree) && { before: tree }) };
 }
 
 function configOf(config: unknown): Pick<RecordedTree, 'secret' | 'policyDigest'> {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { decodeHistory } from '../../../src/client/decode-history.ts';
 import type { HistoryExecution } from '../../../src/client/history-chain.ts';
 import { projectHistories } from '../../../src/client/journal-of.ts';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { recordedTree } from '../../../src/client/recorded-tree.ts';
 import type { JournalEntry } from '../../../src/contract.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
@@ -169,5 +170,26 @@ describe('the head of a run', () => {
     const { events } = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')) as object);
     const { secret, head } = recordedTree([{ runId: 'r', events: events! }]);
     expect({ secret, head }).toEqual({});
+  });
+
+  test.each([
+    ['a workflow of its own', 'settleOrder', 0],
+    ['an agent run', 'agentRun', 1],
+  ])('of %s that continues one which is gone: what a forged argument brings is not its past', (_, type, at) => {
+    const past = (runId: string, digit: string) => ({
+      writer: { runId },
+      gate: { tree: undefined },
+      config: { auditSalt: digit.repeat(64) },
+      ...(type === 'agentRun' && { state: { config: { auditSalt: digit.repeat(64) } } }),
+    });
+    const [forged, real] = [past('another', 'f'), past('before', 'a')];
+    const args = at === 0 ? [forged, { more: forged, past: real }] : [forged, real];
+    const started = {
+      workflowType: { name: type },
+      continuedExecutionRunId: 'before',
+      input: { payloads: args.map((each) => defaultPayloadConverter.toPayload(each)) },
+    };
+    const { secret } = recordedTree([{ runId: 'r', events: [{ workflowExecutionStartedEventAttributes: started }] }]);
+    expect(secret).toBe('a'.repeat(64));
   });
 });
