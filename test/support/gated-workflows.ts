@@ -19,7 +19,6 @@ export { agentRun } from '../../src/workflow.ts';
 
 const activities = proxyActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
 const locally = proxyLocalActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
-const timed = proxyActivities<GatedTestActivities>({ startToCloseTimeout: '2s' });
 const elsewhere = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
   startToCloseTimeout: '10s',
 });
@@ -49,14 +48,16 @@ async function openGate(): Promise<ApprovalGate> {
   return gate;
 }
 
-export type Step = { name: string; args: unknown[]; how?: 'local' | 'timed' | 'model' };
+/** `timeoutS`: how long its activity may take. Default 60. */
+export type Step = { name: string; args: unknown[]; how?: 'local' | 'model'; timeoutS?: number };
 
 /** Makes all calls at once and returns how each ended. */
 export async function calls(steps: Step[]): Promise<unknown[]> {
   await openGate();
   return Promise.all(
-    steps.map(({ name, args, how }) => {
-      const proxy = { local: locally, timed, model: activities }[how ?? 'model'] as unknown as typeof elsewhere;
+    steps.map(({ name, args, how, timeoutS }) => {
+      const timed = timeoutS !== undefined && proxyActivities<object>({ startToCloseTimeout: `${timeoutS}s` });
+      const proxy = (timed || (how === 'local' ? locally : activities)) as unknown as typeof elsewhere;
       const made = (): Promise<unknown> => proxy[name]!(...args);
       return how === 'model' ? forModel(made) : told(how === 'local' ? Promise.resolve().then(made) : made());
     }),

@@ -234,7 +234,7 @@ describe('how a call ended', () => {
   });
 
   test('a timeout: unknown, one attempt', async () => {
-    const handle = await world.start('calls', [{ name: 'hang', args: ['timed'], how: 'timed' }]);
+    const handle = await world.start('calls', [{ name: 'hang', args: ['timed'], timeoutS: 2 }]);
     expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'TimeoutFailure' }]);
     expect(world.ran()).toEqual(['hang timed']);
     expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([{ ran: 'unknown' }]);
