@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevServer, type DevServer } from '../../../src/dev-server/start-dev-server.ts';
-import { boundaryWorkflows, openBoundaryStage, type BoundaryStage } from '../../support/boundary-stage.ts';
+import { boundaryWorkflows, openBoundaryStage } from '../../support/boundary-stage.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { replayLines, replayServer, type ReplayBundle } from '../../support/replay-server.ts';
 import { testBundle } from '../../support/world.ts';
@@ -20,20 +20,20 @@ installQuietRuntime();
 const keepIn = mkdtempSync(join(tmpdir(), 'countersign-replays-'));
 const bundle: ReplayBundle = { workflowsPath: boundaryWorkflows, plugins: 'none' };
 let server: DevServer;
-let stage: BoundaryStage;
 let failing: string;
 
 beforeAll(async () => {
   server = await startDevServer({ uiPort: null });
-  stage = await openBoundaryStage(server.address);
+  const stage = await openBoundaryStage(server.address);
   const differs = await stage.start('differsOnReplay');
   failing = differs.workflowId;
   await differs.end();
   await (await stage.start('readsClock')).end();
   await stage.start('ignoresBoundaries');
+  // The last test blocks this process, and a worker in it might not end afterwards.
+  await stage.close();
 });
 afterAll(async () => {
-  await stage.close();
   await server.stop();
   rmSync(keepIn, { recursive: true, force: true });
 });
