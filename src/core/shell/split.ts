@@ -9,7 +9,7 @@ import {
 } from './parts.ts';
 import { lastSegment, unwrap, type Started, type Unwrapped } from './unwrap.ts';
 import type { Script } from './options.ts';
-import { isMisread, shellWord, type ShellWord } from './words.ts';
+import { isMisread, plainWord, shellWord, type ShellWord } from './words.ts';
 import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
 /** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
@@ -39,6 +39,9 @@ const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
   ArithmeticFor: 'not the same in every shell',
   Coproc: 'not the same in every shell',
 };
+
+/** In these, blanks, brackets and operators are text. */
+const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestCommand', 'ArithmeticExpansion']);
 
 /**
  * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, including those in groups, loops,
@@ -88,23 +91,26 @@ class Splitter {
     }
   }
 
-  #visit(node: SyntaxNode, depth: number, within: Place | undefined): void {
+  #visit(node: SyntaxNode, depth: number, within: Place | undefined, isInner = false): void {
     if (this.#full) return;
     const doubt = doubts[node.type];
     if (doubt !== undefined) this.#uncertain.add(doubt);
     if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) this.#uncertain.add('parse error');
     if (node.type === 'HereDoc' && node.closing === undefined) this.#uncertain.add('parse error');
-    if (node.type === 'Word' && isMisread(node)) this.#uncertain.add('parse error');
-    if (node.type === 'Pipeline') this.#pipeline(node);
+    if (node.type === 'Word' && isMisread(node, isInner)) this.#uncertain.add('parse error');
+    if (node.type === 'Pipeline') this.#pipeline(node, depth, within);
     if (node.type === 'Redirect') this.#redirect(node);
     if (node.type === 'Command') this.#command(node, depth, within);
-    forEachChild(node, (child) => this.#visit(child, depth, within));
+    const isInnerNow = (isInner && node.type !== 'Script') || withTexts.has(node.type);
+    forEachChild(node, (child) => this.#visit(child, depth, within, isInnerNow));
   }
 
   /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
-  #pipeline({ prefixes = [], commands: [first] }: Pipeline): void {
-    const isOption = first?.type === 'Command' && first.name?.text.startsWith('-') === true;
-    if (isOption && prefixes.some(({ type }) => type === 'Time')) this.#uncertain.add('parse error');
+  #pipeline({ prefixes = [], commands: [first] }: Pipeline, depth: number, within: Place | undefined): void {
+    if (first?.type !== 'Command' || first.name?.text.startsWith('-') !== true) return;
+    if (!prefixes.some(({ type }) => type === 'Time')) return;
+    this.#uncertain.add('not the same in every shell');
+    this.#words([plainWord('time'), ...[first.name, ...first.args].map(shellWord)], depth, within);
   }
 
   #redirect({ operator, target }: Redirect): void {

@@ -23,19 +23,23 @@ export function shellWord(node: Word | Assignment): ShellWord {
   return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true, wild: false };
 }
 
-/** Outside of quotes these end a word, and with quotes or without these begin what the shell replaces. */
+/** Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is more than text. */
 const endsWord = /[<>()|&; \t\n]/;
+const beginsProcess = /[<>]\(/;
+/** With quotes or without these begin what the shell replaces. */
 const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
 
 /**
  * True if the shell reads a word otherwise than the parser: it holds unquoted what no word can hold, such as `2>(rm x)`,
- * where the parser sees text and bash starts `rm`, or text that none of its parts has.
+ * where the parser sees text and bash starts `rm`, or text that none of its parts has. `isInner`: it stands in an expansion
+ * or a test.
  */
-export function isMisread({ text, parts }: Word): boolean {
-  if (parts === undefined) return isMisreadText(text, endsWord);
+export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
+  const ends = isInner ? beginsProcess : endsWord;
+  if (parts === undefined) return isMisreadText(text, ends);
   if (parts.map((part) => part.text).join('') !== text) return true;
   return parts.some((part) => {
-    if (part.type === 'Literal') return isMisreadText(part.text, endsWord);
+    if (part.type === 'Literal') return isMisreadText(part.text, ends);
     if (part.type !== 'DoubleQuoted' && part.type !== 'LocaleString') return false;
     return part.parts.some((inner) => inner.type === 'Literal' && isMisreadText(inner.text));
   });
@@ -43,7 +47,7 @@ export function isMisread({ text, parts }: Word): boolean {
 
 function isMisreadText(written: string, ends?: RegExp): boolean {
   // A line that goes on is joined before anything else is read: `$\` and `HOME` below it are a parameter.
-  const bare = written.replace(/\\[^\n]/g, '').replaceAll('\\\n', '');
+  const bare = written.replace(/\\[^\n]/g, '.').replaceAll('\\\n', '');
   return beginsExpansion.test(bare) || ends?.test(bare) === true;
 }
 

@@ -302,7 +302,22 @@ test.each([
   'git log "$\\\n{x}" $\\\nIFS',
   'a[(x)]$(rm y)',
   'git a[(x)]$(rm y)',
-  'time -f x rm y',
+  'echo ${x:-2>(rm y)} ${y:-$\\\n(rm z)}[(a)]$(rm y)',
 ])('what bash reads otherwise than the parser is uncertain: %j', (command) => {
   expect(splitShell(command).uncertain).toContain('parse error');
+});
+
+test.each([
+  ['echo "${NAME:-hello world}" "${x// /_}"', ['expansion']],
+  ['echo "${1:?usage: deploy (ENV)}"', ['expansion']],
+  ['[[ $a =~ ^(a|b)$ ]] && echo yes', ['expansion', 'not the same in every shell']],
+  ['echo "$\\"x\\""', []],
+])('what people write in expansions and tests is no misreading: %s', (command, uncertain) => {
+  expect(splitShell(command).uncertain.toSorted()).toEqual(uncertain);
+});
+
+test('where `time` is a program, its options come before the command that it runs', () => {
+  const { parts, uncertain } = splitShell('time -f %e rm y');
+  expect(parts.map(({ text }) => text)).toContain('rm y');
+  expect(uncertain).toEqual(expect.arrayContaining(['not the same in every shell', 'wrapper program']));
 });
