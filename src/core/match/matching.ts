@@ -8,6 +8,7 @@ import {
   matchWork,
   maxMatchWork,
   readingMatches,
+  workDone,
   type Glob,
   type GlobSubject,
   type ListReading,
@@ -41,6 +42,8 @@ export interface CallSubjects {
   field: (name: string) => GlobSubject;
   /** Charges `work` against `maxRulingWork`; false once that is used up. */
   afford: (work: number) => boolean;
+  /** Gets the work that is done, which is mostly far less. */
+  meter: RulingMeter;
 }
 
 /** Compiles a pattern, split at its first colon. A problem begins with a verb: `holds the reversed range [z-a]`. */
@@ -96,8 +99,19 @@ export function affordable(
   reading: ListReading = 'any',
 ): boolean | { problem: string } {
   const work = matchWork(glob, subject);
-  if (work > maxMatchWork || subjects.afford(work)) return readingMatches(glob, subject, reading);
+  if (work > maxMatchWork || subjects.afford(work)) return metered(glob, subject, subjects, reading);
   return { problem: 'the arguments are too long for so many rules' };
+}
+
+/** Matches a glob against a text that has been paid for. */
+export function metered(
+  glob: Glob,
+  subject: GlobSubject,
+  { meter }: CallSubjects,
+  reading: ListReading,
+): boolean | { problem: string } {
+  meter.work += workDone(glob, subject);
+  return readingMatches(glob, subject, reading);
 }
 
 /** The same call; the first use of its arguments' text pays for matching patterns of that total length. */
@@ -126,7 +140,7 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
 
 /**
  * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. Before engine 3,
- * a list is one text. `meter`: its work is added there.
+ * a list is one text. `meter`: the work that is done is added there.
  */
 export function callSubjects(
   call: { tool: string; args: JsonObject; subject?: string },
@@ -150,10 +164,8 @@ export function callSubjects(
     name: globSubject(call.tool),
     args: () => (call.subject === undefined ? (whole ??= valueSubject(call.args)) : field(call.subject)),
     field,
-    afford: (work) => {
-      meter.work += work;
-      return (spent += work) <= maxRulingWork;
-    },
+    afford: (work) => (spent += work) <= maxRulingWork,
+    meter,
   };
 }
 

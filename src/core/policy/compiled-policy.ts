@@ -2,8 +2,8 @@
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
 import type { ConditionBudget } from '../match/condition-budget.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
-import { readingMatches, type Glob, type ListReading } from '../match/glob.ts';
-import { affordable, compileFieldGlob, compilePattern, type CallSubjects } from '../match/matching.ts';
+import type { Glob, ListReading } from '../match/glob.ts';
+import { affordable, compileFieldGlob, compilePattern, metered, type CallSubjects } from '../match/matching.ts';
 import type { Mode } from './modes.ts';
 import type { AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { Action } from './action.ts';
@@ -148,7 +148,9 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-function candidatesOf(rules: readonly CompiledRule[], subjects: CallSubjects): Candidates {
+function candidatesOf(rules: readonly CompiledRule[], { meter: _, ...call }: CallSubjects): Candidates {
+  // Names are matched once, or more often: that must not show in what a ruling costs.
+  const subjects = { ...call, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
     const named = 'problem' in pattern ? pattern : affordable(pattern.name, subjects.name, subjects);
@@ -181,7 +183,7 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
     found = { problem: 'the agent of this call is not known' };
   }
   if (pattern.args !== undefined) {
-    const matched = readingMatches(pattern.args, subjects.args(), reading);
+    const matched = metered(pattern.args, subjects.args(), subjects, reading);
     if (matched === false) return false;
     if (found === true) found = about(subjects.subject, matched, facts);
   }

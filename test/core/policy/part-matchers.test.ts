@@ -244,11 +244,22 @@ test('a long text is matched once for each rule, however many parts the command 
 test('what rulings cost adds up', () => {
   const { shell, args } = bash('a;b');
   const call = { tool: 'bash', risk: 'write' as const, subject: 'command', args, shell };
-  const rules: Rule[] = [{ pattern: 'bash:rm *', when: 'args.command != ""', action: 'deny' }];
+  const rules: Rule[] = [{ pattern: 'bash:?*', when: 'args.command != ""', action: 'deny' }];
   const layers = { run: compilePolicy({ version: 1, rules, riskDefaults: {}, approval: {} }, 'run') };
   const meter = { work: 0 };
   evaluate(layers, call, {}, meter);
   const once = meter.work;
   evaluate(layers, call, {}, meter);
   expect([once > 0, meter.work]).toEqual([true, 2 * once]);
+});
+
+test('a pattern that no text comes near costs a ruling nothing, however long the text is', () => {
+  const rules = Array.from({ length: 50 }, (_, index): Rule => ({ pattern: `bash:git?${index}*`, action: 'deny' }));
+  const layers = { run: compilePolicy({ version: 1, rules, riskDefaults: {}, approval: {} }, 'run') };
+  const [short, long] = ['x', 'x'.repeat(10_000)].map((command) => {
+    const meter = { work: 0 };
+    evaluate(layers, { tool: 'bash', risk: 'write', subject: 'command', ...bash(command) }, {}, meter);
+    return meter.work;
+  });
+  expect(long).toBe(short);
 });
