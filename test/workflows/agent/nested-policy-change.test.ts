@@ -169,14 +169,21 @@ describe('a nested run that cannot be told at once', () => {
 });
 
 test('policies too large for a nested run: it is cancelled instead of running under the old ones', async () => {
-  const { run, nested } = await asking('large');
-  const rules = Array.from({ length: 1_400 }, (_, index) => ({
-    pattern: `${String(index)}${'✓'.repeat(250)}`,
-    action: 'deny',
-  }));
-  await setPolicy(run, { policy: { version: 1, rules } });
+  const large = (from: string) => ({
+    version: 1,
+    rules: Array.from({ length: 700 }, (_, index) => ({
+      pattern: `${from}${index}${'✓'.repeat(240)}`,
+      action: 'deny',
+    })),
+  });
+  const own = await openWorld({ agentsIn: (folder) => team(folder, { tester: large('agent') }) });
+  const run = await own.start(once(callOf('researcher', { calls: [pay('large')] }, last)));
+  const nested = own.run(`${run.workflowId}/1.1`);
+  await asked(nested);
+  await setPolicy(run, { policy: large('run') });
   expect((await run.result()).output).toBe(`Cancelled: the run of agent 'researcher' was cancelled`);
   expect((await nested.handle.describe()).status.name).toBe('CANCELLED');
+  await own.close();
 });
 
 describe('a signal with that name that does not come from the calling run changes nothing', () => {
