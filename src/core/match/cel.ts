@@ -11,6 +11,8 @@ export {
   celMethod,
   isCelError,
   isCelList,
+  celList,
+  celMap,
   isCelMap,
   listType,
   parse,

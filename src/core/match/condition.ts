@@ -23,7 +23,6 @@ import {
 import { conditionFailure, notANumber } from './condition-failure.ts';
 import { expressionSize } from './expression-size.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
-import type { JsonObject } from '../base/tool-call.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 
 /** In UTF-16 units. */
@@ -70,7 +69,6 @@ let paid: CelValue[] | undefined;
 /** The engine of the current evaluation, like `budget`. */
 let ruledBy = 0;
 let environment: ReturnType<typeof celEnv> | undefined;
-let convert: Evaluator | undefined;
 
 type Evaluator = (variables: Record<string, CelInput>) => CelValue | { message: string };
 
@@ -114,16 +112,6 @@ export function compileCondition(source: string): Condition | { problem: string 
       }
     },
   };
-}
-
-/**
- * Converts the arguments to CEL values once for all conditions of a ruling; the library would convert them for each.
- * Arguments that cannot be converted stay as they are, and each condition that reads them reports it.
- */
-export function celArguments(args: JsonObject): unknown {
-  convert ??= plan((environment ??= boundedEnvironment()), parse('args')) as Evaluator;
-  const made = convert({ args });
-  return isCelMap(made) ? made : args;
 }
 
 /** Checks names, and adds a budget step to each loop. Returns the first bad name's problem, as a clause. */
@@ -200,7 +188,7 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
   const ours = [
     celFunc('@step', [], BOOL, () => true),
     celMethod('lowerAscii', STRING, [], STRING, function () {
-      return this.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+      return this.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
     }),
     // The library concatenates lists as a chain, and a chain of thousands overflows the stack.
     celFunc('_+_', [list, list], list, (one, other) => [...one, ...other] as CelInput[]),
@@ -251,8 +239,14 @@ function costOf(name: string, values: CelValue[]): number {
   if (name === '@step') return 4;
   // Parsing a number of a million digits takes half a second.
   if (name === 'int') return values.reduce<number>((sum, value) => sum + sizeOf(value, false) * 100, 0.1);
+  // These look at each character; before engine 3 they cost what a comparison does.
+  if (ruledBy >= 3 && (name === 'lowerAscii' || name === 'size')) return costOfCharacters(values);
   const deep = name === '_==_' || name === '_!=_' || name === '@in';
   return values.reduce<number>((sum, value) => sum + sizeOf(value, deep), 0.1);
+}
+
+function costOfCharacters(values: CelValue[]): number {
+  return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length / 14 : 0), 0.1);
 }
 
 function sizeOf(value: CelValue, deep: boolean): number {

@@ -6,7 +6,8 @@
  */
 import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
-import { celArguments, maxConditionWork, type ConditionVariables } from '../match/condition.ts';
+import { celArguments } from '../match/cel-arguments.ts';
+import { maxConditionWork, type ConditionVariables } from '../match/condition.ts';
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects, maxRulingWork } from '../match/matching.ts';

@@ -77,12 +77,22 @@ export function saysOnWhat(path: readonly (string | number)[]): boolean {
   return actedOn.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
 }
 
-const statements = new Set(['sql', 'statement', 'query', 'code']);
+const statements = new Set([
+  'sql',
+  'statement',
+  'query',
+  'code',
+  'cypher',
+  'expression',
+  'where',
+  'python',
+  'javascript',
+]);
 
 /** True for a text that something runs: what looks like a secret there may be part of what it does. */
 export function isStatement(path: readonly (string | number)[]): boolean {
-  const name = path.findLast((key) => typeof key === 'string') ?? '';
-  return statements.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
+  const names = path.filter((key) => typeof key === 'string');
+  return names.some((name) => wordsOf(name).some((word) => statements.has(word.replace(/s$/, ''))));
 }
 
 /** True if what is at `path` is never redacted unless a policy names it. */

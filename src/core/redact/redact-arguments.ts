@@ -69,7 +69,9 @@ function hidesNoAction(text: string, [start, end, placeholder]: Span, path: Leaf
   if (placeholder !== placeholderOf('PASSWORD') || !isStatement(path)) return true;
   const [quote] = hidden;
   const isQuoted = (quote === '"' || quote === "'") && hidden.length > 1 && hidden.endsWith(quote);
-  return !/[\s;'"`()*\\]|--/.test(isQuoted ? hidden.slice(1, -1) : hidden);
+  const written = isQuoted ? hidden.slice(1, -1) : hidden;
+  // Without quotes or digits it is the name of something: `WHERE password=password`.
+  return !/[\s;'"`()*|\\]|--/.test(written) && (isQuoted || /\d/.test(written));
 }
 
 /** The arguments as reviewers see them. A place that they do not have is skipped. */

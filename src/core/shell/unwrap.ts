@@ -1,4 +1,5 @@
 import { isOption, readOptions, type Script } from './options.ts';
+import { maxShellParts } from './parts.ts';
 import { plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
@@ -129,7 +130,9 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const starts = dashed.flatMap(({ text }, index) => (options.some((option) => isOption(text, option)) ? [index] : []));
   if (starts.length === 0) return args.some((word) => word.wild) ? {} : undefined;
   const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
-  if (form.runs === 'find') return { commands: starts.map((start) => upToEnd(args.slice(start + 1))), by };
+  // A command with more parts is not split completely anyway.
+  const readable = starts.slice(0, maxShellParts + 1);
+  if (form.runs === 'find') return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by };
   // With `tar xIf`, the values follow in the order of the letters.
   if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text };
   return { scripts: starts.flatMap((start) => optionValue(args, start)), by };

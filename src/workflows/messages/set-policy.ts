@@ -27,6 +27,8 @@ const maxProblemLength = 1_000;
 /** What it takes to compile a changed policy, in units of a ruling's work. */
 const workOfChange = 500_000;
 const workOfRule = 5_000;
+/** Of a condition. */
+const workOfCharacter = 250;
 
 /** `change` puts the run under the changed policy. */
 export function setPolicyMessages(
@@ -53,10 +55,11 @@ export function setPolicyMessages(
       if (document === undefined) {
         if (state.affordsNoChange) return refused('', tooManyLookups);
         const { ceiling, parents = [], run } = policies().policies;
-        const rules = [ceiling, ...parents, run].reduce((sum, policy) => sum + (policy?.rules.length ?? 0), 0);
+        const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
+        const conditions = rules.reduce((sum, { when = '' }) => sum + when.length, 0);
         const meter = { work: 0 };
         const receipt = follow({ mode, channels }, meter);
-        state.changes.work += workOfChange + rules * workOfRule + meter.work;
+        state.changes.work += workOfChange + rules.length * workOfRule + conditions * workOfCharacter + meter.work;
         return receipt;
       }
       return read(document, (policy) => follow({ policy, mode, channels }));

@@ -1,11 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
-import {
-  celArguments,
-  compileCondition,
-  maxConditionWork,
-  type ConditionVariables,
-} from '../../../src/core/match/condition.ts';
+import { compileCondition, maxConditionWork, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { runs } from '../../support/thorough.ts';
@@ -225,4 +221,23 @@ describe('hostile conditions terminate', () => {
       { numRuns: runs(500) },
     );
   });
+});
+
+test('what is read within a large map is converted once, not again for each read', () => {
+  const args = { m: Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`k${index}`, index])) };
+  const from = vi.spyOn(Object, 'entries');
+  const compiled = compileCondition('args.m.all(k, args.m[k] >= 0.0)');
+  if ('problem' in compiled) throw new Error(compiled.problem);
+  const variables = { args: celArguments(args) } as unknown as ConditionVariables;
+  expect(compiled.holds(variables, { left: maxConditionWork }, engine)).toBe(true);
+  expect(from.mock.calls.filter(([value]) => value === args.m)).toHaveLength(1);
+});
+
+test.each(['size(args.s) > 5.0', 'args.s.lowerAscii() == "a"'])('%s costs what its characters take', (when) => {
+  const compiled = compileCondition(when);
+  if ('problem' in compiled) throw new Error(compiled.problem);
+  const variables = { args: celArguments({ s: 'A'.repeat(100_000) }) } as unknown as ConditionVariables;
+  const budget = { left: maxConditionWork };
+  compiled.holds(variables, budget, engine);
+  expect(maxConditionWork - budget.left).toBeGreaterThan(5_000);
 });

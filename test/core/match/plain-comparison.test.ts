@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { celArguments, compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
+import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { parse } from '../../../src/core/match/cel.ts';
 import { plainComparison } from '../../../src/core/match/plain-comparison.ts';

@@ -1,4 +1,5 @@
-import { celArguments, compileCondition } from '../../../src/core/match/condition.ts';
+import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { compileCondition } from '../../../src/core/match/condition.ts';
 import { exactGlob } from '../../../src/core/match/exact-glob.ts';
 import { expressionSize } from '../../../src/core/match/expression-size.ts';
 import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.ts';
@@ -6,7 +7,7 @@ import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../.
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
-import { isExempt, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
+import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
 import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
 import {
   hiddenTexts,
@@ -56,7 +57,7 @@ export const matchInputs: Inputs = {
     most: longestCondition,
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
-  'core/match/condition.ts celArguments': objects(celArguments),
+  'core/match/cel-arguments.ts celArguments': objects(celArguments),
   'core/match/exact-glob.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
@@ -79,6 +80,7 @@ export const matchInputs: Inputs = {
   'core/redact/checks.ts isPhone': isPhone,
   'core/redact/checks.ts isWrittenPassword': isWrittenPassword,
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
+  'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
   'core/redact/find-sensitive.ts findSensitive': [
     (text) => findSensitive(text),

@@ -16,7 +16,6 @@ const allowedState: Record<string, string[]> = {
     'paid: let',
     'ruledBy: let',
     'environment: let',
-    'convert: let',
     'budget: is written to',
   ],
   // Its keys are objects of one run; no other run asks for their sizes.
