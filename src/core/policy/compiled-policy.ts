@@ -148,7 +148,7 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
   };
 }
 
-function candidatesOf(rules: readonly CompiledRule[], { meter: _, ...call }: CallSubjects): Candidates {
+function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
   // Names are matched once, or more often: that must not show in what a ruling costs.
   const subjects = { ...call, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {

@@ -106,7 +106,7 @@ class Splitter {
   }
 
   /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
-  #pipeline({ prefixes = [], commands: [first] }: Pipeline, depth: number, within: Place | undefined): void {
+  #pipeline({ prefixes, commands: [first] }: Pipeline, depth: number, within: Place | undefined): void {
     if (first?.type !== 'Command' || first.name?.text.startsWith('-') !== true) return;
     if (!prefixes.some(({ type }) => type === 'Time')) return;
     this.#uncertain.add('not the same in every shell');

@@ -3,14 +3,13 @@
  * in `channel-lost.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatDuration } from '../../../src/core/base/duration.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../../support/channel-subjects.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, Turns } from '../../support/world.ts';
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
-/** Long enough that a message is sent before, also on a busy machine. */
-const expiring = { policy: { version: 1, approval: { timeout: '15s' } } };
 /** The kinds run side by side; the tests of one use its channel one after another. */
 const inTurn = { concurrent: false };
 
@@ -38,6 +37,21 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
     return { run, request: request! };
   }
 
+  /** One that will expire. On a busy machine it does so before its message is sent: then later. */
+  async function askedToExpire(timeoutS = 15): Promise<Asked & { timeoutMs: number }> {
+    const policy = { version: 1, approval: { timeout: `${timeoutS}s` } };
+    const run = await on.world.start([{ calls: [pay] }, { text: '{{lastResult}}' }], { policy });
+    const [request] = await run.open();
+    const isReached = on.reached(request!).then(
+      () => true,
+      () => false,
+    );
+    if (await Promise.race([isReached, run.result().then(() => false)])) {
+      return { run, request: request!, timeoutMs: timeoutS * 1_000 };
+    }
+    return askedToExpire(4 * timeoutS);
+  }
+
   /** An answer that must not count: refused to whoever gives it, or taken without an effect. */
   async function tooLate(request: ApprovalDetails): Promise<void> {
     const answered = on.answer(request, { approved: true });
@@ -62,9 +76,9 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
 
   describe('while a deadline passes', inTurn, () => {
     /** A terminal asks about one request at a time. */
-    let early: Promise<Asked> | undefined;
+    let early: ReturnType<typeof askedToExpire> | undefined;
     beforeAll(() => {
-      if (inProcess !== true) early = asked({ input: expiring });
+      if (inProcess !== true) early = askedToExpire();
       // The test that needs it reports it.
       early?.catch(() => undefined);
     });
@@ -127,8 +141,8 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
     }
 
     test('time-out: the call is denied, the channel says so, and a late answer changes nothing', async () => {
-      const { run, request } = await (early ?? asked({ input: expiring }));
-      expect((await run.result()).output).toBe('Denied: no decision within 15s');
+      const { run, request, timeoutMs } = await (early ?? askedToExpire());
+      expect((await run.result()).output).toBe(`Denied: no decision within ${formatDuration(timeoutMs)}`);
       await told(request);
       ranBefore = on.world.ran();
       expect(on.counts(request).asked).toBe(1);
