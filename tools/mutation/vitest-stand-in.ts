@@ -1,7 +1,7 @@
 /** Replaces Vitest: collects the tests of a file so that they can run repeatedly without it. */
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 
-export { expect };
+export { expect, vi };
 
 export interface KeptTest {
   name: string;
@@ -18,7 +18,15 @@ export function takeTests(): KeptTest[] {
   return kept.splice(0);
 }
 
-export function test(name: string, run: Body): void {
+export function test(name: string, body: Body): void {
+  const run: Body = async (...args) => {
+    try {
+      await body(...args);
+    } finally {
+      // As vitest.config.ts says; packages, such as minimatch, are the same for the next test and mutant.
+      vi.restoreAllMocks();
+    }
+  };
   kept.push({ name: [...path, name].join(' > '), run });
 }
 
