@@ -3,7 +3,7 @@ import type { Mode } from '../../../src/core/policy/modes.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
 import type { Policy, Show } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
-import { changeRunSide, mergeRunSide } from '../../../src/core/policy/run-side.ts';
+import { changeRunSide, laterChange, mergeRunSide, type PolicyChange } from '../../../src/core/policy/run-side.ts';
 
 const policy = (text: string): Policy => {
   const parsed = parsePolicy(text);
@@ -132,5 +132,32 @@ describe("a change of a run's policy", () => {
     expect(changeRunSide(undefined, { mode: 'plan' })).toEqual(mergeRunSide(undefined, undefined, 'plan'));
     expect(changeRunSide(undefined, { policy: change })!.rules).toEqual(change.rules);
     expect(changeRunSide(undefined, {})).toBeUndefined();
+  });
+
+  const first: PolicyChange = { policy: change, mode: 'plan', channels: ['mail'] };
+  test.each<[string, PolicyChange, PolicyChange | undefined, PolicyChange]>([
+    ['none before it', { policy: input }, undefined, { policy: input }],
+    ['of channels alone keeps policy and mode', { channels: ['chat'] }, first, { ...first, channels: ['chat'] }],
+    [
+      'of the policy alone keeps the channels, not the mode',
+      { policy: input },
+      first,
+      { policy: input, channels: ['mail'] },
+    ],
+    [
+      'of the mode alone keeps the channels, not the policy',
+      { mode: 'headless' },
+      first,
+      { mode: 'headless', channels: ['mail'] },
+    ],
+    [
+      'of everything keeps nothing',
+      { policy: input, mode: 'headless', channels: [] },
+      first,
+      { policy: input, mode: 'headless', channels: [] },
+    ],
+    ['of nothing keeps everything', {}, first, first],
+  ])('a change after another one: %s', (_, later, earlier, expected) => {
+    expect(laterChange(later, earlier)).toEqual(expected);
   });
 });
