@@ -76,6 +76,7 @@ describe('for a call that has passed no run', () => {
     ['a deny by caller counts', [rule('ask'), rule('deny', 'caller.userId != "ann"')], 'deny'],
     ['a deny of one agent counts', [ofAgent('deny')], 'deny'],
     ['what one agent may do lifts nothing', [rule('deny'), ofAgent('allow')], 'deny'],
+    ['an ask for one agent asks nobody', [ofAgent('ask')], 'allow'],
     ['a deny by arguments counts if they match', [rule('deny', 'args.n > 1')], 'deny'],
     ['and not otherwise', [rule('deny', 'args.n > 9')], 'allow'],
     ['a later rule that is known lifts it', [rule('deny', 'severity == "low"'), rule('ask')], 'ask'],
