@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { indexCandidates } from '../../../src/core/policy/candidate-index.ts';
 import { compilePolicy, type Candidate } from '../../../src/core/policy/compiled-policy.ts';
-import { globSubject } from '../../../src/core/match/glob.ts';
+import { globSubject, listSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects as subjectsOf, matches, type CompiledPattern } from '../../../src/core/match/matching.ts';
 import { type Policy } from '../../../src/core/policy/policy.ts';
 import { actions } from '../../../src/core/policy/action.ts';
@@ -123,6 +123,13 @@ describe('how rules are indexed', () => {
     expect(kept(candidates, 'n'.repeat(19))).toEqual([]);
     expect(kept(candidates, 'n'.repeat(20))).toBeUndefined();
     expect(indexCandidates(candidates)?.mayMatch({ problem: 'no text' })).toBeUndefined();
+  });
+
+  test('the text of a list is tried with each rule: a quote in an element is written otherwise there', () => {
+    const candidates = many(20, (index) => (index === 3 ? '*a"bc*' : `word${index}`));
+    expect(kept(candidates, 'a"bc')).toEqual([3]);
+    const list = listSubject('["a\\"bc"]', [globSubject('a"bc')]);
+    expect(indexCandidates(candidates)!.mayMatch(list)).toBeUndefined();
   });
 
   // 32,000 times 250 is exactly the most that a match may cost.
