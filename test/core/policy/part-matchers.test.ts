@@ -123,19 +123,37 @@ test.each<[string, Rule[], Partial<RuledCall>, 'allow' | 'ask' | 'deny']>([
     'ask',
   ],
   [
-    'a part is too long for a deny that matches it once it is reduced',
-    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
-    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: `rm ${long}` })], uncertain: [] }),
+    'in a command without parts, a deny sees the text',
+    [allow('bash'), { pattern: 'bash:*rm *', action: 'deny' }],
+    bash('# rm x'),
     'deny',
   ],
   [
-    'a part is too long for a deny that does not match it once it is reduced',
-    [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny' }],
-    bash('rm', { parts: [part('a'.repeat(40_000), { reduced: 'rm' })], uncertain: [] }),
-    'deny',
+    'beside a wrapper, no part is covered by a rule that leaves it out',
+    [allow('bash:* ls'), allow('bash:true'), allow('bash:sudo ls; *')],
+    bash('sudo ls; true'),
+    'ask',
+  ],
+  [
+    'but by one that names it',
+    [allow('bash:sudo ls'), allow('bash:true'), allow('bash:sudo ls; *')],
+    bash('sudo ls; true'),
+    'allow',
   ],
 ])('%s', (_, rules, call, action) => {
-  expect(ruled(rules, call).action).toBe(action);
+  for (const engine of [2, 3]) expect(ruled(rules, call, 'default', engine).action).toBe(action);
+});
+
+test.each<[string, number, string, 'deny' | 'ask', string]>([
+  ['matches', 3, `rm ${long}`, 'deny', 'No'],
+  ['matches', 2, `rm ${long}`, 'deny', 'No'],
+  ['does not match', 3, 'rm', 'deny', 'rule run#2 cannot be evaluated'],
+  ['does not match', 2, 'rm', 'ask', 'rule run#2 cannot be evaluated'],
+])('a part is too long for a deny that %s it once it is reduced, engine %i', (_, engine, reduced, action, reason) => {
+  const rules: Rule[] = [allow('bash'), { pattern: `bash:*${long}*`, action: 'deny', reason: 'No' }];
+  const call = bash('rm', { parts: [part('a'.repeat(40_000), { reduced })], uncertain: [] });
+  const ruling = ruled(rules, call, 'default', engine);
+  expect([ruling.action, ruling.reason?.split(':')[0]]).toEqual([action, reason]);
 });
 
 /** Without places, only a rule that spells a command covers what it runs. */

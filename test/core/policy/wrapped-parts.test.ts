@@ -78,6 +78,7 @@ describe('covered, because the rule writes the options out', () => {
 
 describe('not covered', () => {
   test.each<[string | string[], string]>([
+    ['find *ls*', 'find . -exec ls'],
     ['find . -exec ls*', "find . -exec ls {} ';' -exec rm {} ';'"],
     ['find . -exec ls*', 'find . -exec ls {} + -delete'],
     ['find . -exec ls*', 'find . -exec ls {} + -fprintf /etc/x y'],
