@@ -1,11 +1,16 @@
 /** Which rule a ruling reports, and what it lists about the rules that ask. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { compileCondition, maxConditionWork, type Condition } from '../../../src/core/match/condition.ts';
+import { maxRulingWork } from '../../../src/core/match/matching.ts';
+import { maxPartMatches } from '../../../src/core/policy/layer-answer.ts';
 import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import {
   compileLayers,
   engine,
   evaluate,
+  maxWorkOfStep,
+  readyCall,
   type RuledCall,
   type Ruling,
   type RulingContext,
@@ -105,4 +110,114 @@ test.each<[Rule['action'], Ruling['action']]>([
   const ruling = ruled({ run: policy(rules) }, { args: { a: 'ls x' }, subject: 'a', shell: { parts, uncertain: [] } });
   const reason = `rule run#2000 cannot be evaluated: a command of 256 parts is too much for 2000 rules`;
   expect(ruling).toMatchObject({ action: expected, reason });
+});
+
+const split = (parts: number) => ({
+  args: { a: 'ls x' },
+  subject: 'a',
+  shell: { parts: Array.from({ length: parts }, () => ({ text: 'ls x', reduced: 'ls x' })), uncertain: [] },
+});
+const denials = (count: number) => policy(Array.from({ length: count }, () => rule('deny', { pattern: 'pay:rm *' })));
+
+test.each<[number, number, Ruling['action'], string | null]>([
+  [maxPartMatches / 250, 3, 'ask', null],
+  [maxPartMatches / 250 + 1, 3, 'deny', 'run#201'],
+  [maxPartMatches / 250 + 1, 2, 'ask', null],
+])(
+  '%i rules that deny something else, and a command of 250 parts, engine %i: %s by %s',
+  (count, number, action, by) => {
+    expect(ruled({ run: denials(count) }, split(250), { engine: number })).toMatchObject({ action, rule: by });
+  },
+);
+
+test.each<[string, Partial<RuledCall>, number]>([
+  ['each part of a command times each rule', split(3), 3 * 2 * 100],
+  ['nothing for a call that is no command', {}, 0],
+])('what the parts of a call add to its cost: %s', (_, call, expected) => {
+  const meter = { work: 0 };
+  const layers = compileLayers({ run: policy([rule('ask'), rule('ask')]) });
+  evaluate(layers, { tool: 'pay', args: {}, risk: 'write', ...call }, {}, meter);
+  expect(meter.work).toBe(expected);
+});
+
+test("each step of a condition adds to a ruling's cost", () => {
+  const when = '[1, 2, 3].all(each, each > 0)';
+  const condition = compileCondition(when) as Condition;
+  const call = { tool: 'pay', args: {}, risk: 'write' as const };
+  const budget = { left: maxConditionWork };
+  condition.holds(readyCall(call, {}).facts.variables(), budget, engine);
+  const meter = { work: 0 };
+  evaluate(compileLayers({ run: policy([rule('ask', { when })]) }), call, {}, meter);
+  const steps = maxConditionWork - budget.left;
+  expect([steps > 0, meter.work]).toEqual([true, steps * 125]);
+});
+
+test('a step of a run affords the dearest ruling', () => {
+  expect(maxWorkOfStep).toBeGreaterThan(maxRulingWork + maxConditionWork * 125 + maxPartMatches * 100);
+});
+
+describe('rules that cannot be evaluated', () => {
+  test('two that ask are listed once each', () => {
+    const ask = { quorum: 2 };
+    const run = policy([rule('ask', { ask, when: failing }), rule('ask', { ask, when: failing })]);
+    expect(ruled({ run: { ...run, riskDefaults: { write: 'allow' } } }).ask?.by).toEqual([
+      { rule: 'run#2', layer: 'run', quorum: 2 },
+      { rule: 'run#1', layer: 'run', quorum: 2 },
+    ]);
+  });
+
+  test.each<[number, string]>([
+    [3, 'failing'],
+    [2, 'last'],
+  ])('engine %i reports first, of two rules that ask: %s', (number, expected) => {
+    const run = policy([rule('ask', { id: 'failing', when: failing }), rule('ask', { id: 'last' })]);
+    expect(ruled({ run }, {}, { engine: number }).rule).toBe(expected);
+  });
+
+  test.each<[number, Rule['action'], string | undefined]>([
+    [3, 'allow', 'run#1'],
+    [3, 'ask', undefined],
+    [2, 'allow', undefined],
+  ])(
+    'engine %i gives, for a risk default that denies, the reason of a rule that %ss: %s',
+    (number, action, expected) => {
+      const run = policy([rule(action, { when: failing })]);
+      const { reason, ...rest } = ruled({ run }, { risk: 'destructive' }, { engine: number });
+      expect(rest).toMatchObject({ action: 'deny', rule: null });
+      expect(reason?.split(' ')[1]).toBe(expected);
+    },
+  );
+
+  test.each<Mode>(['headless', 'auto_deny'])('one that asks is denied where nobody answers: mode %s', (mode) => {
+    const run = policy([rule('ask', { when: failing })], { mode, riskDefaults: { read_only: 'allow' } });
+    expect(ruled({ run }, { risk: 'read_only' })).toMatchObject({ action: 'deny', rule: null, mode });
+  });
+
+  test('before engine 3, one that denies asks, by no terms', () => {
+    const denies = rule('deny', { when: failing, ask: { quorum: 2 } });
+    const run = policy([denies], { riskDefaults: { write: 'allow' } });
+    expect(ruled({ run }, {}, { engine: 2 }).ask).toEqual({ always: false, by: [{ rule: 'run#1', layer: 'run' }] });
+  });
+});
+
+describe('a rule that allows the command, not what is beside it', () => {
+  const beside = { ...split(1), args: { a: 'ls x', env: {} } };
+  const reason = "rule run#1 allows the command, not 'env' beside it";
+
+  test.each<[number, string]>([
+    [3, reason],
+    [2, 'No rule allows a part of the command'],
+  ])('engine %i says, where a mode allows what is asked: %s', (number, expected) => {
+    const run = policy([rule('allow', { pattern: 'pay:ls *' })], { mode: 'approve_all' });
+    expect(ruled({ run }, beside, { engine: number })).toMatchObject({ action: 'ask', rule: null, reason: expected });
+  });
+
+  test.each<[number, string | undefined]>([
+    [3, 'run#1'],
+    [2, undefined],
+  ])('if it cannot be evaluated, engine %i names it with a denial: %s', (number, expected) => {
+    const run = policy([rule('allow', { pattern: 'pay:ls *', when: failing })]);
+    const ruling = ruled({ run }, { ...beside, risk: 'destructive' }, { engine: number });
+    expect([ruling.action, ruling.reason?.split(' ')[1]]).toEqual(['deny', expected]);
+  });
 });
