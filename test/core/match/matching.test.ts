@@ -49,6 +49,8 @@ describe('name:args matches the subject, else all arguments', () => {
     ['bash:true', 'bash', 'force', true],
     ['bash:3', 'bash', 'count', true],
     ['bash:?"b","a"]', 'bash', 'tags', true],
+    ['bash:a', 'bash', 'tags', true],
+    ['bash:c', 'bash', 'tags', false],
     ['bash:{"command":"git*"count":3*}', 'bash', undefined, true],
     ['bash:*"force":true*', 'bash', undefined, true],
     ['bash:*"force": true*', 'bash', undefined, false],
@@ -73,6 +75,7 @@ describe('what cannot be matched is a problem', () => {
     ['the subject is missing', 't:*', { args: {}, subject: 'path' }, `argument 'path' is missing`],
     ['the subject is inherited', 't:*', { args: {}, subject: 'constructor' }, `argument 'constructor' is missing`],
     ['half a surrogate pair in all arguments', 't:*', { args: { a: '\ud83d' } }, 'surrogate'],
+    ['half a surrogate pair in a list', 't:*', { args: { a: ['\ud83d'] }, subject: 'a' }, 'surrogate'],
     ['U+FDD0 in the subject', 't:*', { args: { a: '\ufdd0' }, subject: 'a' }, 'U+FDD0'],
     [
       'a subject too long for the pattern',
@@ -128,6 +131,15 @@ describe('refused when the policy loads', () => {
   );
 });
 
+// A face is two units and one character.
+test.each([
+  [1_024, 1_024],
+  [1_025, 2_050],
+])('a pattern of %i faces is too long; beyond 2,048 units they are not counted as characters: %i', (faces, counted) => {
+  const problem = `has ${counted} characters; at most 256 are allowed`;
+  expect(compilePattern('😀'.repeat(faces))).toEqual({ problem });
+});
+
 test.each<[string, string]>([
   ['', 'is empty: write * to match any value'],
   [' a', 'begins or ends with a blank'],
@@ -149,6 +161,14 @@ test('a pattern without a colon does not depend on arguments', () => {
 test('a ruling can afford exactly its budget', () => {
   const { afford } = callSubjects({ tool: 't', args: {} });
   expect([afford(maxRulingWork), afford(1)]).toEqual([true, false]);
+});
+
+test('what a match costs is added to the meter', () => {
+  const meter = { work: 5 };
+  const subjects = subjectsOf({ tool: 't', args: {} }, engine, meter);
+  const glob = compileGlob('a?c*') as Glob;
+  for (let count = 0; count < 2; count += 1) expect(affordable(glob, globSubject('abcde'), subjects)).toBe(true);
+  expect(meter.work).toBe(5 + 2 * 4 * 5);
 });
 
 test('a match that alone exceeds the budget is refused, and takes nothing from the others', () => {

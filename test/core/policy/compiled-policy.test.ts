@@ -131,4 +131,19 @@ describe('a rule with a part that cannot be evaluated', () => {
     expect([action, rule]).toEqual(expected === null ? ['allow', null] : ['ask', expected]);
     if (expected !== null) expect(reason).toContain('cannot be evaluated');
   });
+
+  test.each<[string, number, string | undefined, string]>([
+    ['one argument', 3, 's', "argument 's': the text holds U+FDD0, which is reserved"],
+    ['all of them', 3, undefined, 'the arguments: the text holds U+FDD0, which is reserved'],
+    ['before engine 3, none', 2, undefined, 'the text holds U+FDD0, which is reserved'],
+  ])('the reason names the arguments that could not be matched: %s', (_, number, subject, problem) => {
+    const call = {
+      tool: 'a',
+      args: { s: '\ufdd0' },
+      risk: 'read_only' as const,
+      ...(subject !== undefined && { subject }),
+    };
+    const { reason } = evaluate({ run: compiled(rule('a:x', { action: 'ask' })) }, call, { engine: number });
+    expect(reason).toBe(`rule run#1 cannot be evaluated: ${problem}`);
+  });
 });

@@ -91,6 +91,21 @@ describe('whether a grant fits', () => {
   });
 });
 
+describe('a list', () => {
+  const some = call({ to: ['ann@acme.com', 'eve@evil.example'] });
+  const all = call({ to: ['ann@acme.com', 'bob@acme.com'] });
+  test.each<[string, boolean, string, Call, boolean]>([
+    ['an approval needs every element', true, '*@acme.com', all, true],
+    ['an approval of one element', true, '*@acme.com', some, false],
+    ['a denial of one element', false, '*@evil.example', some, true],
+    ['a denial of no element', false, '*@evil.example', all, false],
+  ])('%s', (_, approved, to, theCall, expected) => {
+    const each = grant({ kind: 'arguments', match: { to } }, { approved });
+    const found = approved ? grantFor([each], theCall, 'tool') : standingDenial([each], theCall);
+    expect(found === each).toBe(expected);
+  });
+});
+
 describe('the widest scope', () => {
   const kinds = [grant({ kind: 'call', digest: 'd1' }), grant({ kind: 'arguments', match: { to: '*' } }), grant(tool)];
   test.each<[Always, number]>([
