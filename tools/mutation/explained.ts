@@ -36,6 +36,18 @@ export const explained: readonly Explanation[] = [
     why: 'An answer without a rule never says which grants it admits.',
   },
   {
+    file: 'policy/ruling',
+    code: 'meter: RulingMeter = { work: 0 },',
+    changes: [['{ work: 0 }', '{}']],
+    why: 'Nobody reads what this one counts.',
+  },
+  {
+    file: 'policy/ruling',
+    code: 'export function readyCall(call: RuledCall, context: RulingContext, meter: RulingMeter = { work: 0 }): LayerCall {',
+    changes: [['{ work: 0 }', '{}']],
+    why: 'Nobody reads what this one counts.',
+  },
+  {
     file: 'policy/whole-call',
     code: 'if (undeclared.length === 0) return [];',
     changes: [['undeclared.length === 0', 'false']],
@@ -49,6 +61,24 @@ export const explained: readonly Explanation[] = [
       ['false', 'true'],
     ],
     why: 'The next line says the same, as `false` is none of the kinds; this one is for the compiler.',
+  },
+  {
+    file: 'policy/grants',
+    code: "const reading = approved ? 'every' : 'any';",
+    changes: [["'every'", '""']],
+    why: 'Whatever is not `any` is read as `every`.',
+  },
+  {
+    file: 'policy/compiled-policy',
+    code: "return action === 'allow' ? 'every' : 'any';",
+    changes: [["'every'", '""']],
+    why: 'Whatever is not `any` is read as `every`.',
+  },
+  {
+    file: 'policy/compiled-policy',
+    code: 'const subjects = { ...call, meter: { work: 0 } };',
+    changes: [['{ work: 0 }', '{}']],
+    why: 'Nobody reads what this one counts.',
   },
   {
     file: 'policy/part-matchers',
@@ -87,6 +117,12 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/layer-answer',
+    code: "const asking = engine < 3 ? [] : found.filter(({ action }) => action === 'ask');",
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text has no action, so it is never among the strictest answers.',
+  },
+  {
+    file: 'policy/layer-answer',
     code: "const { action } = applyMode(mode, 'ask', 'ask', call.mode);",
     changes: [["'ask'", '""']],
     why: 'No mode makes a deny of an ask because of what it was before; only a deny is looked for.',
@@ -102,6 +138,12 @@ export const explained: readonly Explanation[] = [
     code: 'const rarest = keys.reduce((best, key) => (shared.get(key)! < shared.get(best)! ? key : best));',
     changes: [['shared.get(key)! < shared.get(best)!', 'shared.get(key)! <= shared.get(best)!']],
     why: 'Of two that are as rare either will do.',
+  },
+  {
+    file: 'match/matching',
+    code: 'meter: RulingMeter = { work: 0 },',
+    changes: [['{ work: 0 }', '{}']],
+    why: 'Nobody reads what this one counts.',
   },
   {
     file: 'policy/limits',
