@@ -4,6 +4,7 @@ import type { Matches } from '../../../src/adapters/http/api.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { makeOwnInbox } from '../../support/own-inbox.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { once } from '../../support/team.ts';
@@ -23,7 +24,9 @@ let world: GatewayWorld;
 let past: string;
 let open: { workflowId: string; requestId: string };
 beforeAll(async () => {
-  world = await openGatewayWorld({ agentsIn: (folder) => [{ ...testAgent(folder, policy), name: agent }] });
+  // The route looks at the newest runs only, and other tests start hundreds meanwhile.
+  const namespace = await makeOwnInbox();
+  world = await openGatewayWorld({ namespace, agentsIn: (folder) => [{ ...testAgent(folder, policy), name: agent }] });
   const before = await world.start(
     once(
       echo({ to: 'ann', note: 'hello' }),
