@@ -103,6 +103,8 @@ withChromium('the views of runs (need Chromium)', () => {
     const { page, world } = inbox;
     const run = await world.start([{ text: 'Answered.' }], { session: true });
     await page.goto(runUrl(run.workflowId));
+    // What is said before the first turn belongs to it.
+    await eventually('the first turn', async () => (await run.status()).awaitsMessage === true);
     const box = page.getByRole('textbox', { name: 'Say more to the agent' });
     await box.fill('more');
     await page.route('**/messages', (route) =>
