@@ -26,8 +26,8 @@ function likely(risk: Risk): 'call' | 'unknown' {
 }
 
 /**
- * What each answer would do. `always`: the widest grant that the answer can leave; undefined if it is unknown. It is
- * offered only with `offersAlways`.
+ * Says what each answer would do. `always` is the widest grant that the answer "always" can leave, or undefined if nobody
+ * knows it. The list holds that answer only if `offersAlways` is true.
  */
 export function cardAnswers(
   request: CardRequest,

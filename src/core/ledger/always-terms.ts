@@ -22,7 +22,7 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   return { widest, command: { argument: subject, beside: [...beside] } };
 }
 
-/** What a card says of an "always" whose scope the reviewer chooses afterwards. */
+/** Returns the `always` of a card on a screen where the reviewer chooses the scope of "always" in a second step. */
 export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
   if (terms === undefined) return false;
   return terms.widest === 'tool' ? 'chosen' : terms.widest;

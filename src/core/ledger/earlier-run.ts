@@ -16,7 +16,7 @@ export interface EarlierRun {
 export function earlierRunOf({ outcomes, settled }: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const found = settled.findLast(({ callId, request, settlement }) => {
     const digest = settlement.edited?.digest ?? request.digest;
-    // What ends later would change a card that people have before them.
+    // A call that ends later is left out: it would change a card that people are reading.
     return digest === asked.digest && settlement.settledAt <= asked.requestedAt && ranOf(callId) !== undefined;
   });
   if (found === undefined) return undefined;

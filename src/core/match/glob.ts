@@ -124,8 +124,8 @@ export function matchWork(glob: Glob, subject: GlobSubject): number {
 const ofSegments = 4;
 
 /**
- * What a match really costs, in the same units. Most end at the literals, which takes almost nothing; so it is the same
- * whether an index left out the others.
+ * Returns the work that a match does, in the units of `matchWork`. A text without the literals costs nothing: the match ends
+ * there. So an index that leaves such rules out does not change the sum.
  */
 export function workDone(glob: Glob, subject: GlobSubject): number {
   if ('problem' in subject || matchWork(glob, subject) > maxMatchWork) return 0;

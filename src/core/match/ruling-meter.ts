@@ -1,4 +1,4 @@
-/** What rulings have cost, in units of one character of a pattern times one of a text: of all calls of one step of a run. */
+/** Adds up the work of all rulings of one step of a run. One unit matches one character of a pattern with one of a text. */
 export interface RulingMeter {
   work: number;
 }

@@ -98,7 +98,7 @@ function tooManyRules(compiled: readonly CompiledRule[]): PolicyWarning[] {
   );
 }
 
-/** What `on_timeout: allow` does. Alone it allows nothing: `askTermsOf` has the whole rule. */
+/** Says when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` decides. */
 function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
   const others =
     of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';

@@ -4,11 +4,11 @@ import { expressionSize } from '../match/expression-size.ts';
 import { type ParsedPolicy, type ParsePolicyOptions, type PolicyProblem, parsePolicy } from './parse-policy.ts';
 import { maxDocumentDepth } from './text.ts';
 
-/** Of the document as JSON. */
+/** The longest document, as JSON. */
 const mostCharacters = 200_000;
-/** Rules, and globs on single arguments. */
+/** The maximum number of rules and of globs on single arguments, together. */
 const mostRules = 1_000;
-/** Of all conditions, in characters and in the size of their regular expressions: a quarter of a second at most. */
+/** The maximum sum over all conditions of their length and of the size of their regular expressions. Reading so much takes a quarter of a second. */
 const mostOfConditions = 60_000;
 
 /**

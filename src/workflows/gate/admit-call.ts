@@ -9,7 +9,6 @@ import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
-import { maxWorkOfStep } from '../../core/policy/ruling.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
@@ -64,7 +63,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: closing });
     return answered('cancelled', sentences.cancelled(closing));
   }
-  if (ledger.engine >= 3 && (meter?.work ?? 0) >= maxWorkOfStep) {
+  if (meter !== undefined && state.isSpent(meter)) {
     return refuseCall(state, active, { callId, toolName, content: sentences.tooMuchAtOnce });
   }
   const digest = digestOf(call, tool);

@@ -19,6 +19,7 @@ import type { InFlight } from '../state/in-flight.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused, tooManyLookups } from './message-kind.ts';
 import type { MessageQueue, Received } from './message-queue.ts';
+import type { Sender } from '../../core/messages/sender.ts';
 import type { RecordedTimes } from './recorded-times.ts';
 
 /** An execution that something in flight keeps from continuing as new makes at most as many lookups again. */
@@ -79,8 +80,7 @@ export class MessagePipeline implements ScheduledTask {
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
     const receipt = kind.preview(message, sender, clock.nowMs);
     // What is refused here enters no history, and the journal keeps who decided after the deadline.
-    const isKept = receipt.code === 'expired' && kind.late !== undefined && this.#state.keepsLate;
-    return isKept ? acceptable : receipt;
+    return this.#late(kind, message, sender, receipt) === undefined ? receipt : acceptable;
   }
 
   /** The run ends: refuses every waiting message in this same step, so that the journal has the refusal. */
@@ -106,10 +106,9 @@ export class MessagePipeline implements ScheduledTask {
     if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
     // Do not verify the signature of a message that is refused even if its signature holds.
     const foreseen = kind.preview(message, sender, atMs);
-    if (foreseen.code === 'expired' && this.#state.keepsLate) {
-      return this.#answer(received, foreseen, undefined, kind.late?.(message, sender));
+    if (foreseen.code !== undefined) {
+      return this.#answer(received, foreseen, undefined, this.#late(kind, message, sender, foreseen));
     }
-    if (foreseen.code !== undefined) return this.#answer(received, foreseen);
     const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
     const applied = kind.apply(message, proven, atMs);
@@ -117,6 +116,11 @@ export class MessagePipeline implements ScheduledTask {
     else if (this.#state.lookups >= maxLookups && applied.isRequired !== true) {
       this.#answer(received, refused(requestIdOf(message), tooManyLookups));
     } else this.#lookUp(received, applied, requestIdOf(message), identity);
+  }
+
+  /** What the journal keeps of a decision that is refused because it is late; undefined for any other message. */
+  #late(kind: MessageKind<unknown>, message: unknown, sender: Sender, receipt: Receipt): LateDecision | undefined {
+    return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
   /** When it was sent; undefined while the recorded time is being read. An unknown time misses every deadline (I2). */

@@ -225,7 +225,12 @@ export class GateState {
 
   /** True once the changes of policy that no lookup spaces have cost what one execution spends on them. */
   get affordsNoChange(): boolean {
-    return this.#ledger.engine >= 3 && this.changes.work >= maxWorkOfStep;
+    return this.isSpent(this.changes);
+  }
+
+  /** True if the rulings of a step have done the work that one step may do. Before engine 3 there was no bound. */
+  isSpent({ work }: RulingMeter): boolean {
+    return this.#ledger.engine >= 3 && work >= maxWorkOfStep;
   }
 
   /** True if this execution has reached Temporal's hint, a budget, or the limit on checks or lookups (I11). */

@@ -1,7 +1,6 @@
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
-import { maxWorkOfStep } from '../../core/policy/ruling.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
@@ -32,8 +31,7 @@ export function reevaluateOpen(
   const waiting = state.ledger.open.filter(({ deadlineMs }) => deadlineMs === null || atMs <= deadlineMs);
   for (const record of waiting) {
     const { requestId } = record.request;
-    const isTooMuch = state.ledger.engine >= 3 && meter.work >= maxWorkOfStep;
-    if (isTooMuch) state.apply({ kind: 'cancel', atMs, requestId, reason: sentences.notRuledAgain });
+    if (state.isSpent(meter)) state.apply({ kind: 'cancel', atMs, requestId, reason: sentences.notRuledAgain });
     else reevaluate(state, rules, record, { atMs, among: waiting.length, meter });
   }
   const settled = waiting.flatMap(({ request: { requestId } }) => {
