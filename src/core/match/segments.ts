@@ -4,41 +4,65 @@
  */
 import { globTokens, type GlobToken } from './glob-syntax.ts';
 
+/**
+ * The places in the glob that what was read may have led to: `before[n]`, matching goes on with piece `n`; `within[n]`,
+ * piece `n` is a star that has matched something of this segment. Rows of numbers: sets took ten times as long.
+ */
+interface Places {
+  before: Uint8Array;
+  within: Uint8Array;
+}
+
 /** Returns whether the glob matches all segments together. Takes time proportional to both lengths. */
 export function segmentsMatch(source: string, segments: readonly string[]): boolean {
   const tokens = globTokens(source);
-  // The positions before which matching may stand: `fresh`, or in the middle of what a star matches.
-  let fresh = skippingStars(new Set([0]), tokens);
-  let inStar = new Set<number>();
+  let places = emptyPlaces(tokens);
+  let next = emptyPlaces(tokens);
+  places.before[0] = 1;
   for (const segment of segments) {
-    // What a star has matched ends with the segment.
-    fresh = skippingStars(new Set([...fresh, ...[...inStar].map((at) => at + 1)]), tokens);
-    inStar = new Set();
+    endStars(places, tokens);
     for (const character of segment) {
-      const code = character.codePointAt(0)!;
-      const nextFresh = new Set<number>();
-      const nextInStar = new Set<number>();
-      for (const at of [...fresh, ...skippingStars(new Set([...inStar].map((star) => star + 1)), tokens)]) {
-        const token = tokens[at];
-        if (token === 'star') nextInStar.add(at);
-        else if (token !== undefined && accepts(token, code)) nextFresh.add(at + 1);
-      }
-      for (const at of inStar) nextInStar.add(at);
-      fresh = skippingStars(nextFresh, tokens);
-      inStar = nextInStar;
-      if (fresh.size + inStar.size === 0) return false;
+      if (!step(places, next, tokens, character.codePointAt(0)!)) return false;
+      [places, next] = [next, places];
     }
   }
-  return fresh.has(tokens.length) || skippingStars(new Set([...inStar].map((at) => at + 1)), tokens).has(tokens.length);
+  endStars(places, tokens);
+  return places.before[tokens.length] === 1;
 }
 
-/** These positions, and those after stars that match nothing. */
-function skippingStars(from: Set<number>, tokens: readonly GlobToken[]): Set<number> {
-  for (const at of from) if (tokens[at] === 'star') from.add(at + 1);
-  return from;
+function emptyPlaces({ length }: readonly GlobToken[]): Places {
+  return { before: new Uint8Array(length + 1), within: new Uint8Array(length + 1) };
 }
 
-function accepts(token: Exclude<GlobToken, 'star'>, code: number): boolean {
+/** What a star has matched ends here; each star before which matching stands may match nothing. */
+function endStars({ before, within }: Places, tokens: readonly GlobToken[]): void {
+  for (let at = 0; at < tokens.length; at += 1) {
+    if (within[at] === 1 || (before[at] === 1 && tokens[at] === 'star')) before[at + 1] = 1;
+  }
+  within.fill(0);
+}
+
+/** Reads one character: writes into `next` where it leads, and returns whether it leads anywhere. */
+function step({ before, within }: Places, next: Places, tokens: readonly GlobToken[], code: number): boolean {
+  next.before.fill(0);
+  next.within.fill(0);
+  let leads = false;
+  // True: a star just before this piece has ended, and the piece may go on.
+  let isReached = false;
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at]!;
+    const stands: boolean = isReached || before[at] === 1;
+    isReached = token === 'star' && (stands || within[at] === 1);
+    if (isReached) next.within[at] = 1;
+    else if (stands && accepts(token, code)) next.before[at + 1] = 1;
+    else continue;
+    leads = true;
+  }
+  return leads;
+}
+
+function accepts(token: GlobToken, code: number): boolean {
+  if (token === 'star') return false;
   if (token === 'any') return true;
   if ('character' in token) return token.character === code;
   return token.ranges.some(([from, to]) => from <= code && code <= to) !== token.negated;

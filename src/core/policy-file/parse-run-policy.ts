@@ -8,6 +8,8 @@ import { maxDocumentDepth } from './text.ts';
 const mostCharacters = 200_000;
 /** The maximum number of rules and of globs on single arguments, together. */
 const mostRules = 1_000;
+/** The maximum number of steps of escalation, together. Each notifies people, and those of one call may be due at once. */
+const mostSteps = 100;
 /** The maximum sum over all conditions of their length and of the size of their regular expressions. Reading so much takes a quarter of a second. */
 const mostOfConditions = 60_000;
 
@@ -32,15 +34,19 @@ function costProblem(document: object): PolicyProblem | undefined {
   const lists = [rules, assess, ...blocks.map((block) => (isObject(block) ? block['rules'] : undefined))];
   const all = lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
   let rulesAndGlobs = 0;
+  let steps = 0;
   let sizeOfConditions = 0;
   for (const each of all) {
-    const { when, args } = isObject(each) ? each : {};
+    const { when, args, ask } = isObject(each) ? each : {};
+    const { escalate } = isObject(ask) ? ask : {};
+    steps += Array.isArray(escalate) ? escalate.length : 0;
     rulesAndGlobs += 1 + (isObject(args) ? Object.keys(args).length : 0);
     if (typeof when === 'string') sizeOfConditions += when.length + expressionSize(when);
   }
   if (rulesAndGlobs > mostRules) {
     return tooMuch('rules', `it has ${rulesAndGlobs} rules and globs on arguments, and may have ${mostRules}`);
   }
+  if (steps > mostSteps) return tooMuch('rules', `it has ${steps} steps of escalation, and may have ${mostSteps}`);
   if (sizeOfConditions > mostOfConditions) return tooMuch('rules', 'its conditions are too long, or repeat too much');
   return undefined;
 }

@@ -61,7 +61,10 @@ export class Session implements UserMessageTaker {
 
   take(content: string): void {
     const state = this.#state!;
-    state.pendingMessages = [...(state.pendingMessages ?? []), content];
+    const { pendingMessages = [] } = state;
+    const extended = [...pendingMessages, content];
+    this.#measured.set(extended, this.#bytesOf(pendingMessages) + this.#bytesOf([content]));
+    state.pendingMessages = extended;
   }
 
   /** True if messages wait for the model. */

@@ -19,6 +19,7 @@ test.each<[string, object, string]>([
     { rules: [{ args: Object.fromEntries(many(1_000, (i) => [`a${i}`, '*'])) }] },
     '1001 rules',
   ],
+  ['101 steps of escalation', { rules: many(6, () => ({ ask: { escalate: many(17, () => 1) } })) }, '102 steps'],
   ['100 conditions of 1,000 characters', { rules: many(100, () => when('true || '.repeat(124) + 'true')) }, 'too long'],
   [
     'thirty copies of a thousand',

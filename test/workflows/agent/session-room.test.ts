@@ -29,10 +29,16 @@ test('a message is refused if the transcript with it, as JSON, would be too long
   );
 });
 
-test('a transcript is measured once, however many messages come', () => {
-  const session = sessionWith([{ role: 'user', content: 'x'.repeat(inlineLimits.transcriptBytes - 100) }]);
-  session.take('y'.repeat(20));
+test('a transcript is measured once, and a message no more often because others wait', () => {
+  const session = sessionWith([{ role: 'user', content: 'x'.repeat(inlineLimits.transcriptBytes - 10_000) }]);
   const stringify = vi.spyOn(JSON, 'stringify');
-  for (let count = 0; count < 100; count++) expect(session.problem('z'.repeat(60))?.code).toBe('too_large');
-  expect(stringify.mock.calls.filter(([value]) => value !== 'z'.repeat(60))).toHaveLength(2);
+  for (let count = 0; count < 50; count++) {
+    expect(session.problem('y'.repeat(20))).toBeUndefined();
+    session.take('y'.repeat(20));
+  }
+  for (let count = 0; count < 50; count++) expect(session.problem('z'.repeat(10_000))?.code).toBe('too_large');
+  const measured = stringify.mock.calls.map(([value]) => (typeof value === 'string' ? value[0] : 'transcript'));
+  expect(measured.filter((each) => each === 'transcript')).toHaveLength(1);
+  // When it is checked, and when it is taken.
+  expect(measured.filter((each) => each === 'y')).toHaveLength(100);
 });

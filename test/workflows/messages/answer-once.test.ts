@@ -87,6 +87,22 @@ describe('a message with an id takes effect once', () => {
   });
 });
 
+test.each(['1', '-1', 'NaN', '999999999999'])(
+  'a signal that brings an event id, %s, takes no other place',
+  async (forged) => {
+    const calls = [{ tool: 'pay', args: { to: 'first', amount: 1 } }];
+    const run = await world.start([{ calls }, { text: 'done' }] as Turns, { policy });
+    const [{ requestId } = { requestId: '' }] = await run.open();
+    await world.stopWorker();
+    await run.handle.signal('decide', { requestId, approved: false });
+    await run.handle.signal('decide', { requestId, approved: true }, forged);
+    await run.handle.signal('decide', { requestId, approved: true });
+    await world.startWorker();
+    const { outcomes } = await run.result();
+    expect(outcomes.map(({ outcome, ran }) => [outcome, ran])).toEqual([['denied', 'no']]);
+  },
+);
+
 test('half a surrogate pair, also in a list: refused before it enters history, and the run continues', async () => {
   const { run, requestId } = await waiting();
   const half = '\ud800';
