@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import {
-  DefaultLogger,
-  NativeConnection,
-  Worker,
-  bundleWorkflowCode,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { eventually } from './eventually.ts';
 import type { HistoryEvent } from './history-tasks.ts';
+import { sharedBundle } from './shared-bundle.ts';
 import { sharedAddress } from './shared-server.ts';
-
-export const boundaryWorkflows = fileURLToPath(new URL('./boundary-workflows.ts', import.meta.url));
 
 /** A worker with the workflows of `boundary-workflows.ts`. */
 export interface BoundaryStage {
-  workflowBundle: WorkflowBundleWithSourceMap;
+  workflowBundle: { codePath: string };
   /** Runs the workflow to completion. One of its tasks, in which an activity ends, writes no command. */
   play(workflow: string): Promise<HistoryEvent[]>;
   /** Starts the workflow and resolves once it waits for its activity `first`; `end` completes it. */
@@ -27,10 +19,7 @@ export interface BoundaryStage {
 
 export async function openBoundaryStage(address = sharedAddress()): Promise<BoundaryStage> {
   const taskQueue = `boundary-${randomUUID()}`;
-  const workflowBundle = await bundleWorkflowCode({
-    workflowsPath: boundaryWorkflows,
-    logger: new DefaultLogger('ERROR'),
-  });
+  const workflowBundle = await sharedBundle('boundary-workflows.ts', { plain: true });
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection: await Connection.connect({ address }) });
   const release = new Map<string, () => void>();

@@ -20,13 +20,12 @@ export interface BuiltBundle {
 
 /** Bundles the module, unless it is a bundle already. */
 export async function buildOf(bundle: ReplayBundle): Promise<BuiltBundle> {
-  const countersign = new CountersignPlugin({ largePayloads: false });
+  const plugins = pluginsOf(bundle.plugins);
   if ('codePath' in bundle) {
     const { codePath } = bundle;
     const buildId = buildIdOf(readFileSync(codePath, 'utf8'), codePath);
-    return { workflowBundle: bundle, buildId, plugins: [countersign] };
+    return { workflowBundle: { codePath }, buildId, plugins };
   }
-  const plugins = pluginsOf(bundle.plugins);
   const { workflowsPath } = bundle;
   const { code } = await bundleWorkflowCode({ workflowsPath, plugins, logger: new DefaultLogger('ERROR') });
   return { workflowBundle: { code }, buildId: buildIdOf(code), plugins };
@@ -39,7 +38,7 @@ export function mayHold(bundle: ReplayBundle, types: readonly string[]): boolean
   return types.some((type) => source.includes(type));
 }
 
-function pluginsOf(kind: Exclude<ReplayBundle, { codePath: string }>['plugins']): WorkerPlugin[] {
+function pluginsOf(kind: ReplayBundle['plugins']): WorkerPlugin[] {
   if (kind === 'none') return [];
   const countersign = new CountersignPlugin({ largePayloads: false });
   // A replay needs these plugins only for their effect on the bundle: it calls no model.

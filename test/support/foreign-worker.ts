@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { DefaultLogger, NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { sharedBundle } from './shared-bundle.ts';
 import { sharedAddress } from './shared-server.ts';
-import { testBundle } from './world.ts';
 
 /** A plain Temporal worker with workflows that have no gate (`foreign-workflows.ts`). */
 export interface ForeignWorker {
@@ -16,7 +13,7 @@ export async function startForeignWorker(): Promise<ForeignWorker> {
   const taskQueue = `foreign-${randomUUID()}`;
   const [connection, workflowBundle] = await Promise.all([
     NativeConnection.connect({ address: sharedAddress() }),
-    foreignBundle(),
+    sharedBundle('foreign-workflows.ts', { plain: true }),
   ]);
   const worker = await Worker.create({ connection, taskQueue, workflowBundle });
   const done = worker.run();
@@ -28,18 +25,4 @@ export async function startForeignWorker(): Promise<ForeignWorker> {
       await connection.close();
     },
   };
-}
-
-/** The first test that needs it makes it, for all of them. */
-async function foreignBundle(): Promise<{ codePath: string }> {
-  const codePath = join(dirname(testBundle()), 'plain-foreign-workflows.js');
-  if (!existsSync(codePath)) {
-    const workflowsPath = fileURLToPath(new URL('./foreign-workflows.ts', import.meta.url));
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-    // Renamed when it is whole, because another test may look for it at the same time.
-    const written = `${codePath}.${randomUUID()}`;
-    writeFileSync(written, code);
-    renameSync(written, codePath);
-  }
-  return { codePath };
 }

@@ -13,7 +13,7 @@ import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
-import type { ReplayPart, ReplayReport } from './replay-server.ts';
+import type { PartReport, ReplayPart } from './replay-server.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type ListedExecution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -34,13 +34,14 @@ const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } 
 const dataConverter = process.env['COUNTERSIGN_KEYS'] === undefined ? {} : { payloadCodecs: [new EncryptionCodec()] };
 const startedMs = performance.now();
 let isLoggerInstalled = false;
-const report: ReplayReport = {
+const report: PartReport = {
   listed: 0,
   replayed: 0,
   skipped: {},
   failed: [],
   rulings: { agreed: 0, differing: [], notReRuled: {} },
   seconds: 0,
+  left: {},
 };
 const sessions = await connectAll();
 try {
@@ -48,13 +49,15 @@ try {
   for (const session of sessions) {
     for await (const info of executionsOf(session)) {
       const execution = executionOf(session, info);
-      if (parseInt(execution.runId.slice(-8), 16) % options.of !== options.part) continue;
-      report.listed++;
-      if (execution.buildId === undefined) skip('no worker completed a task of it');
-      else waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
+      if (isOfPart(execution)) report.listed++;
+      if (execution.buildId !== undefined) {
+        waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
+      } else if (isOfPart(execution)) skip('no worker completed a task of it');
     }
   }
-  for (const bundle of options.bundles) {
+  for (const [index, bundle] of options.bundles.entries()) {
+    const isMade = 'codePath' in bundle;
+    if (!isMade && index % options.of !== options.part) continue;
     const types = [...waiting.values()].flat().map(({ type }) => type);
     if (!mayHold(bundle, types)) continue;
     const built = await buildOf(bundle);
@@ -62,14 +65,18 @@ try {
     if (executions === undefined) continue;
     waiting.delete(built.buildId);
     installLogger();
-    await replay(built, executions);
+    await replay(built, isMade ? executions.filter(isOfPart) : executions);
   }
-  for (const { type } of [...waiting.values()].flat()) skip(`made with a workflow bundle that is not given: ${type}`);
+  for (const [buildId, executions] of waiting) report.left[buildId] = executions.map(({ type }) => type);
 } finally {
   for (const { connection } of sessions) await connection.close();
 }
 report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
 process.stdout.write(JSON.stringify(report));
+
+function isOfPart({ runId }: Execution): boolean {
+  return parseInt(runId.slice(-8), 16) % options.of === options.part;
+}
 
 /**
  * Keeps the log off standard output, which must hold only the report. Installed late: a runtime without a worker would

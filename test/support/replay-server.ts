@@ -3,13 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** The workflow code of some executions: a bundle, or a module that exports workflows. */
-export type ReplayBundle =
-  | { codePath: string }
-  | {
-      workflowsPath: string;
-      /** The plugins of its worker: Countersign's (default), Countersign's and another one, or none. */
-      plugins?: 'none' | 'with ai-sdk' | 'with openai-agents';
-    };
+export type ReplayBundle = ({ codePath: string } | { workflowsPath: string }) & {
+  /** The plugins of its worker: Countersign's (default), Countersign's and another one, or none. */
+  plugins?: 'none' | 'with ai-sdk' | 'with openai-agents';
+};
 
 export interface ReplayOptions {
   address: string;
@@ -54,11 +51,19 @@ export interface ReRuledHistories {
 /** Of how many processes each replays its part of the executions. */
 const processes = 2;
 
-/** What one of the processes is told. */
+/**
+ * What one of the processes is told. Of the executions of a bundle that is made already, it replays those whose run id, as
+ * a number, leaves the remainder `part` when divided by `of`. The other bundles are made by one process each.
+ */
 export interface ReplayPart extends ReplayOptions {
-  /** Replays only executions whose run id, as a number, leaves this remainder when divided by `of`. */
   part: number;
   of: number;
+}
+
+/** What one of the processes reports. */
+export interface PartReport extends ReplayReport {
+  /** The workflow types of all executions that are of no bundle of this process, by build id. */
+  left: Record<string, string[]>;
 }
 
 /**
@@ -70,22 +75,33 @@ export interface ReplayPart extends ReplayOptions {
  *     if (report.failed.length > 0) process.exitCode = 1;
  */
 export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
-  const parts = Array.from({ length: processes }, (_, part) => replayPart({ ...options, part, of: processes }));
-  return (await Promise.all(parts)).reduce((one, other) => ({
-    listed: one.listed + other.listed,
-    replayed: one.replayed + other.replayed,
-    skipped: added(one.skipped, other.skipped),
-    failed: [...one.failed, ...other.failed],
+  const parts = await Promise.all(
+    Array.from({ length: processes }, (_, part) => replayPart({ ...options, part, of: processes })),
+  );
+  const [first, ...others] = parts.map(({ left }) => left);
+  const skipped: Record<string, number> = {};
+  for (const [buildId, types] of Object.entries(first!)) {
+    if (!others.every((left) => buildId in left)) continue;
+    for (const type of types) {
+      const reason = `made with a workflow bundle that is not given: ${type}`;
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
+    }
+  }
+  return {
+    listed: parts.reduce((sum, { listed }) => sum + listed, 0),
+    replayed: parts.reduce((sum, { replayed }) => sum + replayed, 0),
+    skipped: parts.reduce((sum, part) => added(sum, part.skipped), skipped),
+    failed: parts.flatMap(({ failed }) => failed),
     rulings: {
-      agreed: one.rulings.agreed + other.rulings.agreed,
-      differing: [...one.rulings.differing, ...other.rulings.differing],
-      notReRuled: added(one.rulings.notReRuled, other.rulings.notReRuled),
+      agreed: parts.reduce((sum, { rulings }) => sum + rulings.agreed, 0),
+      differing: parts.flatMap(({ rulings }) => rulings.differing),
+      notReRuled: parts.reduce((sum, { rulings }) => added(sum, rulings.notReRuled), {}),
     },
-    seconds: Math.max(one.seconds, other.seconds),
-  }));
+    seconds: Math.max(...parts.map(({ seconds }) => seconds)),
+  };
 }
 
-async function replayPart(options: ReplayPart): Promise<ReplayReport> {
+async function replayPart(options: ReplayPart): Promise<PartReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
   const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -94,7 +110,7 @@ async function replayPart(options: ReplayPart): Promise<ReplayReport> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4_000)));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
-  return JSON.parse(output) as ReplayReport;
+  return JSON.parse(output) as PartReport;
 }
 
 function added(one: Record<string, number>, other: Record<string, number>): Record<string, number> {

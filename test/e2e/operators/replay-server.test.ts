@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevServer, type DevServer } from '../../../src/dev-server/start-dev-server.ts';
-import { boundaryWorkflows, openBoundaryStage } from '../../support/boundary-stage.ts';
+import { openBoundaryStage } from '../../support/boundary-stage.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { replayLines, replayServer, type ReplayBundle } from '../../support/replay-server.ts';
 import { testBundle } from '../../support/world.ts';
@@ -18,13 +18,14 @@ import { testBundle } from '../../support/world.ts';
 installQuietRuntime();
 
 const keepIn = mkdtempSync(join(tmpdir(), 'countersign-replays-'));
-const bundle: ReplayBundle = { workflowsPath: boundaryWorkflows, plugins: 'none' };
+let bundle: ReplayBundle;
 let server: DevServer;
 let failing: string;
 
 beforeAll(async () => {
   server = await startDevServer({ uiPort: null });
   const stage = await openBoundaryStage(server.address);
+  bundle = { ...stage.workflowBundle, plugins: 'none' };
   const differs = await stage.start('differsOnReplay');
   failing = differs.workflowId;
   await differs.end();

@@ -37,6 +37,9 @@ const ofCards: Plan = {
   every: 16,
 };
 const placesOfCards = 12;
+/** What writes a text in several places takes as long for the longest of these as others for a megabyte. */
+const ofSeveralPlaces: Plan = { ...usual, half: 75 * kB, large: 300 * kB };
+const severalPlaces = 3;
 const msPerMegabyte = 300;
 /** What a call may take beside that: a collection of garbage, a function that is compiled. */
 const constantMs = 40;
@@ -55,7 +58,7 @@ interface Measured {
 /** One sentence for each text that takes too long. Tries more and longer texts if COUNTERSIGN_TEST_THOROUGH says so. */
 export function tooSlow(input: Input): string[] {
   const { runs, most, places = 1 } = typeof input === 'object' && 'runs' in input ? input : { runs: [input].flat() };
-  const plan = thoroughRuns(1) > 1 ? thorough : places >= placesOfCards ? ofCards : usual;
+  const plan = thoroughRuns(1) > 1 ? thorough : planFor(places);
   const problemsOf = (all: readonly Measured[], length: number): string[] =>
     all.flatMap(({ run, family }) => problemAt(run, family, length, places));
   const measured = (pairs: readonly Omit<Measured, 'ms'>[], length: number): Measured[] =>
@@ -78,6 +81,11 @@ export function tooSlow(input: Input): string[] {
       ...problemAt(run, family, plan.large, places),
       ...growthProblem(run, family, plan.half, plan.large),
     ]);
+}
+
+function planFor(places: number): Plan {
+  if (places >= placesOfCards) return ofCards;
+  return places >= severalPlaces ? ofSeveralPlaces : usual;
 }
 
 function problemAt(run: Run, family: Family, length: number, places: number): string[] {

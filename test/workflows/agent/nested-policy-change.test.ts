@@ -1,12 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../../bench/event-counts.ts';
 import { projectHistories } from '../../../src/client/journal-of.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { bundleWorkflows } from '../../../src/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
+import { sharedBundle } from '../../support/shared-bundle.ts';
 import { callOf, last, once, pay, rule, team, yes } from '../../support/team.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -131,9 +130,8 @@ test('it is carried when the nested run continues as new, and a later one reache
 describe('a nested run that cannot be told at once', () => {
   let late: World;
   beforeAll(async () => {
-    const path = fileURLToPath(new URL('../../support/late-telling-workflows.ts', import.meta.url));
-    const { code } = await bundleWorkflows(path);
-    late = await openWorld({ agentsIn: (folder) => team(folder), workflowBundle: { code } });
+    const workflowBundle = await sharedBundle('late-telling-workflows.ts');
+    late = await openWorld({ agentsIn: (folder) => team(folder), workflowBundle });
   });
   afterAll(() => late.close());
   const call = callOf('researcher', { calls: [pay('late')] }, last);

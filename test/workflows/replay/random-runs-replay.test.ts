@@ -18,6 +18,7 @@ import { openWorld, testBundle, type World, type WorldOptions } from '../../supp
 
 installQuietRuntime({ errors: false });
 
+const seeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
 const placementSeeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
 const tailsToPlay = 20;
 
@@ -43,10 +44,10 @@ async function played(seed: number, options: WorldOptions): Promise<Placement[]>
   }
 }
 
-test('three runs on workers with a cache and three on workers without one', async () => {
+test('runs on workers with a cache, and as many on workers without one', async () => {
   // Side by side, because a run mostly waits.
   const all = await Promise.all(
-    [1, 2, 3].flatMap((seed) => [played(seed * 10, {}), played(seed * 10 + 1, { maxCachedWorkflows: 0 })]),
+    seeds.flatMap((seed) => [played(seed * 10, {}), played(seed * 10 + 1, { maxCachedWorkflows: 0 })]),
   );
   for (const placements of all) expect(placements.length).toBeGreaterThan(10);
   const placements = all.flat();
