@@ -1,4 +1,4 @@
-import type { ShellWord } from './words.ts';
+import { isWild, type ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
 /** Shell text among the words of a wrapper. Without `first`, it is the end of word `last`. */
@@ -30,7 +30,8 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
     if (last !== undefined) read.scripts.push({ text: value ?? last.text, last });
   };
   for (; index < words.length; index++) {
-    const { text, wild } = words[index]!;
+    const { text } = words[index]!;
+    const wild = isWild(words[index]!);
     const assigns = wrapper.assignments && /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
     const optional = text.startsWith('-') || wild || assigns || (wrapper.runs === 'shell' && text.startsWith('+'));
     if (!optional) {

@@ -1,6 +1,6 @@
 import { isOption, readOptions, type Script } from './options.ts';
 import { maxShellParts } from './parts.ts';
-import { plainWord, type ShellWord } from './words.ts';
+import { isWild, mayBecome, plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 
 /** The commands that a wrapper program starts. */
@@ -118,7 +118,7 @@ function contentsOfRemote(form: Wrapper, before: Script[], rest: ShellWord[]): C
 
 function isFileOrVersion(args: ShellWord[]): boolean {
   const [first] = args;
-  if (first === undefined || first.wild) return false;
+  if (first === undefined || isWild(first)) return false;
   return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
 }
 
@@ -126,25 +126,51 @@ function isFileOrVersion(args: ShellWord[]): boolean {
 function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const options = form.onlyWith!.split(' ');
   const [first, ...others] = args;
-  const dashed = form.bundled && first && !first.text.startsWith('-') ? [plainWord(`-${first.text}`), ...others] : args;
-  const starts = dashed.flatMap(({ text }, index) => (options.some((option) => isOption(text, option)) ? [index] : []));
-  if (starts.length === 0) return args.some((word) => word.wild) ? {} : undefined;
+  const dashed = form.bundled && first && !first.text.startsWith('-') ? [withDash(first), ...others] : args;
+  const { starts, unknownOption } = startsIn(dashed, options, form.runs === 'find');
+  if (starts.length === 0) return undefined;
   const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
   // A command with more parts is not split completely anyway.
   const readable = starts.slice(0, maxShellParts + 1);
-  if (form.runs === 'find') return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by };
+  if (form.runs === 'find') {
+    return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by, unknownOption };
+  }
   // With `tar xIf`, the values follow in the order of the letters.
-  if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text };
-  return { scripts: starts.flatMap((start) => optionValue(args, start)), by };
+  if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text, unknownOption };
+  return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
+}
+
+/**
+ * The words that are one of the options, or that the name of a file may turn into one; then it is unknown what runs.
+ * `whole`: such an option has no value in the same word.
+ */
+function startsIn(
+  words: readonly ShellWord[],
+  options: readonly string[],
+  whole: boolean,
+): { starts: number[]; unknownOption: boolean } {
+  const isStart = ({ text }: ShellWord): boolean => options.some((option) => isOption(text, option));
+  const mayStart = (word: ShellWord): boolean => options.some((option) => mayBecome(word, option, { whole }));
+  const starts = words.flatMap((word, index) => (isStart(word) || mayStart(word) ? [index] : []));
+  return { starts, unknownOption: starts.some((index) => !isStart(words[index]!)) };
+}
+
+function withDash(word: ShellWord): ShellWord {
+  const { text, glob } = word;
+  return { ...word, text: `-${text}`, ...(glob && { glob: { ...glob, before: `-${glob.before}` } }) };
 }
 
 /** `uv run pytest`, `docker exec -it box rm`: if options follow, the command may begin at any word after them. */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
-  const at = args.findIndex(({ text }) => form.subcommands!.split(' ').includes(text));
+  const subcommands = form.subcommands!.split(' ');
+  const isOne = ({ text }: ShellWord): boolean => subcommands.includes(text);
+  const mayBeOne = (word: ShellWord): boolean => subcommands.some((each) => mayBecome(word, each, { whole: true }));
+  const at = args.findIndex((word) => isOne(word) || mayBeOne(word));
   if (at === -1) return undefined;
   const rest = args.slice(at + 1);
   const by = args[at]!.text;
-  return rest[0]?.text.startsWith('-') ? { ...guess(form, rest, []), by } : { commands: [{ words: rest }], by };
+  const isKnown = isOne(args[at]!) && rest[0]?.text.startsWith('-') !== true;
+  return isKnown ? { commands: [{ words: rest }], by } : { ...guess(form, rest, []), by };
 }
 
 function upToEnd(words: ShellWord[]): Started {
@@ -171,17 +197,23 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const by = scripts.length > 0 ? { by: '-c' } : {};
   if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
   if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
+  const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand ?? none, each, { whole: true }));
+  if (mayBeOne) return { ...guess(form, rest, []), by: subcommand!.text };
   const options = gitSubcommands.get(subcommand?.text ?? '')?.split(' ') ?? [];
-  const starts = rest.flatMap(({ text }, at) => (options.some((option) => isOption(text, option)) ? [at] : []));
-  if (starts.length === 0) return options.length > 0 && rest.some((word) => word.wild) ? {} : undefined;
+  const isWord = options[0]?.startsWith('-') === false;
+  const { starts, unknownOption } = startsIn(rest, options, isWord);
+  if (starts.length === 0) return undefined;
   const starting = `${subcommand!.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
-  if (options[0]!.startsWith('-')) {
-    return { scripts: configured(starts.flatMap((start) => optionValue(rest, start))), by: starting };
+  if (!isWord) {
+    const scripts = configured(starts.flatMap((start) => optionValue(rest, start)));
+    return { scripts, by: starting, unknownOption };
   }
   const command = rest.slice(starts[0]! + 1);
   const words = command.slice(command.findIndex(({ text }) => !text.startsWith('-')));
-  return { scripts: [scriptOfAll(words, words)], by: starting };
+  return { scripts: words.length === 0 ? [] : [scriptOfAll(words, words)], by: starting, unknownOption };
 }
+
+const none = plainWord('');
 
 /** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
 function configured(settings: Script[]): Script[] {

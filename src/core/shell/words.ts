@@ -6,8 +6,8 @@ export interface ShellWord {
   text: string;
   /** The shell replaces part of it: parameters, substitutions, globs, braces. */
   dynamic: boolean;
-  /** It begins with a glob, so a file's name may turn it into an option. */
-  wild: boolean;
+  /** What stands before its first glob and after its last; absent: it has none. The name of a file takes the word's place. */
+  glob?: { before: string; after: string };
 }
 
 const quoted: ReadonlySet<string> = new Set(['SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString']);
@@ -16,11 +16,16 @@ const quoted: ReadonlySet<string> = new Set(['SingleQuoted', 'DoubleQuoted', 'An
 export function shellWord(node: Word | Assignment): ShellWord {
   if (node.type === 'Word') {
     const parts = node.parts ?? [];
-    return { text: node.value, dynamic: parts.some(isReplaced), wild: parts[0] !== undefined && isGlob(parts[0]) };
+    const word = { text: node.value, dynamic: parts.some(isReplaced) };
+    const first = parts.findIndex(isGlob);
+    if (first === -1) return word;
+    const before = parts.slice(0, first).map(valueOf).join('');
+    const after = parts.slice(parts.findLastIndex(isGlob) + 1).map(valueOf);
+    return { ...word, glob: { before, after: after.join('') } };
   }
   const index = node.index === undefined ? '' : `[${node.index.value}]`;
   const value = node.value.type === 'Word' ? node.value.value : node.text.slice(node.text.indexOf('=') + 1);
-  return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true, wild: false };
+  return { text: `${node.name}${index}${node.append ? '+' : ''}=${value}`, dynamic: true };
 }
 
 /** Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is more than text. */
@@ -51,14 +56,35 @@ function isMisreadText(written: string, ends?: RegExp): boolean {
   return beginsExpansion.test(bare) || ends?.test(bare) === true;
 }
 
+/** True if the word begins with a glob: what stands in its place may be an option. */
+export function isWild({ glob }: ShellWord): boolean {
+  return glob?.before === '';
+}
+
+/** True if the name of a file may turn the word into `text`, or, unless it has to be the `whole` word, into a longer one. */
+export function mayBecome({ glob }: ShellWord, text: string, { whole }: { whole: boolean }): boolean {
+  if (glob === undefined) return false;
+  const { before, after } = glob;
+  // A letter may stand among others, with a value behind it: `-xIf`.
+  if (/^-[A-Za-z]$/.test(text)) return before === '' || /^-(?!-)/.test(before);
+  if (!whole) return text.startsWith(before) || before.startsWith(text);
+  return before.length + after.length <= text.length && text.startsWith(before) && text.endsWith(after);
+}
+
 /** A word without expansions that `unwrap` adds to a command. */
 export function plainWord(text: string): ShellWord {
-  return { text, dynamic: false, wild: false };
+  return { text, dynamic: false };
 }
 
 function isReplaced(part: WordPart): boolean {
   if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.some(isReplaced);
   return part.type !== 'Literal' && !quoted.has(part.type);
+}
+
+/** After quote removal. */
+function valueOf(part: WordPart): string {
+  if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.map(valueOf).join('');
+  return 'value' in part ? part.value : part.text;
 }
 
 function isGlob(part: WordPart): boolean {

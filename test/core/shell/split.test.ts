@@ -159,7 +159,6 @@ describe('wrapper programs: what they start is a part too', () => {
     ['builtin cd x', ['builtin cd x', 'cd x']],
     ["trap 'a; b' EXIT", ['trap a; b EXIT', 'a', 'b']],
     ['find . -exec rm {} \\; -okdir ls {} +', ['find . -exec rm {} ; -okdir ls {} +', 'rm {}', 'ls {}']],
-    opaque('find *'),
     ['fd x -x rm', ['fd x -x rm', 'rm']],
     ["git -c alias.x='!rm x' x", ['git -c alias.x=!rm x x', 'rm x', 'git x']],
     ['git -C d --no-pager push', ['git -C d --no-pager push', 'git push']],
@@ -173,7 +172,6 @@ describe('wrapper programs: what they start is a part too', () => {
     ['npx -y a b', ['npx -y a b', 'a b']],
     ['tar xIf a b', ['tar xIf a b', 'a', 'b']],
     ["tar --checkpoint-act='exec=sh a' b", ['tar --checkpoint-act=exec=sh a b', 'sh a']],
-    opaque('tar cf a *'),
     ['uv run pytest -q', ['uv run pytest -q', 'pytest -q']],
     ['npm exec rimraf x', ['npm exec rimraf x', 'rimraf x']],
     ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', '/bin/rm x']],
@@ -204,6 +202,44 @@ describe('wrapper programs: what they start is a part too', () => {
     ["alias ls='rm x'\nls", ['alias ls=rm x', 'rm x', 'ls'], 'wrapper program', 'assignment'],
     ['eval "$x"', ['eval $x', '$x'], 'wrapper program', 'dynamic command name', 'expansion'],
   ])('%j', check);
+});
+
+describe('a glob in whose place the name of a file may be an option that runs a command', () => {
+  test.each<[string, string[]]>([
+    ['find *', ['find *']],
+    ['find f -exe[c] rm x \\;', ['find f -exe[c] rm x ;', 'rm x']],
+    ["find f '-e'* rm x \\;", ['find f -e* rm x ;', 'rm x']],
+    ['find f -exec ls {} \\; -e* rm x \\;', ['find f -exec ls {} ; -e* rm x ;', 'ls {}', 'rm x']],
+    ['fd f -*h', ['fd f -*h', '']],
+    ['tar cf a *', ['tar cf a *']],
+    ['tar cf a *.txt', ['tar cf a *.txt']],
+    ['tar cf a f -*', ['tar cf a f -*']],
+    ['tar cf a --* f', ['tar cf a --* f', 'f']],
+    ['tar c* a', ['tar c* a', 'a']],
+    ['sort +(a|b)', ['sort +(a|b)']],
+    ['make SHE* x', ['make SHE* x', 'x']],
+    ['git grep -[O]rm x', ['git grep -[O]rm x', 'x']],
+    ['git clone --uploa[d]-pack=rm x', ['git clone --uploa[d]-pack=rm x', 'rm']],
+    ['git submodule fore* rm x', ['git submodule fore* rm x', 'rm x']],
+    ['git bis* run rm x', ['git bis* run rm x', 'run rm x', 'rm x', 'x']],
+    ['docker ex* rm x', ['docker ex* rm x', 'rm x', 'x']],
+  ])('%j', (command, parts) => {
+    const split = splitShell(command);
+    expect([...split.uncertain]).toEqual(expect.arrayContaining(['wrapper program', 'unknown option']));
+    expect(split.parts.map(({ text }) => text)).toEqual(parts.filter((part) => part !== ''));
+  });
+
+  test.each([
+    'find . -name *.ts -print',
+    'find . -name "*" -print',
+    "sort '*'",
+    'tar cf a ./* src/*.ts',
+    'make x*',
+    'git rebase ma*',
+    'git grep a src/*.ts',
+    'npm run bu*',
+    'docker cp a* b:',
+  ])('%j is certain', (command) => expect(splitShell(command).uncertain).toEqual([]));
 });
 
 describe('a part', () => {
