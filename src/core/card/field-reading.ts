@@ -91,11 +91,13 @@ function readEpoch(words: readonly string[], value: number): string | undefined 
 }
 
 const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
+/** Browsers take these for addresses with a host, too: with other slashes than two, or with characters that they leave out. */
+const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
 function readUrl(text: string): string | undefined {
   const found = authority.exec(text)?.[1];
+  if (isLoose.test(text) || found?.includes('\\') === true) return 'programs do not agree on the host of this address';
   if (found === undefined) return undefined;
-  if (found.includes('\\')) return 'programs do not agree on the host of this address';
   const at = found.lastIndexOf('@');
   const host = `host ${visibleText(found.slice(at + 1))}${punycode(found.slice(at + 1))}`;
   return at === -1 ? host : `${host}; what stands before the @ is not the host`;
@@ -116,10 +118,12 @@ function punycode(host: string): string {
 function readPath(text: string): string | undefined {
   const parts = text.split('/');
   if (!parts.includes('..')) return undefined;
+  const root = text.startsWith('/') ? '/' : '';
   const kept: string[] = [];
-  for (const part of parts) {
-    if (part === '..' && kept.length > 0 && !['..', '', '~'].includes(kept.at(-1)!)) kept.pop();
-    else if (part !== '.' && (part !== '..' || kept[0] !== '' || kept.length > 1)) kept.push(part);
+  for (const part of parts.filter((each) => each !== '' && each !== '.')) {
+    if (part !== '..') kept.push(part);
+    else if (kept.length > 0 && !['..', '~'].includes(kept.at(-1)!)) kept.pop();
+    else if (root === '') kept.push(part);
   }
-  return `leads to ${visibleText(kept.join('/') || '.')}`;
+  return `leads to ${visibleText(root + kept.join('/') || '.')}`;
 }

@@ -23,6 +23,7 @@ import {
 import { conditionFailure, notANumber } from './condition-failure.ts';
 import { expressionSize } from './expression-size.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
+import { TextSearch } from '../base/text-search.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 
 /** In UTF-16 units. */
@@ -189,6 +190,9 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
     celFunc('@step', [], BOOL, () => true),
     celMethod('lowerAscii', STRING, [], STRING, function () {
       return this.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    }),
+    celMethod('contains', STRING, [STRING], BOOL, function (word) {
+      return new TextSearch(word).next(this) !== -1;
     }),
     // The library concatenates lists as a chain, and a chain of thousands overflows the stack.
     celFunc('_+_', [list, list], list, (one, other) => [...one, ...other] as CelInput[]),

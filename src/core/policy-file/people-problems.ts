@@ -1,5 +1,5 @@
 /** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
-import { groupOf, membersOf, isOneOf, type Directory } from '../people/directory.ts';
+import { groupOf, membersOf, type Directory } from '../people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../people/max-matching.ts';
 import { directoryOf, placedRules } from './normal-form.ts';
@@ -13,14 +13,34 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
     const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
     return [{ path: ['reviewer_keys'], message, part: 'key' }];
   }
-  const directory = written && directoryOf(written);
+  const members = new Members(written && directoryOf(written));
   return [
     ...(written === undefined ? [] : nameProblems(written)),
     ...(written === undefined ? [] : keyProblems(written, ceiling ? (keys ?? {}) : undefined)),
     ...placedRules(document).flatMap(({ rule, path }) => {
-      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], directory);
+      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], members);
     }),
   ];
+}
+
+/** Who belongs to each name. Each is looked up once: many rules may name the same groups. */
+class Members {
+  readonly directory: Directory | undefined;
+  readonly #byName = new Map<string, ReadonlySet<string>>();
+
+  constructor(directory: Directory | undefined) {
+    this.directory = directory;
+  }
+
+  of(name: string): ReadonlySet<string> {
+    let found = this.#byName.get(name);
+    if (found === undefined) this.#byName.set(name, (found = new Set(membersOf(this.directory, [name]))));
+    return found;
+  }
+
+  ofAll(names: readonly string[]): string[] {
+    return [...new Set(names.flatMap((name) => [...this.of(name)]))];
+  }
 }
 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
@@ -72,21 +92,21 @@ function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefi
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],
-  directory: Directory | undefined,
+  members: Members,
 ): ShapeProblem[] {
   const { quorum = 1, one_of_each: oneOfEach = [], escalate = [] } = ask;
   const reviewers = ask.reviewers === undefined ? oneOfEach : [...ask.reviewers, ...escalate.flatMap(({ to }) => to)];
   const isKnown = (names: readonly string[]) =>
-    directory !== undefined || names.every((name) => groupOf(name) === undefined);
-  const persons = membersOf(directory, reviewers);
+    members.directory !== undefined || names.every((name) => groupOf(name) === undefined);
+  const persons = members.ofAll(reviewers);
   const problems: ShapeProblem[] = [];
   if (ask.quorum !== undefined && reviewers.length > 0 && isKnown(reviewers) && quorum > persons.length) {
     problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
   }
-  const each = membersOf(directory, oneOfEach);
-  const placed = maxMatching(oneOfEach, each, (name, person) => isOneOf(directory, person, [name]));
+  const each = members.ofAll(oneOfEach);
+  const placed = maxMatching(oneOfEach, each, (name, person) => members.of(name).has(person));
   // Another policy may fill an empty group; otherwise the linter warns about it.
-  const isFilled = oneOfEach.every((name) => membersOf(directory, [name]).length > 0);
+  const isFilled = oneOfEach.every((name) => members.of(name).size > 0);
   if (isFilled && placed < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
     problems.push({ path: [...path, 'one_of_each'], message });

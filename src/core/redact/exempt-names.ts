@@ -74,7 +74,8 @@ const actedOn = new Set([
 export function saysOnWhat(path: readonly (string | number)[]): boolean {
   const [name, ...members] = path;
   if (typeof name !== 'string' || members.some((each) => typeof each === 'string')) return false;
-  return actedOn.has(wordsOf(name).at(-1)?.replace(/s$/, '') ?? '');
+  const last = wordsOf(name).at(-1) ?? '';
+  return [last, last.replace(/s$/, ''), last.replace(/es$/, '')].some((each) => actedOn.has(each));
 }
 
 const statements = new Set([
@@ -85,6 +86,11 @@ const statements = new Set([
   'cypher',
   'expression',
   'where',
+  'args',
+  'argv',
+  'arguments',
+  'stdin',
+  'source',
   'python',
   'javascript',
 ]);
@@ -92,7 +98,9 @@ const statements = new Set([
 /** True for a text that something runs: what looks like a secret there may be part of what it does. */
 export function isStatement(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');
-  return names.some((name) => wordsOf(name).some((word) => statements.has(word.replace(/s$/, ''))));
+  return names.some((name) =>
+    wordsOf(name).some((word) => statements.has(word) || statements.has(word.replace(/s$/, ''))),
+  );
 }
 
 /** True if what is at `path` is never redacted unless a policy names it. */

@@ -1,18 +1,34 @@
 import { detectors } from './detectors.ts';
+import { hostsIn } from './hosts-in.ts';
 import { placeholderOf, sensitiveKinds } from './kinds.ts';
 
 /** A part of a text, from `start` to before `end` in UTF-16 units, and what stands in its place. */
 export type Span = [start: number, end: number, placeholder: string];
 
+/** What the built-in patterns find has at least so many characters, as in `pwd=x`. */
+const shortest = 5;
+
 /** Finds more in a text than the built-in patterns. Its spans come first. */
 export type FindMore = (text: string) => readonly Span[];
 
-/** The sensitive parts of a text, in order, none within another. `kinds`: of the built-in patterns. */
+/**
+ * The sensitive parts of a text, in order, none within another. `kinds`: of the built-in patterns. These hide no part of an
+ * address's host: it says with whom a call speaks.
+ */
 export function findSensitive(text: string, kinds: readonly string[] = sensitiveKinds, findMore?: FindMore): Span[] {
   const taken = new Taken(text);
   for (const span of findMore?.(text) ?? []) taken.add(span);
+  if (text.length < shortest) return taken.inOrder();
+  const hosts = hostsIn(text);
+  // Matches come in order, so each host is looked at once for each pattern.
+  let nextHost = 0;
+  const isInHost = (start: number, end: number): boolean => {
+    while (nextHost < hosts.length && hosts[nextHost]![1] <= start) nextHost += 1;
+    return nextHost < hosts.length && hosts[nextHost]![0] < end;
+  };
   for (const { kind, expression, hasPrefix, sensitiveLength } of detectors) {
     if (!kinds.includes(kind)) continue;
+    nextHost = 0;
     // A copy, because the workflow sandbox freezes what its executions share.
     const search = new RegExp(expression);
     for (let match = search.exec(text); match !== null; match = search.exec(text)) {
@@ -21,7 +37,7 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
       const found = match[0].slice(before.length);
       const next = text.slice(match.index + match[0].length, match.index + match[0].length + 1);
       const length = sensitiveLength === undefined ? found.length : sensitiveLength(found, next);
-      if (length > 0) taken.add([start, start + length, placeholderOf(kind)]);
+      if (length > 0 && !isInHost(start, start + length)) taken.add([start, start + length, placeholderOf(kind)]);
       // An IBAN may begin within what looked like one, and after one that is shorter. Its matches are short, so this
       // stays linear.
       if (kind === 'IBAN') search.lastIndex = length > 0 ? start + length : start + 1;

@@ -1,5 +1,6 @@
+import { TextSearch } from '../base/text-search.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { type Span, Taken } from './find-sensitive.ts';
+import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt } from './leaves.ts';
 import type { RedactedValue, Redaction } from './redaction.ts';
@@ -37,10 +38,11 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   const leaves = leavesOf(args);
   const cost = leaves.reduce((sum, { text }) => sum + text.length + leafCost, 0);
   if (cost * hidden.length > mostCompared) return [...wholeRedaction(args).values];
+  const searches = hidden.map((each) => ({ each, search: new TextSearch(each.secret) }));
   return leaves.flatMap((leaf): RedactedValue[] => {
     const spans = withoutOverlaps(
       leaf.text,
-      hidden.flatMap((each) => occurrences(leaf, each)),
+      searches.flatMap(({ each, search }) => occurrences(search, leaf, each)),
     );
     if (spans.length > mostSpans) return [{ path: leaf.path, spans: [[0, leaf.text.length, tooMuch]] }];
     return spans.length === 0 ? [] : [{ path: leaf.path, spans }];
@@ -68,7 +70,10 @@ export function hiderIn(
 
 function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
   let shown = text;
-  for (const { secret, placeholder } of hidden) shown = shown.replaceAll(secret, () => placeholder);
+  for (const { secret, placeholder } of hidden) {
+    const spans = new TextSearch(secret).places(shown).map((at): Span => [at, at + secret.length, placeholder]);
+    shown = withPlaceholders(shown, spans);
+  }
   return shown;
 }
 
@@ -122,15 +127,9 @@ export function hiddenTexts(args: Json, values: readonly RedactedValue[]): Hidde
   return [...once.values()].sort((one, other) => other.secret.length - one.secret.length);
 }
 
-function occurrences({ path, text }: Leaf, { path: key, secret, placeholder }: HiddenText): Span[] {
+function occurrences(search: TextSearch, { path, text }: Leaf, { path: key, secret, placeholder }: HiddenText): Span[] {
   if (secret === '' || (secret.length < leastHidden && JSON.stringify(path) !== key)) return [];
-  const pieces = text.split(secret).slice(0, -1);
-  let end = 0;
-  return pieces.map((piece): Span => {
-    const start = end + piece.length;
-    end = start + secret.length;
-    return [start, end, placeholder];
-  });
+  return search.places(text).map((start): Span => [start, start + secret.length, placeholder]);
 }
 
 /** In order; of spans that overlap, the first in the list. */

@@ -41,8 +41,11 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   const isCommand = command !== undefined && path[0] === command;
   if (text === '' || (isCommand && !isDemanded)) return [];
   const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
-  if (kinds.includes('PASSWORD') && names.some(namesSecret)) return whole(placeholderOf('PASSWORD'));
-  if (!isDemanded && isExempt(path)) return [];
+  const saysWhat = !isDemanded && isExempt(path);
+  // `{ secret: { command } }` hides no command.
+  const inSecret = (saysWhat ? names.slice(-1) : names).some(namesSecret);
+  if (kinds.includes('PASSWORD') && inSecret) return whole(placeholderOf('PASSWORD'));
+  if (saysWhat) return [];
   const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
   if (named !== undefined && hidden.includes(named)) return whole(placeholderOf(named));

@@ -14,36 +14,44 @@ const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
  */
 export function redactJson(text: string, kinds: readonly string[], findMore?: FindMore): string | undefined {
   if (!isJson(text)) return undefined;
-  const names: string[] = [];
-  const isObject: boolean[] = [];
+  const levels: Level[] = [{ isObject: false, name: '', inSecret: false }];
   let isName = false;
   return text.replace(new RegExp(tokens), (token) => {
-    if (token === '{' || token === '[') {
-      isObject.push(token === '{');
-      names.push('');
-    } else if (token === '}' || token === ']') {
-      isObject.pop();
-      names.pop();
-    }
-    if (token === '{' || token === ',') isName = isObject.at(-1) === true;
+    const level = levels.at(-1)!;
+    if (token === '{' || token === '[') levels.push({ ...level, isObject: token === '{' });
+    else if (token === '}' || token === ']') levels.pop();
+    if (token === '{' || token === ',') isName = levels.at(-1)!.isObject;
     else if (token.startsWith('"') && isName) {
-      names[names.length - 1] = JSON.parse(token) as string;
+      levels[levels.length - 1] = named(JSON.parse(token) as string, level, levels.at(-2)!);
       isName = false;
-    } else if (token.startsWith('"')) return redactedString(token, names, kinds, findMore);
+    } else if (token.startsWith('"')) return redactedString(token, level, kinds, findMore);
     return token;
   });
 }
 
-function redactedString(token: string, names: readonly string[], kinds: readonly string[], findMore?: FindMore) {
+interface Level {
+  isObject: boolean;
+  /** The nearest name above; empty: there is none. */
+  name: string;
+  /** One of the names above is that of a secret. */
+  inSecret: boolean;
+}
+
+/** The level once its next member's name is known. */
+function named(name: string, { isObject }: Level, above: Level): Level {
+  return { isObject, name: name === '' ? above.name : name, inSecret: above.inSecret || namesSecret(name) };
+}
+
+function redactedString(token: string, level: Level, kinds: readonly string[], findMore?: FindMore): string {
   const text = JSON.parse(token) as string;
-  const shown = redacted(text, names, kinds, findMore);
+  const shown = redacted(text, level, kinds, findMore);
   return shown === text ? token : JSON.stringify(shown);
 }
 
-function redacted(text: string, names: readonly string[], kinds: readonly string[], findMore?: FindMore): string {
+function redacted(text: string, { name, inSecret }: Level, kinds: readonly string[], findMore?: FindMore): string {
   if (text === '') return text;
-  if (kinds.includes('PASSWORD') && names.some(namesSecret)) return placeholderOf('PASSWORD');
-  const named = namedKind(names.findLast((name) => name !== '') ?? '', text);
-  if (named !== undefined && kinds.includes(named)) return placeholderOf(named);
+  if (kinds.includes('PASSWORD') && inSecret) return placeholderOf('PASSWORD');
+  const kind = namedKind(name, text);
+  if (kind !== undefined && kinds.includes(kind)) return placeholderOf(kind);
   return redactText(text, kinds, findMore);
 }

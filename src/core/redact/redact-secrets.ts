@@ -10,7 +10,10 @@ export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);
 }
 
+/** The longest end of a name that says what its value is. */
+const longestEnd = 16;
+
 /** True for the name of an argument whose whole value is a secret, such as `dbPassword`. */
 export function namesSecret(name: string): boolean {
-  return /(?:password|passwd|passphrase|secret|private_?key|api_?key|access_?token)$/i.test(name);
+  return /(?:password|passwd|passphrase|secret|private_?key|api_?key|access_?token)$/i.test(name.slice(-longestEnd));
 }

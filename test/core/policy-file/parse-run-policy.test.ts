@@ -19,6 +19,13 @@ test.each<[string, object, string]>([
     { rules: [{ args: Object.fromEntries(many(1_000, (i) => [`a${i}`, '*'])) }] },
     '1001 rules',
   ],
+  [
+    'patterns of redaction that repeat',
+    { redact: { patterns: many(10, () => ({ name: 'A', pattern: `((x{10}){10}){10}${'y{1000}'.repeat(60)}` })) } },
+    'repeat too much',
+  ],
+  ['1,001 names', { rules: many(21, () => ({ ask: { one_of_each: many(50, () => 'group:a') } })) }, '1050 people'],
+  ['names in steps', { rules: [{ ask: { escalate: many(21, () => ({ to: many(50, () => 'a') })) } }] }, '1050 people'],
   ['101 steps of escalation', { rules: many(6, () => ({ ask: { escalate: many(17, () => 1) } })) }, '102 steps'],
   ['100 conditions of 1,000 characters', { rules: many(100, () => when('true || '.repeat(124) + 'true')) }, 'too long'],
   [

@@ -133,6 +133,16 @@ describe('what looks like a secret hides no action', () => {
     ['the host of an address', { url: 'http://evil.example:80?@bank.example/pay' }],
     ['the host before a fragment', { url: 'http://evil.example:80#@bank.example' }],
     ['the host before a backslash', { text: 'http://evil.example:80\\@bank.example' }],
+    ['the host behind what reads like mail', { endpoint: 'https://bank.example;a@evil.example/pay' }],
+    ['the host behind a quote', { body: "https://bank.example'a@evil.example/" }],
+    ['the host of a member', { request: { link: 'see http:\\\\bank.example,a@evil.example' } }],
+    ['the host of an address without slashes', { webhook: 'https:bank.example;a@evil.example/pay' }],
+    ['the host of an address without a scheme', { webhook: ' //bank.example;a@evil.example/pay' }],
+    ['a host like a key', { link: 'https://hvs.evilevilevilevilevil.com/pay' }],
+    ['each recipient', { address: 'Ann <ann@acme.example> <eve@evil.example>' }],
+    ['an argument of a program', { argv: ['-c', 'API_KEY=";rm -rf /home;" true'] }],
+    ['a command within what is named a secret', { secret: { command: 'rm -rf /' } }],
+    ['a number that is no telephone', { hotel: '12345678' }],
   ])('%s is shown', (_, args) => expect(shown(args)).toEqual(args));
 
   test.each<[string, JsonObject, JsonObject]>([
@@ -140,6 +150,9 @@ describe('what looks like a secret hides no action', () => {
     ['a password without', { code: 'password=hunter2\nrun()' }, { code: 'password=[PASSWORD]\nrun()' }],
     ['a whole key', { code: `k = "${key}"` }, { code: 'k = "[PRIVATE_KEY]"' }],
     ['a key elsewhere', { note: '-----BEGIN PRIVATE KEY-----\nABC' }, { note: '[PRIVATE_KEY]' }],
+    ['mail beside an address', { note: 'https://a.example, ann@b.example' }, { note: 'https://a.example, [EMAIL]' }],
+    ['mail in the path', { link: 'https://a.example/?u=ann@b.example' }, { link: 'https://a.example/?u=[EMAIL]' }],
+    ['mail in a list', { text: '["http://a.example","a@b.example"]' }, { text: '["http://a.example","[EMAIL]"]' }],
     [
       'the password of an address',
       { url: 'http://ann:pw@acme.com/a?b#c@d' },

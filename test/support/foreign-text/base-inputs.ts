@@ -26,8 +26,9 @@ import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { nearestName, unknownName } from '../../../src/core/base/unknown-name.ts';
 import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
+import { TextSearch } from '../../../src/core/base/text-search.ts';
 import { isWellFormed } from '../../../src/core/base/well-formed.ts';
-import { documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
+import { almostWithin, documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const tableOf = (text: string) => [
@@ -92,5 +93,11 @@ export const baseInputs: Inputs = {
   },
   'core/base/visible-text.ts fromVisible': fromVisible,
   'core/base/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
+  'core/base/text-search.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
+  'core/base/text-search.ts TextSearch.places': [
+    (text) => new TextSearch(almostWithin(text)).places(text),
+    (text) => new TextSearch(text.slice(0, 20)).places(text),
+  ],
+  'core/base/text-search.ts TextSearch.overlap': (text) => new TextSearch(`${text}!`).overlap(text),
   'core/base/well-formed.ts isWellFormed': isWellFormed,
 };

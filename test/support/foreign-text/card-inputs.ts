@@ -30,7 +30,7 @@ import { readTokenTail, tokenTail } from '../../../src/core/events/token-tail.ts
 import { TokenCursor } from '../../../src/core/events/token-cursor.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { cardRequest } from '../../core/card/sample-requests.ts';
-import { type Inputs, objects, pieces, type Run, values } from './input.ts';
+import { almostWithin, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const tableOf = (text: string): Change => ({
   kind: 'table',
@@ -177,7 +177,10 @@ export const cardInputs: Inputs = {
       sensitiveKinds,
     );
   },
-  'core/events/known-secrets.ts KnownSecrets.spansIn': (text) => knowing(text.slice(0, 1_000)).spansIn(text),
+  'core/events/known-secrets.ts KnownSecrets.spansIn': [
+    (text) => knowing(text.slice(0, 1_000)).spansIn(text),
+    (text) => knowing(almostWithin(text).slice(0, 150_000)).spansIn(text),
+  ],
   'core/events/known-secrets.ts KnownSecrets.beginsAt': [
     (text) => knowing(text.slice(0, 150_000)).beginsAt(text),
     (text) => knowing(`${text.slice(0, 150_000)}!`).beginsAt(`${text}?`),

@@ -47,8 +47,16 @@ export function documents(call: Run): Run[] {
     (text) =>
       call(`{${JSON.stringify(escapable(text.slice(0, text.length / 2)))}:1,"y":"${text.slice(0, text.length / 2)}"}`),
     (text) => call(`{"x":9007199254740993.${text}1}`),
+    // As deep as it is long, with a text at each level.
+    (text) => call(`${'['.repeat(text.length / 6 + 1)}1${'],"a"'.repeat(text.length / 6)}]`),
     (text) => call(`{"x":0.${text.slice(0, text.length / 2)}1e-${text.slice(0, text.length / 2)}}`),
   ];
+}
+
+/** A third of a text, with one character in its middle that the text does not have there. */
+export function almostWithin(text: string): string {
+  const half = text.slice(0, text.length / 6);
+  return `${half}\u00a1${half}`;
 }
 
 /** So much of a text that its JSON is as long as it. */

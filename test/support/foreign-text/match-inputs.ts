@@ -8,6 +8,7 @@ import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '..
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
 import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
+import { hostsIn } from '../../../src/core/redact/hosts-in.ts';
 import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
 import {
   hiddenTexts,
@@ -32,10 +33,10 @@ import { isOption, readOptions } from '../../../src/core/shell/options.ts';
 import { maxShellLength } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/core/shell/split.ts';
 import { lastSegment, unwrap } from '../../../src/core/shell/unwrap.ts';
-import { plainWord } from '../../../src/core/shell/words.ts';
+import { mayBecome, plainWord } from '../../../src/core/shell/words.ts';
 import { wrappers } from '../../../src/core/shell/wrappers.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { documents, type Inputs, objects, pieces, type Run, values } from './input.ts';
+import { almostWithin, documents, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const longestPattern = 2_048;
 const longestCondition = 1_000;
@@ -82,6 +83,11 @@ export const matchInputs: Inputs = {
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
+  'core/shell/words.ts mayBecome': [
+    (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: text } }, text, { whole: true }),
+    (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: '' } }, `${text}a`, { whole: false }),
+  ],
+  'core/redact/hosts-in.ts hostsIn': [hostsIn, (text) => hostsIn(`https:${text}`), (text) => hostsIn(`a ${text}`)],
   'core/redact/find-sensitive.ts findSensitive': [
     (text) => findSensitive(text),
     (text) => findSensitive(text, sensitiveKinds, ownPattern),
@@ -92,7 +98,13 @@ export const matchInputs: Inputs = {
     joinRedactions(redact(args), wholeRedaction(args)),
   ),
   'core/redact/join-redactions.ts wholeRedaction': objects(wholeRedaction),
-  'core/redact/join-redactions.ts sameTexts': withRedaction((args, { values: found }) => sameTexts(args, args, found)),
+  'core/redact/join-redactions.ts sameTexts': [
+    ...withRedaction((args, { values: found }) => sameTexts(args, args, found)),
+    (text) => {
+      const args = { password: almostWithin(text), text };
+      return sameTexts(args, args, redact(args).values);
+    },
+  ],
   'core/redact/join-redactions.ts withoutHidden': withRedaction((args, { values: found }) =>
     withoutHidden(JSON.stringify(args).slice(0, 4_000), args, found),
   ),

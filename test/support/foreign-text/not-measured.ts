@@ -6,6 +6,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'core/base/problem.ts isProblemError',
     'core/base/undecodable.ts isUndecodable',
     'core/card/card.ts isCut',
+    'core/shell/words.ts isWild',
     'core/events/run-facts.ts noFacts',
     'adapters/slack/open-socket.ts retryAfterMs',
     'adapters/slack/open-web-client.ts refusalCode',
