@@ -24,8 +24,22 @@ export async function guardUi(port: number, ui: { host: string; port: number }):
   };
 }
 
+/** What concerns one connection, and what Node refuses to pass on. */
+const ofConnection = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
 function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: string; port: number }): void {
-  const { method, url: path, headers } = asked;
+  const { method, url: path } = asked;
+  const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ofConnection.includes(name)));
   const passed = request({ ...ui, method, path, headers }, (response) => {
     answer.writeHead(response.statusCode ?? 502, response.headers);
     response.pipe(answer);

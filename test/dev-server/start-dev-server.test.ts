@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
@@ -188,6 +189,12 @@ test("Temporal's UI answers under this machine's names only, and its HTTP API an
   // The UI does not know the namespace at once.
   await eventually("Temporal's UI", async () => (await statusOf(`127.0.0.1:${port}`)) === 200);
   expect(await statusOf(`localhost:${port}`)).toBe(200);
+  // Node refuses to pass some headers on; a refusal that nobody catches ends the process.
+  for (const header of ['Trailer: x', 'TE: trailers', 'Proxy-Authorization: x', 'Keep-Alive: x']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET / HTTP/1.1\r\nHost: localhost:${port}\r\n${header}\r\nConnection: close\r\n\r\n`);
+    expect([header, (await text(socket)).split('\r\n')[0]]).toEqual([header, 'HTTP/1.1 200 OK']);
+  }
   for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1']) {
     expect([host, await statusOf(host), await statusOf(host, 'POST')]).toEqual([host, 403, 403]);
   }

@@ -95,6 +95,10 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         if (kept.length < count) return false;
         const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
+      }).catch(async (error: Error) => {
+        const { raw } = await handle.describe();
+        const { pendingActivities, pendingWorkflowTask } = raw;
+        throw new Error(`${error.message}; pending: ${JSON.stringify({ pendingActivities, pendingWorkflowTask })}`);
       }),
     startWorker,
     stopWorker,

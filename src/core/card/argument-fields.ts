@@ -132,7 +132,8 @@ function warnOfTwins(keys: readonly string[], place: string, result: ArgumentFie
 }
 
 function currencyBeside(value: JsonObject): Beside {
-  const found = Object.keys(value).find((key) => nameWords(key).includes('currency'));
-  const currency = found === undefined ? undefined : value[found];
+  const found = Object.keys(value).filter((key) => nameWords(key).includes('currency'));
+  // Of several, nobody can say which is the amount's.
+  const currency = found.length === 1 ? value[found[0]!] : undefined;
   return typeof currency === 'string' && /^[A-Za-z]{3,5}$/.test(currency) ? { currency } : {};
 }

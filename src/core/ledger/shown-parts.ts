@@ -1,6 +1,7 @@
 import type { CallPreview, Change } from '../base/call-preview.ts';
 import type { Json } from '../base/tool-call.ts';
-import { redactText } from '../redact/find-sensitive.ts';
+import { findSensitive, withPlaceholders } from '../redact/find-sensitive.ts';
+import { withoutActions } from '../redact/without-actions.ts';
 import { hiderIn } from '../redact/join-redactions.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement } from './approval.ts';
 import { hideInRequest, hideInSettlement, hideInVote } from './hidden-arguments.ts';
@@ -41,7 +42,10 @@ export function shownPreview(
   if (hide === undefined) {
     return { state: 'failed', message: 'it repeats too much of what is hidden of the arguments' };
   }
-  return inPreview(preview, (text) => redactText(hide(text), redaction.kinds));
+  return inPreview(preview, (text) => {
+    const shown = hide(text);
+    return withPlaceholders(shown, withoutActions(shown, findSensitive(shown, redaction.kinds)));
+  });
 }
 
 /** Changes what the tool wrote, and nothing that says how it is to be read. */

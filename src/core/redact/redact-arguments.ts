@@ -8,6 +8,7 @@ import { type Leaf, leavesOf, valueAt } from './leaves.ts';
 import { namedKind } from './named-kind.ts';
 import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
 import { namesSecret } from './redact-secrets.ts';
+import { withoutActions } from './without-actions.ts';
 
 export interface FindOptions {
   settings: RedactionSettings;
@@ -52,29 +53,8 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   // Of the numbers, only cards can be told from others.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
-  const spans = isDemanded ? found : found.filter((span) => hidesNoAction(text, span, path));
+  const spans = isDemanded ? found : withoutActions(text, found, isStatement(path));
   return spans.length <= mostSpans ? spans : whole(tooMuch);
-}
-
-/** Lines of a key, all but the last as long as a key's are. */
-const wholeKey =
-  /^-----BEGIN [A-Z0-9 ]+-----(?:\s|\\n)+(?:[A-Za-z0-9+/=]{60,76}(?:\s|\\n)+)*[A-Za-z0-9+/=]{1,76}(?:\s|\\n)+-----END [A-Z0-9 ]+-----$/;
-
-/**
- * False if what looks like a secret could be what the call does, or whom it acts on: `password="'; DROP TABLE users; --"` in a
- * statement.
- */
-function hidesNoAction(text: string, [start, end, placeholder]: Span, path: Leaf['path']): boolean {
-  const hidden = text.slice(start, end);
-  if (placeholder === placeholderOf('PRIVATE_KEY')) {
-    return !(isStatement(path) || saysOnWhat(path)) || wholeKey.test(hidden);
-  }
-  if (placeholder !== placeholderOf('PASSWORD') || !isStatement(path)) return true;
-  const [quote] = hidden;
-  const isQuoted = (quote === '"' || quote === "'") && hidden.length > 1 && hidden.endsWith(quote);
-  const written = isQuoted ? hidden.slice(1, -1) : hidden;
-  // Without quotes or digits it is the name of something: `WHERE password=password`.
-  return !/[\s;'"`()*|\\]|--/.test(written) && (isQuoted || /\d/.test(written));
 }
 
 /** The arguments as reviewers see them. A place that they do not have is skipped. */

@@ -25,9 +25,13 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
   const long = (wrapper.long ?? '').split(' ');
   const read: ReadOptions = { scripts: [], given: new Set(), operands: [] };
   let index = 0;
-  const takeScript = (value: string | undefined): void => {
-    const last = words[value === undefined ? ++index : index];
+  /** False: the value is a glob, which may become several words, and the second may be the command. */
+  const takeNext = (): boolean => words[++index]?.glob === undefined;
+  const takeScript = (value: string | undefined): boolean => {
+    const isKnown = value !== undefined || takeNext();
+    const last = words[index];
     if (last !== undefined) read.scripts.push({ text: value ?? last.text, last });
+    return isKnown;
   };
   for (; index < words.length; index++) {
     const { text } = words[index]!;
@@ -49,10 +53,13 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
       const equals = text.indexOf('=');
       const name = equals === -1 ? text : text.slice(0, equals);
       const value = equals === -1 ? undefined : text.slice(equals + 1);
-      if (scriptOptions.includes(name)) takeScript(value);
-      else if (long.includes(`${name.slice(2)}=`)) index += value === undefined ? 1 : 0;
-      else if (!long.includes(name.slice(2))) return { ...read, unknownAt: index };
       read.given.add(name.slice(2));
+      const isKnown = scriptOptions.includes(name)
+        ? takeScript(value)
+        : long.includes(`${name.slice(2)}=`)
+          ? value !== undefined || takeNext()
+          : long.includes(name.slice(2));
+      if (!isKnown) return { ...read, unknownAt: index };
     } else if (!readLetters(text)) {
       return { ...read, unknownAt: index };
     }
@@ -66,13 +73,9 @@ export function readOptions(wrapper: Wrapper, words: readonly ShellWord[], permu
       const rest = text.slice(at + 1);
       read.given.add(letter);
       if (scriptOptions.includes(`-${letter}`)) {
-        takeScript(rest === '' ? undefined : rest);
-        return true;
+        return takeScript(rest === '' ? undefined : rest);
       }
-      if (wrapper.values?.includes(letter)) {
-        if (rest === '') index += 1;
-        return true;
-      }
+      if (wrapper.values?.includes(letter)) return rest !== '' || takeNext();
       if (wrapper.attached?.includes(letter)) return true;
       if (!wrapper.flags?.includes(letter)) return false;
     }

@@ -70,7 +70,9 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const { scripts, given, operands, unknownAt } = readOptions(form, args, form.runs === 'options');
   if (form.runs === 'code') return {};
   if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), scripts);
-  const rest = operands.slice(form.operands ?? 0);
+  const before = operands.slice(0, form.operands ?? 0);
+  if (before.some(({ glob }) => glob !== undefined)) return guess(form, operands, scripts);
+  const rest = operands.slice(before.length);
   if (form.optionsAgain) return contentsOfRemote(form, scripts, rest);
   switch (form.runs) {
     case 'options':

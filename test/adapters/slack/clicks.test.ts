@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { putRecord } from '../../../src/client/records.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
+import { isProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type SlackMessageInTest, signed } from '../../support/slack-server.ts';
@@ -36,7 +37,14 @@ async function ask(amount = 1): Promise<Shown> {
   const sent = await world.notify([request]);
   return { run, request, sent, message: world.slack.posts.at(-1)! };
 }
-const settlement = async ({ run, request }: Shown) => (await world.details(run, request.requestId)).settled;
+/** Undefined while the request is open, or while nobody can say: a worker that has just started may take longer than a query waits. */
+const settlement = async ({ run, request }: Shown) => {
+  const details = await world.details(run, request.requestId).catch(unlessNoWorker);
+  return details?.settled;
+};
+const unlessNoWorker = (error: unknown): undefined => {
+  if (!isProblemError(error) || error.code !== 'no_worker') throw error;
+};
 const textOf = (message: SlackMessageInTest): string => JSON.stringify(message.blocks);
 const actionsOf = (message: SlackMessageInTest): (string | undefined)[] =>
   message.blocks

@@ -172,6 +172,12 @@ describe('wrapper programs: what they start is a part too', () => {
     ['npx -y a b', ['npx -y a b', 'a b']],
     ['tar xIf a b', ['tar xIf a b', 'a', 'b']],
     ["tar --checkpoint-act='exec=sh a' b", ['tar --checkpoint-act=exec=sh a b', 'sh a']],
+    ['ip netns exec n rm x', ['ip netns exec n rm x', 'n rm x']],
+    ['npm explore p -- rm x', ['npm explore p -- rm x', 'p -- rm x']],
+    ['make -E rm x', ['make -E rm x', 'rm']],
+    ["sftp -D 'rm x'", ['sftp -D rm x', 'rm x']],
+    ["sqlite3 x '.shell rm x'", ['sqlite3 x .shell rm x']],
+    ['cmake -E rm x', ['cmake -E rm x', 'rm']],
     ['uv run pytest -q', ['uv run pytest -q', 'pytest -q']],
     ['npm exec rimraf x', ['npm exec rimraf x', 'rimraf x']],
     ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', ['/lib64/ld-linux-x86-64.so.2 /bin/rm x', '/bin/rm x']],
@@ -223,6 +229,12 @@ describe('a glob in whose place the name of a file may be an option that runs a 
     ['git submodule fore* rm x', ['git submodule fore* rm x', 'rm x']],
     ['git bis* run rm x', ['git bis* run rm x', 'run rm x', 'rm x', 'x']],
     ['docker ex* rm x', ['docker ex* rm x', 'rm x', 'x']],
+    // One word becomes two, of which the second is the command.
+    ['nice -n * ls x', ['nice -n * ls x', '* ls x', 'ls x', 'x']],
+    ['nice --adjustment * ls', ['nice --adjustment * ls', '* ls', 'ls']],
+    ['env -u a* ls', ['env -u a* ls', 'a* ls', 'ls']],
+    ['timeout [0-9] ls', ['timeout [0-9] ls', '[0-9] ls', 'ls']],
+    ['ssh -p * host ls', ['ssh -p * host ls', '* host ls', '*', 'host ls', 'host', 'ls', 'ls']],
   ])('%j', (command, parts) => {
     const split = splitShell(command);
     expect([...split.uncertain]).toEqual(expect.arrayContaining(['wrapper program', 'unknown option']));

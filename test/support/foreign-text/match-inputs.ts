@@ -28,6 +28,7 @@ import { redactJson } from '../../../src/core/redact/redact-json.ts';
 import { LineRedactor } from '../../../src/core/redact/redact-lines.ts';
 import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
 import type { Redaction } from '../../../src/core/redact/redaction.ts';
+import { withoutActions } from '../../../src/core/redact/without-actions.ts';
 import { restorePlaceholders } from '../../../src/core/redact/restore-placeholders.ts';
 import { isOption, readOptions } from '../../../src/core/shell/options.ts';
 import { maxShellLength } from '../../../src/core/shell/parts.ts';
@@ -83,6 +84,12 @@ export const matchInputs: Inputs = {
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
+  'core/redact/without-actions.ts withoutActions': [
+    (text) => withoutActions(text, [[0, text.length, '[PASSWORD]']]),
+    (text) => withoutActions(text, [[0, text.length, '[PASSWORD]']], true),
+    (text) => withoutActions(`-----BEGIN A-----\n${text}`, [[0, text.length + 18, '[PRIVATE_KEY]']]),
+    (text) => withoutActions(`-----BEGIN A-----\n${text}`, [[0, text.length + 18, '[PRIVATE_KEY]']], true),
+  ],
   'core/shell/words.ts mayBecome': [
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: text } }, text, { whole: true }),
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: '' } }, `${text}a`, { whole: false }),

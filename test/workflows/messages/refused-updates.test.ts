@@ -33,7 +33,8 @@ test('just after a deadline, before its timer fires: the timer expires the reque
     // A late decision would enter history: the journal keeps it. An extension is refused before.
     const extension = { requestId: request.requestId, until: new Date(Date.now() + 3_600_000).toISOString() };
     // From the index: a query may run ahead of an unfinished task, with a time that never becomes real.
-    const due = (await run.handle.describe()).searchAttributes['ApprovalDue'] as [Date];
+    const due = (await run.handle.describe()).searchAttributes['ApprovalDue'] as [Date] | undefined;
+    if (due === undefined) return late(to, timeoutS * 4);
     await eventually('the deadline passes', () => Date.now() > due[0].getTime());
     const refused = async (): Promise<boolean> =>
       run.handle.executeUpdate('extend', { args: [extension] }).then(

@@ -104,6 +104,14 @@ test('the counter counts every event once, by its type', () => {
     { workflowTaskCompletedEventAttributes: {} },
     { workflowExecutionCompletedEventAttributes: {} },
   ];
+  const timedOut = [
+    { workflowTaskScheduledEventAttributes: {} },
+    { workflowTaskStartedEventAttributes: {} },
+    { workflowTaskTimedOutEventAttributes: {} },
+  ];
+  expect(countEvents({ events: [...events.slice(0, 8), ...timedOut, ...events.slice(8)] })).toEqual(
+    countEvents({ events }),
+  );
   expect(countEvents({ events })).toEqual({
     workflowExecutionStarted: 1,
     activityTaskScheduled: 2,
