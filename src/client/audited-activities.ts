@@ -1,79 +1,30 @@
-import type { temporal } from '@temporalio/proto';
 import type { ActivityLine } from '../core/audit/audit-line.ts';
-import { permitIn } from '../core/base/permit-metadata.ts';
-import { isObject } from '../core/base/is-object.ts';
-import { eventTime } from './event-time.ts';
-import { decoded } from './journal-of.ts';
+import type { Activity } from '../core/events/history-event.ts';
+import type { ReadExecution } from './history-chain.ts';
 
-type Event = temporal.api.history.v1.IHistoryEvent;
 type Ran = Omit<ActivityLine, 'line' | 'run'>;
 
 /** What ran for the calls that passed the gate: activities with a permit, and nested runs under `nestedPrefix`. */
-export function activitiesOf(events: readonly Event[], runId: string, nestedPrefix: string): Ran[] {
+export function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
   const found = new Map<number, Ran>();
-  for (const event of events) {
-    const begun = begunIn(event, runId, nestedPrefix);
-    if (begun !== undefined) found.set(begun.scheduledEventId, begun);
-    const started = event.activityTaskStartedEventAttributes ?? event.childWorkflowExecutionStartedEventAttributes;
-    if (started != null) note(found, started, { startedAt: eventTime(event), ...attemptOf(started) });
-    const closed = closedIn(event);
-    if (closed === undefined) continue;
-    note(found, closed.attributes, {
-      closedEventId: Number(event.eventId),
-      closedAt: eventTime(event),
-      state: closed.state,
-    });
+  for (const { eventId, at, what } of events) {
+    if (what?.kind !== 'scheduled' && what?.kind !== 'attempted' && what?.kind !== 'ended') continue;
+    const { scheduledEventId } = what.activity;
+    const called = calledBy(what.activity, nestedPrefix);
+    if (called === undefined) continue;
+    const scheduled: Ran = { ...called, runId, scheduledEventId, scheduledAt: at, state: 'open' };
+    const ran = found.get(scheduledEventId) ?? scheduled;
+    found.set(scheduledEventId, ran);
+    if (what.kind === 'attempted') {
+      const { attempt, worker } = what;
+      Object.assign(ran, { startedAt: at, ...(attempt !== undefined && { attempt }), ...(worker && { worker }) });
+    } else if (what.kind === 'ended') Object.assign(ran, { closedEventId: eventId, closedAt: at, state: what.state });
   }
   return [...found.values()];
 }
 
-function begunIn(event: Event, runId: string, nestedPrefix: string): Ran | undefined {
-  const scheduled = event.activityTaskScheduledEventAttributes;
-  const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
-  const first = scheduled?.input?.payloads?.[0];
-  const permit = first == null ? undefined : (permitIn(first.metadata) ?? decoded(first));
-  const isNested = nested?.workflowId?.startsWith(nestedPrefix) === true;
-  const callId = isNested
-    ? nested.workflowId!.slice(nestedPrefix.length)
-    : isObject(permit)
-      ? permit['callId']
-      : undefined;
-  const activity = isNested ? nested.workflowId : scheduled?.activityType?.name;
-  // Activities of ours have a dot in their names, which no tool has.
-  if (typeof callId !== 'string' || activity == null || activity.startsWith('countersign.')) return undefined;
-  const scheduledAt = eventTime(event) ?? '';
-  return { callId, activity, runId, scheduledEventId: Number(event.eventId), scheduledAt, state: 'open' };
+function calledBy(activity: Activity, nestedPrefix: string): Pick<Ran, 'callId' | 'activity'> | undefined {
+  if (activity.kind === 'tool') return { callId: activity.permit.callId, activity: activity.name };
+  if (activity.kind !== 'nested' || !activity.workflowId.startsWith(nestedPrefix)) return undefined;
+  return { callId: activity.workflowId.slice(nestedPrefix.length), activity: activity.workflowId };
 }
-
-function note(found: Map<number, Ran>, about: object, facts: Partial<Ran>): void {
-  const { scheduledEventId, initiatedEventId } = about as Record<string, unknown>;
-  const ran = found.get(Number(scheduledEventId ?? initiatedEventId));
-  const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
-  if (ran !== undefined) Object.assign(ran, known);
-}
-
-function attemptOf(started: object): Partial<Ran> {
-  const { attempt, identity } = started as { attempt?: number | null; identity?: string | null };
-  return { ...(attempt != null && { attempt }), ...(identity ? { worker: identity } : {}) };
-}
-
-function closedIn(event: Event): { attributes: object; state: Ran['state'] } | undefined {
-  for (const [name, state] of Object.entries(closings)) {
-    const attributes = event[name as keyof typeof closings];
-    if (attributes != null) return { attributes, state };
-  }
-  return undefined;
-}
-
-const closings = {
-  activityTaskCompletedEventAttributes: 'completed',
-  activityTaskFailedEventAttributes: 'failed',
-  activityTaskTimedOutEventAttributes: 'timed out',
-  activityTaskCanceledEventAttributes: 'cancelled',
-  childWorkflowExecutionCompletedEventAttributes: 'completed',
-  childWorkflowExecutionFailedEventAttributes: 'failed',
-  childWorkflowExecutionTimedOutEventAttributes: 'timed out',
-  childWorkflowExecutionCanceledEventAttributes: 'cancelled',
-  childWorkflowExecutionTerminatedEventAttributes: 'failed',
-  startChildWorkflowExecutionFailedEventAttributes: 'failed',
-} as const satisfies Partial<Record<keyof Event, Ran['state']>>;

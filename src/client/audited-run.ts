@@ -1,25 +1,21 @@
-import type { temporal } from '@temporalio/proto';
-import { decideName, messageNames, workflowType } from '../contract.ts';
+import { workflowType } from '../contract.ts';
 import type { ActivityLine, EvidenceLine, MessagePlace } from '../core/audit/audit-line.ts';
 import type { CommittedRun } from '../core/audit/commit-entry.ts';
 import { evidenceParts } from '../core/audit/evidence-parts.ts';
 import { canonicalJsonProblem } from '../core/base/canonical-json.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { isObject } from '../core/base/is-object.ts';
+import type { Fact, HistoryEvent, SentMessage } from '../core/events/history-event.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { readUserMessage } from '../core/messages/control.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { nestedRunId } from '../core/policy/nesting.ts';
 import { activitiesOf } from './audited-activities.ts';
 import type { Session } from './connect.ts';
-import { decodeHistory } from './decode-history.ts';
-import { eventTime } from './event-time.ts';
 import { evidenceOf } from './evidence-of.ts';
-import { fetchHistoryChain, type HistoryExecution } from './history-chain.ts';
-import { decoded, entriesIn, isAgentRun, writtenByGate, writtenByRun } from './journal-of.ts';
+import { fetchRun, type ReadExecution, type ReadRun } from './history-chain.ts';
+import { historyFacts } from './history-facts.ts';
 import { type RecordedTree, recordedTree } from './recorded-tree.ts';
-
-type Event = temporal.api.history.v1.IHistoryEvent;
 
 /** The place of an event in the history of a run. */
 export interface EventPlace {
@@ -36,7 +32,7 @@ export interface AuditedRun extends CommittedRun {
   closedAt?: string;
   agent?: string;
   caller?: Json;
-  executions: readonly HistoryExecution[];
+  executions: readonly ReadExecution[];
   /** Each entry once, in the order of `seq`, with the first event that holds it. */
   entries: { entry: JournalEntry; place: EventPlace }[];
   tree: RecordedTree;
@@ -53,49 +49,45 @@ export interface AuditedRun extends CommittedRun {
 
 /** Reads a run for an audit. `runId`: of its last execution; default: the newest under this workflow id. */
 export async function fetchAuditedRun(session: Session, workflowId: string, runId?: string): Promise<AuditedRun> {
-  const { executions } = await fetchHistoryChain(session, workflowId, runId);
-  const unread = await decodeHistory(
-    session,
-    executions.flatMap(({ events }) => events),
-  );
-  return auditedRun(session.namespace, executions, unread);
+  return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
 }
 
-/** Reads a run from the decoded histories of its executions, oldest first. */
-export function auditedRun(namespace: string, executions: readonly HistoryExecution[], unread = 0): AuditedRun {
-  const [first] = executions as [HistoryExecution];
-  const started = first.events[0]?.workflowExecutionStartedEventAttributes;
-  const input = started?.input?.payloads?.[0];
-  const given = input == null || !isAgentRun(executions) ? undefined : decoded(input);
-  const { agent, caller } = isObject(given) ? given : {};
-  const { workflowId } = first;
+export function auditedRun(
+  namespace: string,
+  workflowId: string,
+  { executions, unread }: Pick<ReadRun, 'executions' | 'unread'>,
+): AuditedRun {
+  const [begun] = executions[0]?.events ?? [];
+  const started = begun?.what?.kind === 'started' ? begun.what : undefined;
+  const { agent, caller } = isObject(started?.input) ? started.input : {};
+  const facts = historyFacts(executions);
+  const sent = executions.flatMap(sentIn);
   return {
     namespace,
     workflowId,
-    firstRunId: started?.firstExecutionRunId || first.runId,
-    workflowType: started?.workflowType?.name ?? workflowType,
-    startedAt: eventTime(first.events[0]) ?? null,
-    ...endOf(executions.at(-1)!.events.at(-1)),
+    firstRunId: started?.firstRunId || (executions[0]?.runId ?? ''),
+    workflowType: started?.workflowType || workflowType,
+    startedAt: begun?.at ?? null,
+    ...endOf(executions.at(-1)?.events.at(-1)),
     ...(typeof agent === 'string' && { agent }),
     ...(caller != null && { caller: caller as Json }),
     executions,
     entries: placedEntries(executions),
-    tree: recordedTree(executions),
-    messages: executions.flatMap(({ runId, events }) => events.flatMap((event) => messagesIn(event, runId))),
-    said: executions.flatMap(({ runId, events }) => events.flatMap((event) => saidIn(event, runId))),
-    activities: executions.flatMap(({ runId, events }) => activitiesOf(events, runId, nestedRunId(workflowId, ''))),
-    evidence: evidenceParts(evidenceOf(executions).evidence),
+    tree: recordedTree(executions, facts.policies),
+    messages: sent.flatMap(decisionsIn),
+    said: sent.flatMap(saidIn),
+    activities: executions.flatMap((execution) => activitiesOf(execution, nestedRunId(workflowId, ''))),
+    evidence: evidenceParts(evidenceOf(executions, facts).evidence),
     unread,
   };
 }
 
-function placedEntries(executions: readonly HistoryExecution[]): AuditedRun['entries'] {
-  const writtenIn = isAgentRun(executions) ? writtenByRun : writtenByGate;
+function placedEntries(executions: readonly ReadExecution[]): AuditedRun['entries'] {
   const found = new Map<number, AuditedRun['entries'][number]>();
   for (const { runId, events } of executions) {
-    for (const event of events) {
-      for (const entry of writtenIn(event).flatMap(entriesIn)) {
-        const place = found.get(entry.seq)?.place ?? { runId, eventId: Number(event.eventId) };
+    for (const { eventId, journal } of events) {
+      for (const entry of journal) {
+        const place = found.get(entry.seq)?.place ?? { runId, eventId };
         // As in `orderedEntries`, the last one counts.
         found.set(entry.seq, { entry, place });
       }
@@ -104,26 +96,50 @@ function placedEntries(executions: readonly HistoryExecution[]): AuditedRun['ent
   return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
 }
 
-function endOf(last: Event | undefined): { status: string; closedAt?: string } {
-  const status = Object.entries(ends).find(([name]) => last?.[name as keyof typeof ends] != null)?.[1];
-  const closedAt = eventTime(last);
-  return status === undefined ? { status: 'RUNNING' } : { status, ...(closedAt !== undefined && { closedAt }) };
+function endOf(last: HistoryEvent | undefined): { status: string; closedAt?: string } {
+  const status = statusAfter(last?.what);
+  return last === undefined || status === 'RUNNING' ? { status } : { status, closedAt: last.at };
 }
 
-const ends = {
-  workflowExecutionCompletedEventAttributes: 'COMPLETED',
-  workflowExecutionFailedEventAttributes: 'FAILED',
-  workflowExecutionCanceledEventAttributes: 'CANCELLED',
-  workflowExecutionTerminatedEventAttributes: 'TERMINATED',
-  workflowExecutionTimedOutEventAttributes: 'TIMED_OUT',
-  workflowExecutionContinuedAsNewEventAttributes: 'CONTINUED_AS_NEW',
-} as const satisfies Partial<Record<keyof Event, string>>;
+function statusAfter(what: Fact | undefined): string {
+  switch (what?.kind) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'terminated':
+    case 'timed_out':
+      return what.kind.toUpperCase();
+    case 'continued':
+      return 'CONTINUED_AS_NEW';
+    case 'started':
+    case 'scheduled':
+    case 'attempted':
+    case 'ended':
+    case 'message':
+    case 'task_completed':
+    case 'reset':
+    case undefined:
+      return 'RUNNING';
+  }
+}
 
-/** The decisions that one event brought. */
-function messagesIn(event: Event, runId: string): AuditedRun['messages'] {
-  const found = sentIn(event, runId, decideName);
-  if (found === undefined) return [];
-  const { value, place } = found;
+/** A message, and its place with its sender as the sender's client names itself. */
+interface Sent {
+  message: SentMessage;
+  place: MessagePlace;
+}
+
+function sentIn({ runId, events }: ReadExecution): Sent[] {
+  return events.flatMap(({ eventId, at, what }) => {
+    if (what?.kind !== 'message') return [];
+    const { via, sender } = what;
+    return [{ message: what, place: { via, runId, eventId, at, ...(sender !== undefined && { sender }) } }];
+  });
+}
+
+/** The decisions that one message brought. */
+function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['messages'] {
+  if (name !== 'decide') return [];
   return [value].flat().flatMap((decision) => {
     const { requestId, decisionId } = isObject(decision) ? decision : {};
     if (typeof requestId !== 'string') return [];
@@ -131,30 +147,9 @@ function messagesIn(event: Event, runId: string): AuditedRun['messages'] {
   });
 }
 
-function saidIn(event: Event, runId: string): AuditedRun['said'] {
-  const found = sentIn(event, runId, messageNames.message);
-  const read = readUserMessage(found?.value);
-  if (found === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
+function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
+  const read = name === 'message' ? readUserMessage(value) : undefined;
+  if (read === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
   const { content, messageId } = read.message;
-  return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place: found.place }];
-}
-
-/** The message of this name that one event brought, with its sender as the sender's client names itself. */
-function sentIn(event: Event, runId: string, name: string): { value: unknown; place: MessagePlace } | undefined {
-  const signal = event.workflowExecutionSignaledEventAttributes;
-  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
-  const isSignal = signal?.signalName === name;
-  const isUpdate = update?.input?.name === name;
-  if (!isSignal && !isUpdate) return undefined;
-  const sender = isSignal ? signal.identity : update?.meta?.identity;
-  const payload = isSignal ? signal.input?.payloads?.[0] : update?.input?.args?.payloads?.[0];
-  if (payload == null) return undefined;
-  const place: MessagePlace = {
-    via: isSignal ? 'signal' : 'update',
-    runId,
-    eventId: Number(event.eventId),
-    at: eventTime(event) ?? '',
-    ...(sender ? { sender } : {}),
-  };
-  return { value: decoded(payload), place };
+  return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place }];
 }

@@ -1,15 +1,13 @@
-import type { Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { workflowType } from '../contract.ts';
 import { ProblemError } from '../core/base/problem.ts';
+import type { Started } from '../core/events/history-event.ts';
 import type { RecordedEvent } from '../core/events/run-event.ts';
 import { RunProjection } from '../core/events/run-projection.ts';
-import { Undecodable, unreadEncoding } from '../core/base/undecodable.ts';
 import { decodeWith } from './decode-history.ts';
 import { ReadingCodec } from './reading-codec.ts';
 import { HistoryReader } from './read-history-event.ts';
-import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
+import { readValue } from './read-payload.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
@@ -19,25 +17,21 @@ type Event = temporal.api.history.v1.IHistoryEvent;
  * `invalid_message` for a text that is no such history.
  */
 export async function eventsOfHistories(texts: readonly string[]): Promise<RecordedEvent[]> {
-  const executions = texts.map(readHistory);
-  const workflowId = executions[0]?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
-  const reader = new HistoryReader({ fromPayload });
-  const projection = new RunProjection(workflowId, workflowType);
-  const missing = executions[0]?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
-  if (missing !== '') {
-    projection.noteGap({
-      reason: 'retention',
-      message: `The history before is not given: execution ${missing}.`,
-    });
-  }
   const codec = new ReadingCodec([]);
-  const projected: RecordedEvent[] = [];
-  for (const events of executions) {
-    await decodeWith((payloads) => codec.decode(payloads), events);
-    const runId = events[0]!.workflowExecutionStartedEventAttributes!.originalExecutionRunId ?? '';
-    for (const event of events) projected.push(...projection.add(runId, reader.read(event)));
+  const histories = texts.map(readHistory);
+  await decodeWith((payloads) => codec.decode(payloads), histories.flat());
+  const reader = new HistoryReader(readValue);
+  const executions = histories.map((events) => events.map((event) => reader.read(event)));
+  const { workflowId = '', before } = (executions[0]?.[0]?.what ?? {}) as Partial<Started>;
+  const projection = new RunProjection(workflowId);
+  if (before !== undefined) {
+    const message = `The history before is not given: execution ${before}.`;
+    projection.noteGap({ reason: 'retention', message });
   }
-  return projected;
+  return executions.flatMap((events) => {
+    const { runId } = events[0]!.what as Started;
+    return events.flatMap((event) => projection.add(runId, event));
+  });
 }
 
 function readHistory(text: string): Event[] {
@@ -58,21 +52,6 @@ function readHistory(text: string): Event[] {
       { cause: error },
     );
   }
-}
-
-/** As our payload converter reads, which never throws. */
-// oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's
-function fromPayload<Value>(payload: Payload): Value {
-  const { metadata, data } = payload;
-  const unread = Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding;
-  try {
-    if (!unread) return plainPayloadConverter.fromPayload<Value>(payload);
-  } catch {
-    // Not JSON.
-  }
-  return new Undecodable(data?.length ?? 0, 'it cannot be read here', {
-    unread,
-  }) as Value;
 }
 
 /** The members that hold payloads, by name: a list of them, or an object of them. */

@@ -18,7 +18,7 @@ export class EvidenceCalls {
 
   constructor(facts: HistoryFacts) {
     this.#facts = facts;
-    for (const { gate } of facts.pasts) {
+    for (const { gate } of facts.policies.pasts) {
       for (const record of [...gate.ledger.open, ...gate.ledger.settled]) {
         const { requestId, shown } = record.request;
         if (shown === 'all') this.#carried.set(requestId, record);

@@ -2,33 +2,32 @@
  * The evidence of a run's rulings, read from the decoded histories of its executions: the policies, calls and contexts
  * that `core/audit/verify-evidence.ts` rules again on. Decides nothing: what is not in the histories is listed as missing.
  */
-import type { temporal } from '@temporalio/proto';
 import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../core/audit/evidence.ts';
 import { rulingsOf } from '../core/audit/rulings-of.ts';
 import { standingOf } from '../core/audit/standing-of.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
-import { orderedEntries } from '../core/ledger/journal.ts';
 import type { PolicyLayers } from '../core/policy/policy.ts';
 import { EvidenceCalls } from './evidence-calls.ts';
+import { entriesOf } from './fetch-journal.ts';
+import type { ReadExecution } from './history-chain.ts';
 import { historyFacts, type HistoryFacts } from './history-facts.ts';
-import { entriesOf } from './journal-of.ts';
 import { PolicyTimeline } from './policy-timeline.ts';
 
-type History = temporal.api.history.v1.IHistory;
-
-/** Reads the evidence of a run from decoded histories, oldest first. */
-export function evidenceOf(executions: readonly History[]): { entries: JournalEntry[]; evidence: RunEvidence } {
-  const entries = orderedEntries(entriesOf(executions));
-  const facts = historyFacts(executions);
+/** Reads the evidence of a run from its executions, oldest first. */
+export function evidenceOf(
+  executions: readonly ReadExecution[],
+  facts = historyFacts(executions),
+): { entries: JournalEntry[]; evidence: RunEvidence } {
+  const entries = entriesOf(executions);
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   const calls = new EvidenceCalls(facts);
   const keyOf = (call: EvidenceCall): string => kept(evidence.calls, call);
   const start = startOf(facts, calls, keyOf);
   if (start !== undefined) evidence.start = start;
   const asked = new Set(rulingsOf(entries, start));
-  const policies = new PolicyTimeline(facts);
+  const policies = new PolicyTimeline(facts.policies);
   for (const entry of entries) {
     const { seq } = entry;
     const found = policies.at(entry);
@@ -54,7 +53,7 @@ export function evidenceOf(executions: readonly History[]): { entries: JournalEn
 }
 
 function startOf(
-  { carried }: HistoryFacts,
+  { policies: { carried } }: HistoryFacts,
   calls: EvidenceCalls,
   keyOf: (call: EvidenceCall) => string,
 ): Standing | undefined {

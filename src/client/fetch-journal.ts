@@ -1,9 +1,7 @@
-import type { Projection } from '../core/ledger/journal.ts';
+import { orderedEntries, type Projection, projectJournal } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Session } from './connect.ts';
-import { decodeHistory } from './decode-history.ts';
-import { fetchHistoryChain } from './history-chain.ts';
-import { projectHistories } from './journal-of.ts';
+import { fetchRun, type ReadExecution } from './history-chain.ts';
 
 /** The decisions of a run, read from its history. */
 export interface Journal extends Projection {
@@ -17,14 +15,26 @@ export interface Journal extends Projection {
 
 /** Reads the journal of a run from the histories of all its executions. */
 export async function fetchJournal(session: Session, workflowId: string): Promise<Journal> {
-  const { executions, missing } = await fetchHistoryChain(session, workflowId);
-  const unread = await decodeHistory(
-    session,
-    executions.flatMap(({ events }) => events),
-  );
+  const { executions, missing, unread } = await fetchRun(session, workflowId);
   return {
-    ...projectHistories(executions),
+    ...projectRun(executions),
     ...(missing !== undefined && { missing }),
     ...(unread > 0 && { unread }),
   };
+}
+
+/** The journal of the executions of a run, and its projection. */
+export function projectRun(executions: readonly ReadExecution[]): Projection & { entries: JournalEntry[] } {
+  const entries = entriesOf(executions);
+  return { entries, ...projectJournal(entries, executions.some(wasEnded)) };
+}
+
+/** Every entry that the executions carry, once, in the order of the decisions. */
+export function entriesOf(executions: readonly ReadExecution[]): JournalEntry[] {
+  return orderedEntries(executions.flatMap(({ events }) => events.flatMap(({ journal }) => journal)));
+}
+
+/** True if an execution was terminated or timed out: it could not write how its open requests end. */
+export function wasEnded({ events }: ReadExecution): boolean {
+  return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
 }

@@ -2,12 +2,11 @@ import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../contract.ts';
 import type { Session } from './connect.ts';
-import { decodeHistory } from './decode-history.ts';
+import { inputOf } from './history-chain.ts';
 import { inParallel } from './in-parallel.ts';
 import { listedExecutions } from './listed-executions.ts';
 import { indexedIds } from './memo-rows.ts';
-import { readPage } from './read-executions.ts';
-import { plainPayloadConverter } from '../codec/plain-payload-converter.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
 /** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
@@ -134,11 +133,8 @@ async function readAgent(
   execution: { workflowId: string; runId: string },
 ): Promise<string | undefined> {
   try {
-    const { events } = await readPage(session, execution, { size: 1 });
-    await decodeHistory(session, events);
-    const [input] = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    if (input === undefined) return undefined;
-    const { agent } = plainPayloadConverter.fromPayload<{ agent?: unknown } | null>(input) ?? {};
+    const input = await inputOf(session, execution);
+    const { agent } = isObject(input) ? input : {};
     return typeof agent === 'string' ? nfc(agent) : undefined;
   } catch {
     return undefined;

@@ -22,7 +22,7 @@ const callMs = 10_000;
  */
 export async function readPage(
   session: Session,
-  execution: { workflowId: string; runId: string },
+  execution: { workflowId: string; runId?: string },
   options: { after?: Uint8Array; size?: number; wait?: boolean; signal?: AbortSignal } = {},
 ): Promise<HistoryPage> {
   const { after, size = 250, wait = false, signal } = options;
@@ -42,27 +42,18 @@ export async function readPage(
   return { events: history?.events ?? [], ...(next.length > 0 && { next }) };
 }
 
-/** The executions of a run. */
-export interface RunExecutions {
-  /** Temporal's run ids, oldest first. */
-  executions: string[];
-  /** Temporal's run id of the newest execution that retention has removed. */
-  missing?: string;
-}
-
-/** Finds the executions of a run, from the newest back. Throws the server's errors unchanged. */
-export async function findExecutions(session: Session, workflowId: string): Promise<RunExecutions> {
-  const { runId: newest } = await describeExecution(session, { workflowId });
-  const executions = [newest];
-  for (let runId = newest; ;) {
-    const { events } = await readPage(session, { workflowId, runId }, { size: 1 });
-    const before = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
-    if (before === '') return { executions };
-    const found = await findExecution(session, { workflowId, runId: before });
-    if (found === undefined) return { executions, missing: before };
-    executions.unshift(before);
-    runId = before;
-  }
+/** The pages of an execution's history, as far as it goes now. Payloads are not decoded. */
+export async function* pagesOf(
+  session: Session,
+  execution: { workflowId: string; runId: string },
+  size?: number,
+): AsyncGenerator<Event[], void, undefined> {
+  let after: Uint8Array | undefined;
+  do {
+    const { events, next } = await readPage(session, execution, { after, size });
+    yield events;
+    after = next;
+  } while (after !== undefined);
 }
 
 /** An execution as the server describes it. */
@@ -104,10 +95,4 @@ export async function findExecution(
     if (status === grpcStatus.NOT_FOUND || status === grpcStatus.INVALID_ARGUMENT) return undefined;
     throw error;
   }
-}
-
-/** The event at which a reset took over from the execution before it; undefined for any other event. */
-export function resetOf({ workflowTaskFailedEventAttributes: failed }: Event): { baseRunId: string } | undefined {
-  const baseRunId = failed?.baseRunId ?? '';
-  return baseRunId === '' || (failed?.newRunId ?? '') === '' ? undefined : { baseRunId };
 }

@@ -1,181 +1,258 @@
-import type { Payload, PayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import { activityNames, memoName, workflowType } from '../contract.ts';
-import type { ActivityEnd, Happening, HistoryEvent, PlainFailure } from '../core/events/history-event.ts';
+import { activityNames, memoName, messageNames, workflowType } from '../contract.ts';
+import type {
+  Activity,
+  ActivityEnd,
+  EndState,
+  Fact,
+  HistoryEvent,
+  RunEnd,
+  SentMessage,
+  Started,
+} from '../core/events/history-event.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { permitIn } from '../core/base/permit-metadata.ts';
-import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
-import { isMarkedPermit, journalOfEvent } from './journal-of.ts';
-import { eventTimeMs } from './event-time.ts';
 import { findCarried } from './find-carried.ts';
+import { EventPayloads } from './event-payloads.ts';
+import type { ReadValue } from './read-payload.ts';
+import { entriesIn, headIn, isMarkedPermit, writtenIn } from './written-by-gate.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
 type Payloads = temporal.api.common.v1.IPayloads;
+type MaybePayload = temporal.api.common.v1.IPayload | null | undefined;
+type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
 
-/** Reads the events of a run's history, whose payloads the codecs have decoded already, for the projection in core. */
+/**
+ * Reads the events of a run, in their order, execution by execution: Temporal's event becomes a typed fact here and
+ * nowhere else. The codecs have decoded the payloads already. Never throws: whoever may write to the namespace can put
+ * anything into them.
+ */
 export class HistoryReader {
-  readonly #converter: Pick<PayloadConverter, 'fromPayload'>;
+  readonly #payloads: EventPayloads;
   #isAgentRun = false;
-  #unread = 0;
+  /** What the present execution has started and not ended, by the event that started it. */
+  readonly #begun = new Map<number, Activity>();
 
-  constructor(converter: Pick<PayloadConverter, 'fromPayload'>) {
-    this.#converter = converter;
+  constructor(read: ReadValue) {
+    this.#payloads = new EventPayloads(read);
   }
 
   read(event: Event): HistoryEvent {
-    const { started } = partsOf(event);
-    if (started != null) this.#isAgentRun = started.workflowType?.name === workflowType;
-    this.#unread = 0;
-    const what = this.#what(event);
+    const what = this.#fact(event);
     const open = this.#open(event);
-    const journal = journalOfEvent(event, this.#isAgentRun);
+    const written = writtenIn(event, this.#isAgentRun, (payload) => this.#payloads.glance(payload));
+    const unread = this.#payloads.takeUnread();
+    const head = headIn(written);
     return {
       eventId: Number(event.eventId),
       at: new Date(eventTimeMs(event)).toISOString(),
       ...(what !== undefined && { what }),
-      ...(journal.length > 0 && { journal }),
+      journal: written.flatMap(entriesIn),
+      ...(head !== undefined && { head }),
       ...(open !== undefined && { open }),
-      ...(this.#unread > 0 && { unread: this.#unread }),
+      ...(unread > 0 && { unread }),
     };
   }
 
-  #what(event: Event): Happening | undefined {
-    const { started, scheduled, nestedStarted, nestedCompleted } = partsOf(event);
+  #fact(event: Event): Fact | undefined {
+    const started = event.workflowExecutionStartedEventAttributes;
     if (started != null) return this.#started(started);
-    if (scheduled != null) return this.#scheduled(scheduled);
-    if (nestedStarted?.workflowType?.name === workflowType) {
-      return { kind: 'nested_started', workflowId: nestedStarted.workflowExecution?.workflowId ?? '' };
+    const begun = this.#begunIn(event);
+    if (begun !== undefined) {
+      this.#begun.set(begun.scheduledEventId, begun);
+      return { kind: 'scheduled', activity: begun };
     }
-    if (nestedCompleted?.workflowType?.name === workflowType) {
-      const workflowId = nestedCompleted.workflowExecution?.workflowId ?? '';
-      return { kind: 'nested_completed', workflowId, result: this.#first(nestedCompleted.result) };
-    }
-    return this.#activityEnd(event) ?? this.#runEnd(event);
+    if (event.workflowTaskCompletedEventAttributes != null) return { kind: 'task_completed' };
+    const { baseRunId, newRunId } = event.workflowTaskFailedEventAttributes ?? {};
+    if (baseRunId && newRunId) return { kind: 'reset', baseRunId };
+    return this.#attempted(event) ?? this.#ended(event) ?? this.#message(event) ?? this.#runEnd(event);
   }
 
-  #started(started: NonNullable<Event['workflowExecutionStartedEventAttributes']>): Happening {
+  #started(started: Attributes<'workflowExecutionStartedEventAttributes'>): Started {
+    const { originalExecutionRunId: runId, firstExecutionRunId: firstRunId } = started;
+    const type = started.workflowType?.name ?? '';
     const before = started.continuedExecutionRunId ?? '';
-    const isFirst = before === '';
-    const name = started.workflowType?.name ?? '';
-    if (!this.#isAgentRun) {
-      // Its other arguments are the workflow's own business, also if they cannot be read.
-      const values = isFirst ? [] : (started.input?.payloads ?? []).map((each) => this.#converter.fromPayload(each));
-      const carried = findCarried(values, { isAgentRun: false, before });
-      return { kind: 'started', workflowType: name, isFirst, input: undefined, ...(carried && { carried }) };
-    }
-    const input = this.#first(started.input);
-    const carried = isFirst ? undefined : this.#value(started.input?.payloads?.[1]);
-    return { kind: 'started', workflowType: name, isFirst, input, carried };
-  }
-
-  #scheduled(scheduled: NonNullable<Event['activityTaskScheduledEventAttributes']>): Happening | undefined {
-    const toolName = scheduled.activityType?.name ?? '';
-    const [first] = scheduled.input?.payloads ?? [];
-    if (toolName === activityNames.callModel) {
-      const activityId = scheduled.activityId ?? '';
-      return this.#isAgentRun ? { kind: 'model_scheduled', activityId, input: this.#value(first) } : undefined;
-    }
-    if (withPolicies.includes(toolName)) return { kind: 'policies_scheduled' };
-    if (toolName.startsWith('countersign.')) return undefined;
-    const given = (scheduled.input?.payloads ?? []).map((each) => this.#value(each));
-    const beside = objectIn(permitIn(first?.metadata));
-    const isArgument = beside === undefined && (this.#isAgentRun || isMarkedPermit(first));
-    const { callId } = (isArgument ? objectIn(given[0]) : beside) ?? {};
-    if (typeof callId !== 'string') return undefined;
-    const args = this.#isAgentRun ? given[1] : given.slice(isArgument ? 1 : 0);
-    return { kind: 'tool_scheduled', callId, toolName, arguments: args };
-  }
-
-  #activityEnd(event: Event): Happening | undefined {
-    const {
-      activityTaskCompletedEventAttributes: completed,
-      activityTaskFailedEventAttributes: failed,
-      activityTaskTimedOutEventAttributes: timedOut,
-      activityTaskCanceledEventAttributes: cancelled,
-    } = event;
-    const ended = (of: { scheduledEventId?: unknown }, end: ActivityEnd): Happening => {
-      return { kind: 'ended', scheduledEventId: Number(of.scheduledEventId), end };
+    const isAgentRun = type === workflowType;
+    this.#isAgentRun = isAgentRun;
+    this.#begun.clear();
+    const input = isAgentRun ? this.#payloads.first(started.input) : undefined;
+    const carried = before === '' ? undefined : this.#carried(started.input?.payloads ?? [], before);
+    return {
+      kind: 'started',
+      workflowType: type,
+      isAgentRun,
+      workflowId: started.workflowId ?? '',
+      runId: runId ?? '',
+      firstRunId: firstRunId ?? '',
+      ...(before !== '' && { before }),
+      ...(input !== undefined && { input }),
+      ...(carried !== undefined && { carried }),
     };
-    if (completed != null) return ended(completed, { result: this.#first(completed.result) });
-    if (failed != null) return ended(failed, { failure: this.#failure(failed.failure) });
-    if (timedOut != null) return ended(timedOut, { failure: this.#failure(timedOut.failure) });
-    if (cancelled != null) return ended(cancelled, { failure: { kind: 'other', message: 'cancelled' } });
+  }
+
+  /** Other arguments of a workflow of one's own are its author's business, also if they cannot be read. */
+  #carried(payloads: readonly MaybePayload[], before: string): unknown {
+    const isAgentRun = this.#isAgentRun;
+    const values = isAgentRun
+      ? [undefined, this.#payloads.value(payloads[1])]
+      : payloads.map((payload) => this.#payloads.glance(payload));
+    return findCarried(values, { isAgentRun, before }) ?? (isAgentRun ? null : undefined);
+  }
+
+  #begunIn(event: Event): Activity | undefined {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
+    const place = { scheduledEventId: Number(event.eventId) };
+    if (scheduled != null) return { ...place, ...this.#scheduled(scheduled) };
+    if (nested == null) return undefined;
+    const isAgentRun = nested.workflowType?.name === workflowType;
+    return { ...place, kind: 'nested', workflowId: nested.workflowId ?? '', isAgentRun };
+  }
+
+  #scheduled(scheduled: Attributes<'activityTaskScheduledEventAttributes'>): Scheduled {
+    const name = scheduled.activityType?.name ?? '';
+    const payloads = scheduled.input?.payloads ?? [];
+    const member = (payload: MaybePayload, of: string): unknown => objectIn(this.#payloads.glance(payload))[of];
+    switch (name) {
+      case activityNames.callModel:
+        if (!this.#isAgentRun) return { kind: 'other' };
+        return { kind: 'model', activityId: scheduled.activityId ?? '', input: this.#payloads.value(payloads[0]) };
+      case activityNames.loadAgent:
+        return { kind: 'config' };
+      case activityNames.loadGate:
+        return { kind: 'config', context: member(payloads[1], 'context') };
+      case activityNames.verifyCarried:
+        return { kind: 'verified', context: member(payloads[0], 'context') };
+      case activityNames.readPolicy:
+        return { kind: 'policy', document: member(payloads[0], 'policy') };
+      case activityNames.readParents:
+        return { kind: 'parents' };
+      case activityNames.checkEdit:
+        return { kind: 'edit', tool: member(payloads[0], 'tool') };
+      default:
+        return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
+    }
+  }
+
+  /** The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument. */
+  #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
+    const values = payloads.map((payload) => this.#payloads.value(payload));
+    const beside = permitIn(payloads[0]?.metadata);
+    const isArgument = beside === undefined && (this.#isAgentRun || isMarkedPermit(payloads[0]));
+    const { callId, digest, definition } = objectIn(isArgument ? values[0] : beside);
+    if (typeof callId !== 'string') return { kind: 'other' };
+    return { kind: 'tool', name, permit: { callId, digest, definition }, values: values.slice(isArgument ? 1 : 0) };
+  }
+
+  #attempted(event: Event): Fact | undefined {
+    const task = event.activityTaskStartedEventAttributes;
+    const nested = event.childWorkflowExecutionStartedEventAttributes;
+    if (task == null && nested == null) return undefined;
+    return {
+      kind: 'attempted',
+      activity: this.#activity(task?.scheduledEventId ?? nested?.initiatedEventId),
+      ...(task?.attempt != null && { attempt: task.attempt }),
+      ...(task?.identity && { worker: task.identity }),
+    };
+  }
+
+  #ended(event: Event): Fact | undefined {
+    for (const [name, state] of Object.entries(endings) as [keyof typeof endings, EndState][]) {
+      const ended = event[name] as Ended | null | undefined;
+      if (ended == null) continue;
+      const activity = this.#activity(ended.scheduledEventId ?? ended.initiatedEventId);
+      this.#begun.delete(activity.scheduledEventId);
+      return { kind: 'ended', activity, state, end: this.#end(activity, state, ended) };
+    }
     return undefined;
   }
 
-  #runEnd(event: Event): Happening | undefined {
+  #end(activity: Activity, state: EndState, { result, failure }: Ended): ActivityEnd {
+    // What another workflow gives to one of one's own is its author's business.
+    const isForeign = activity.kind === 'nested' && !activity.isAgentRun;
+    if (state === 'completed') return { result: isForeign ? undefined : this.#payloads.first(result) };
+    if (state === 'cancelled' || activity.kind === 'nested') return { failure: { kind: 'other', message: state } };
+    return { failure: this.#payloads.failure(failure) };
+  }
+
+  #activity(scheduledEventId: unknown): Activity {
+    const id = Number(scheduledEventId);
+    return this.#begun.get(id) ?? { scheduledEventId: id, kind: 'other' };
+  }
+
+  #message(event: Event): SentMessage | undefined {
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+    const name = ourMessages.find((each) => each === (signal?.signalName ?? update?.input?.name));
+    const payload = signal == null ? update?.input?.args?.payloads?.[0] : signal.input?.payloads?.[0];
+    if (name === undefined || payload == null) return undefined;
+    const sender = signal == null ? update?.meta?.identity : signal.identity;
+    const via = signal == null ? 'update' : 'signal';
+    return { kind: 'message', name, via, ...(sender && { sender }), value: this.#payloads.glance(payload) };
+  }
+
+  #runEnd(event: Event): RunEnd | undefined {
     const {
+      workflowExecutionContinuedAsNewEventAttributes: continued,
       workflowExecutionCompletedEventAttributes: completed,
       workflowExecutionFailedEventAttributes: failed,
       workflowExecutionTimedOutEventAttributes: timedOut,
       workflowExecutionTerminatedEventAttributes: terminated,
     } = event;
-    const next = (of: { newExecutionRunId?: string | null }) =>
-      (of.newExecutionRunId ?? '') === '' ? {} : { continues: true };
-    if (event.workflowExecutionContinuedAsNewEventAttributes != null) return { kind: 'continued' };
-    if (completed != null) return { kind: 'completed', result: this.#first(completed.result), ...next(completed) };
-    if (failed != null) return { kind: 'failed', failure: this.#failure(failed.failure), ...next(failed) };
+    const next = ({ newExecutionRunId: runId }: { newExecutionRunId?: string | null }) =>
+      runId ? { next: runId } : {};
+    if (continued != null) return { kind: 'continued', ...next(continued) };
+    if (completed != null)
+      return { kind: 'completed', result: this.#payloads.first(completed.result), ...next(completed) };
+    if (failed != null) return { kind: 'failed', failure: this.#payloads.failure(failed.failure), ...next(failed) };
     if (timedOut != null) return { kind: 'timed_out', ...next(timedOut) };
     if (terminated != null) return { kind: 'terminated', reason: terminated.reason ?? '' };
     return event.workflowExecutionCanceledEventAttributes == null ? undefined : { kind: 'cancelled' };
   }
 
-  /** An `ActivityFailure` and its like only say where the failure inside them happened. */
-  #failure(given: Failure | null | undefined): PlainFailure {
-    const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
-    const message = this.#message(failure);
-    const { applicationFailureInfo: application, timeoutFailureInfo: timeout } = failure ?? {};
-    if (application != null) return { kind: 'application', type: application.type ?? '', message };
-    // TIMEOUT_TYPE_SCHEDULE_TO_START
-    return { kind: Number(timeout?.timeoutType) === 2 ? 'schedule_to_start' : 'other', message };
-  }
-
-  /** A codec may have encrypted the message. */
-  #message(failure: Failure | null | undefined): string {
-    const encoded = failure?.encodedAttributes == null ? undefined : this.#value(failure.encodedAttributes);
-    const { message } = objectIn(encoded) ?? {};
-    return typeof message === 'string' ? message : (failure?.message ?? '');
-  }
-
   #open(event: Event): ApprovalSummary[] | undefined {
     const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName];
-    if (memo == null) return undefined;
-    const { open } = objectIn(this.#value(memo)) ?? {};
+    const { open } = objectIn(this.#payloads.value(memo));
     return Array.isArray(open) ? open.filter(isRow) : undefined;
   }
-
-  #first(payloads: Payloads | null | undefined): unknown {
-    return this.#value(payloads?.payloads?.[0]);
-  }
-
-  #value(payload: Payload | null | undefined): unknown {
-    if (payload == null) return undefined;
-    const value = this.#converter.fromPayload<unknown>(payload);
-    if (isUndecodable(value) && value.unread) this.#unread += 1;
-    return value;
-  }
 }
 
-/** The activities whose result holds policies. */
-const withPolicies: readonly string[] = [
-  activityNames.loadAgent,
-  activityNames.loadGate,
-  activityNames.readPolicy,
-  activityNames.readParents,
-];
+type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
+type Scheduled = WithoutPlace<Activity>;
 
-function partsOf(event: Event) {
-  return {
-    started: event.workflowExecutionStartedEventAttributes,
-    scheduled: event.activityTaskScheduledEventAttributes,
-    nestedStarted: event.childWorkflowExecutionStartedEventAttributes,
-    nestedCompleted: event.childWorkflowExecutionCompletedEventAttributes,
-  };
+/** The members that the ends of activities and of nested workflows have. */
+interface Ended {
+  scheduledEventId?: unknown;
+  initiatedEventId?: unknown;
+  result?: Payloads | null;
+  failure?: Failure | null;
 }
 
-function objectIn(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+const endings = {
+  activityTaskCompletedEventAttributes: 'completed',
+  activityTaskFailedEventAttributes: 'failed',
+  activityTaskTimedOutEventAttributes: 'timed out',
+  activityTaskCanceledEventAttributes: 'cancelled',
+  childWorkflowExecutionCompletedEventAttributes: 'completed',
+  childWorkflowExecutionFailedEventAttributes: 'failed',
+  childWorkflowExecutionTimedOutEventAttributes: 'timed out',
+  childWorkflowExecutionCanceledEventAttributes: 'cancelled',
+  childWorkflowExecutionTerminatedEventAttributes: 'failed',
+  startChildWorkflowExecutionFailedEventAttributes: 'failed',
+} as const satisfies Partial<Record<keyof Event, EndState>>;
+
+const ourMessages: readonly SentMessage['name'][] = Object.values(messageNames);
+
+/** In milliseconds since 1970. Histories that were read from a file have plain numbers. */
+function eventTimeMs({ eventTime }: Event): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
+}
+
+/** An object whose members are read one by one; anything else has none of them. */
+function objectIn(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }
 
 function isRow(value: unknown): value is ApprovalSummary {

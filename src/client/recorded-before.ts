@@ -1,11 +1,11 @@
-import type { temporal } from '@temporalio/proto';
-import { decideName } from '../contract.ts';
+import type { HistoryEvent } from '../core/events/history-event.ts';
 import { type ParsedDecision, parseDecision } from '../core/messages/decision.ts';
 import { isProblemError } from '../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
-import { readPayload } from './read-payload.ts';
-import { eventTimeMs } from './event-time.ts';
+import { decodeHistory } from './decode-history.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { valueReader } from './read-payload.ts';
 
 /** A decision in a run's history that no worker has applied yet. */
 export interface RecordedDecision {
@@ -25,8 +25,7 @@ const pagesRead = 5;
 export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
   try {
     const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });
-    const decisions = await Promise.all(events.toReversed().map((event) => decisionsIn(session, event)));
-    return decisions.flat();
+    return events.toReversed().flatMap(decisionsIn);
   } catch (error) {
     if (isProblemError(error)) return [];
     throw error;
@@ -42,11 +41,11 @@ export function recordedBefore(unapplied: readonly RecordedDecision[], decision:
   return earlier.filter((each) => each.decision.requestId === decision.requestId);
 }
 
-type Event = temporal.api.history.v1.IHistoryEvent;
-
 /** Newest first. */
-async function eventsSinceTask({ connection, namespace }: Session, workflowId: string): Promise<Event[]> {
-  const since: Event[] = [];
+async function eventsSinceTask(session: Session, workflowId: string): Promise<HistoryEvent[]> {
+  const { connection, namespace } = session;
+  const reader = new HistoryReader(valueReader(session));
+  const since: HistoryEvent[] = [];
   let nextPageToken: Uint8Array | undefined;
   for (let page = 0; page < pagesRead; page++) {
     const { history, nextPageToken: next } = await connection.workflowService.getWorkflowExecutionHistoryReverse({
@@ -55,24 +54,20 @@ async function eventsSinceTask({ connection, namespace }: Session, workflowId: s
       maximumPageSize: pageSize,
       nextPageToken,
     });
-    const events = history?.events ?? [];
-    const applied = events.findIndex(({ workflowTaskCompletedEventAttributes: task }) => task != null);
-    since.push(...(applied === -1 ? events : events.slice(0, applied)));
-    if (applied !== -1 || next.length === 0) break;
+    await decodeHistory(session, history?.events ?? []);
+    for (const event of (history?.events ?? []).map((each) => reader.read(each))) {
+      if (event.what?.kind === 'task_completed') return since;
+      since.push(event);
+    }
+    if (next.length === 0) break;
     nextPageToken = next;
   }
   return since;
 }
 
-async function decisionsIn(
-  session: Session,
-  { workflowExecutionSignaledEventAttributes, eventTime }: Event,
-): Promise<RecordedDecision[]> {
-  const { signalName, input } = workflowExecutionSignaledEventAttributes ?? {};
-  const [payload] = input?.payloads ?? [];
-  if (signalName !== decideName || payload === undefined) return [];
-  const at = new Date(eventTimeMs({ eventTime })).toISOString();
-  return [await readPayload(session, payload)].flat().flatMap((value) => {
+function decisionsIn({ at, what }: HistoryEvent): RecordedDecision[] {
+  if (what?.kind !== 'message' || what.name !== 'decide' || what.via !== 'signal') return [];
+  return [what.value].flat().flatMap((value) => {
     const parsed = parseDecision(value);
     return 'decision' in parsed ? [{ decision: parsed.decision, at }] : [];
   });

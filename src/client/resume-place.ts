@@ -2,8 +2,10 @@ import { ProblemError } from '../core/base/problem.ts';
 import { type EventPlace, eventIdOf, parseEventId } from '../core/events/event-id.ts';
 import type { GapEvent } from '../core/events/run-event.ts';
 import type { Session } from './connect.ts';
-import { findExecution, findExecutions, readPage, resetOf } from './read-executions.ts';
-import { eventTimeMs } from './event-time.ts';
+import { findExecutions } from './history-chain.ts';
+import { findExecution, pagesOf } from './read-executions.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { readValue } from './read-payload.ts';
 
 /** From where a stream goes on. */
 export interface ResumePlace {
@@ -45,18 +47,15 @@ async function afterReset(
   { runId: baseRunId, ...within }: EventPlace,
   runId: string,
 ): Promise<ResumePlace> {
-  for (let after: Uint8Array | undefined; ;) {
-    const page = await readPage(session, { workflowId, runId }, after === undefined ? {} : { after });
-    const reset = page.events.find((event) => resetOf(event)?.baseRunId === baseRunId);
-    if (reset !== undefined) {
-      const eventId = Number(reset.eventId);
+  const history = new HistoryReader(readValue);
+  for await (const events of pagesOf(session, { workflowId, runId })) {
+    for (const { eventId, at, what } of events.map((event) => history.read(event))) {
+      if (what?.kind !== 'reset' || what.baseRunId !== baseRunId) continue;
       if (within.eventId < eventId) return { place: { runId, ...within } };
       const place = { runId, eventId, index: 0 };
-      const at = new Date(eventTimeMs(reset)).toISOString();
       const message = 'An operator reset the run to an earlier point.';
       return { place, gap: { type: 'gap', id: eventIdOf(place), workflowId, at, reason: 'reset', message } };
     }
-    if (page.next === undefined) return {};
-    after = page.next;
   }
+  return {};
 }

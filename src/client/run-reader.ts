@@ -1,16 +1,15 @@
-import type { temporal } from '@temporalio/proto';
-import { workflowType } from '../contract.ts';
 import { type EventPlace, isAfter } from '../core/events/event-id.ts';
+import type { HistoryEvent } from '../core/events/history-event.ts';
 import type { RecordedEvent } from '../core/events/run-event.ts';
 import type { PendingModelCall } from '../core/events/transcript-events.ts';
 import { EventRedactor } from '../core/events/event-redactor.ts';
 import { RunProjection } from '../core/events/run-projection.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
+import { findExecutions } from './history-chain.ts';
 import { HistoryReader } from './read-history-event.ts';
-import { describeExecution, findExecutions, readPage, resetOf } from './read-executions.ts';
-
-type Event = temporal.api.history.v1.IHistoryEvent;
+import { describeExecution, pagesOf, readPage } from './read-executions.ts';
+import { type ReadValue, valueReader } from './read-payload.ts';
 
 /** The event at which a reader is. */
 export interface ReaderPlace {
@@ -26,8 +25,9 @@ export interface ReaderPlace {
 export class RunReader {
   readonly #session: Session;
   readonly #workflowId: string;
+  readonly #values: ReadValue;
+  readonly #history: HistoryReader;
   #projection: RunProjection;
-  #history: HistoryReader;
   #place: ReaderPlace;
   #next: Uint8Array | undefined;
   /** True once the present execution has been read to its end, as far as it goes now. */
@@ -53,8 +53,9 @@ export class RunReader {
     this.#place = { runId, eventId: 0 };
     this.#ahead = ahead;
     this.executions = [runId];
-    this.#projection = new RunProjection(workflowId, workflowType);
-    this.#history = new HistoryReader(session.client.options.loadedDataConverter.payloadConverter);
+    this.#projection = new RunProjection(workflowId);
+    this.#values = valueReader(session);
+    this.#history = new HistoryReader(this.#values);
   }
 
   /**
@@ -64,7 +65,7 @@ export class RunReader {
    */
   static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
-    const redactor = redacted ? new EventRedactor(workflowType) : undefined;
+    const redactor = redacted ? new EventRedactor() : undefined;
     if (redactor !== undefined) await learnPolicies(session, { workflowId, runId: executions.at(-1)! }, redactor);
     const reader = new RunReader(session, workflowId, executions, redactor);
     if (missing !== undefined) reader.#projection.noteGap(retentionGap(missing));
@@ -103,15 +104,17 @@ export class RunReader {
     const page = await readPage(this.#session, from, { ...options, ...(this.#next && { after: this.#next }) });
     // A page that begins anew, after an error, repeats what was read.
     const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
-    const last = fresh.at(-1);
-    const resetRunId =
-      last?.workflowExecutionTerminatedEventAttributes == null ? undefined : await this.#resetOf(runId);
     await decodeHistory(this.#session, fresh);
+    const last = fresh.at(-1);
+    // Alone, because after an error it is read again with the others.
+    const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
+    const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
     const before = this.redactor?.policyVersion;
-    const events = fresh.flatMap((event) => (event === last && resetRunId !== undefined ? [] : this.#project(event)));
+    const taken = resetRunId === undefined ? fresh : fresh.slice(0, -1);
+    const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
     // A policy among them may hide more of the calls before it.
     if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
-    const follower = resetRunId ?? (last === undefined ? undefined : nextExecution(last));
+    const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
     this.#next = page.next;
     this.#isAtEnd = page.next === undefined && follower === undefined;
     if (resetRunId !== undefined) await this.#startOver(runId);
@@ -124,15 +127,14 @@ export class RunReader {
     this.#next = undefined;
   }
 
-  #project(event: Event): RecordedEvent[] {
+  #project(event: HistoryEvent): RecordedEvent[] {
     const { runId } = this.#place;
-    this.#place = { runId, eventId: Number(event.eventId) };
-    const read = this.#history.read(event);
-    this.redactor?.learn(read);
-    const events = this.#projection.add(runId, read);
+    this.#place = { runId, eventId: event.eventId };
+    this.redactor?.learn(event);
+    const events = this.#projection.add(runId, event);
     this.redactor?.note(events);
     if (this.#repeatsUntil === undefined) return events;
-    if (resetOf(event)?.baseRunId === this.#repeatsUntil) {
+    if (event.what?.kind === 'reset' && event.what.baseRunId === this.#repeatsUntil) {
       this.#repeatsUntil = undefined;
       this.#projection.noteGap({ reason: 'reset', message: 'An operator reset the run to an earlier point.' });
     }
@@ -153,7 +155,7 @@ export class RunReader {
   /** The execution that was reset is no part of the run any more: projects the run anew, up to the reset. */
   async #startOver(baseRunId: string): Promise<void> {
     const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
-    this.#projection = new RunProjection(this.#workflowId, workflowType);
+    this.#projection = new RunProjection(this.#workflowId);
     if (missing !== undefined) this.#projection.noteGap(retentionGap(missing));
     this.#repeatsUntil = baseRunId;
     const [first = '', ...ahead] = executions;
@@ -168,27 +170,13 @@ async function learnPolicies(
   execution: { workflowId: string; runId: string },
   redactor: EventRedactor,
 ): Promise<void> {
-  const history = new HistoryReader(session.client.options.loadedDataConverter.payloadConverter);
-  let after: Uint8Array | undefined;
-  do {
-    const { events, next } = await readPage(session, execution, { size: 1_000, after });
+  const history = new HistoryReader(valueReader(session));
+  for await (const events of pagesOf(session, execution, 1_000)) {
     await decodeHistory(session, events);
     for (const event of events) redactor.learn(history.read(event));
-    after = next;
-  } while (after !== undefined);
+  }
 }
 
 function retentionGap(missing: string): { reason: 'retention'; message: string } {
   return { reason: 'retention', message: `The server no longer has what was before: execution ${missing} is gone.` };
-}
-
-/** The execution that continues the run, if this event is the last one of its own. */
-function nextExecution(event: Event): string | undefined {
-  const next =
-    event.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ??
-    event.workflowExecutionCompletedEventAttributes?.newExecutionRunId ??
-    event.workflowExecutionFailedEventAttributes?.newExecutionRunId ??
-    event.workflowExecutionTimedOutEventAttributes?.newExecutionRunId ??
-    '';
-  return next === '' ? undefined : next;
 }

@@ -1,5 +1,4 @@
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
-import { orderedEntries } from '../core/ledger/journal.ts';
 import type { CountedRun } from '../core/audit/decision-statistics.ts';
 import { isProblemError } from '../core/base/problem.ts';
 import { jsonDigest } from '../core/base/digest.ts';
@@ -10,12 +9,10 @@ import type { GateConfig } from '../core/policy/gate-config.ts';
 import type { RunConfig } from '../core/policy/run-config.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import type { Session } from './connect.ts';
-import { decodeHistory } from './decode-history.ts';
-import { fetchHistoryChain, type HistoryExecution } from './history-chain.ts';
-import { eventTime } from './event-time.ts';
+import { entriesOf, wasEnded } from './fetch-journal.ts';
+import { fetchRun, type ReadExecution } from './history-chain.ts';
 import { historyFacts } from './history-facts.ts';
 import { inParallel } from './in-parallel.ts';
-import { entriesOf } from './journal-of.ts';
 import { gatedRunsQuery } from './list-runs.ts';
 import { listedExecutions } from './listed-executions.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -101,11 +98,7 @@ async function surveyedRun(
 ): Promise<SurveyedRun | undefined> {
   try {
     return await untilAborted(session, signal, async () => {
-      const { executions } = await fetchHistoryChain(session, workflowId, runId);
-      await decodeHistory(
-        session,
-        executions.flatMap(({ events }) => events),
-      );
+      const { executions } = await fetchRun(session, workflowId, runId);
       return { workflowId, ...factsOf(executions) };
     });
   } catch (error) {
@@ -114,16 +107,13 @@ async function surveyedRun(
   }
 }
 
-function factsOf(executions: readonly HistoryExecution[]): Omit<SurveyedRun, 'workflowId'> {
-  const { config } = historyFacts(executions);
+function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workflowId'> {
+  const { first: config } = historyFacts(executions).policies;
   const ceiling = config === undefined ? undefined : recordedCeiling(config);
-  const last = executions.at(-1)?.events.at(-1);
   return {
-    startedAt: eventTime(executions[0]?.events[0]) ?? '',
-    entries: orderedEntries(entriesOf(executions)),
-    ended:
-      last?.workflowExecutionTerminatedEventAttributes != null ||
-      last?.workflowExecutionTimedOutEventAttributes != null,
+    startedAt: executions[0]?.events[0]?.at ?? '',
+    entries: entriesOf(executions),
+    ended: executions.slice(-1).some(wasEnded),
     ...(typeof config?.agent === 'string' && { agent: config.agent }),
     ...(ceiling != null && { policy: ceiling.digest }),
     ...(ceiling !== undefined && { ceiling }),

@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { CallModelResult } from '../activities/model-turn.ts';
 import type { CountersignClient } from '../client/countersign-client.ts';
-import { journalIn } from '../client/journal-of.ts';
+import { journalIn } from '../client/written-by-gate.ts';
 import { activityNames, type JournalEntry } from '../contract.ts';
 import type { Json } from '../core/base/tool-call.ts';
 

@@ -7,6 +7,8 @@ import { sealer } from '../../src/core/audit/seal-lines.ts';
 import { createReviewerKey } from '../../src/client/reviewer-key.ts';
 import { RunLines } from '../../src/client/audit-lines.ts';
 import { auditedRun } from '../../src/client/audited-run.ts';
+import { fetchRun } from '../../src/client/history-chain.ts';
+import { readExecutions } from '../support/read-histories.ts';
 import { LiveComparison } from '../../src/client/verify-live.ts';
 import { edited, exported, lineOf, resealed, verified } from '../support/audit-file.ts';
 import { eventually } from '../support/eventually.ts';
@@ -151,7 +153,7 @@ describe('a run that was approved by two, over several executions', () => {
   });
 
   test('shows in no export the secret of its salts', async () => {
-    const { tree } = auditedRun('default', await decodedHistories(run.workflowId));
+    const { tree } = auditedRun('default', run.workflowId, await fetchRun(world.client.session, run.workflowId));
     expect(tree.secret).toMatch(/^[0-9a-f]{64}$/);
     expect(texts.join('\n')).not.toContain(tree.secret);
   });
@@ -183,16 +185,6 @@ describe('a run that was approved by two, over several executions', () => {
     await expect(exported(lines)).rejects.toMatchObject({ code: 'arguments_invalid' });
   });
 });
-
-async function decodedHistories(workflowId: string) {
-  const { decodeHistory } = await import('../../src/client/decode-history.ts');
-  const { executions } = await world.client.historyChain(workflowId);
-  await decodeHistory(
-    world.client.session,
-    executions.flatMap(({ events }) => events),
-  );
-  return executions;
-}
 
 describe('a run that did not end by itself', () => {
   test.each<[string, (run: RunInTest) => Promise<unknown>, string, string[]]>([
@@ -323,9 +315,9 @@ describe('what is gone', () => {
     const run = await world.start([pay('a'), pay('b'), pay('c'), { text: 'done' }]);
     for (let call = 0; call < 3; call++) await answered(run);
     await run.result();
-    const executions = await decodedHistories(run.workflowId);
-    const whole = auditedRun('default', executions);
-    const rest = auditedRun('default', executions.slice(1));
+    const { executions } = await fetchRun(world.client.session, run.workflowId);
+    const whole = auditedRun('default', run.workflowId, { executions, unread: 0 });
+    const rest = auditedRun('default', run.workflowId, { executions: executions.slice(1), unread: 0 });
     const seal = sealer();
     const texts = [
       { line: 'export' as const, format: 1, namespace: 'default', at: '', of: { query: '' }, withheld: [] },
@@ -353,7 +345,7 @@ describe('what is gone', () => {
   test('a history of an older version has no head, and its export verifies all the same', async () => {
     const file = join(import.meta.dirname, '../histories/0.1.0-asked-approved.json');
     const { events } = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')) as object);
-    const run = auditedRun('default', [{ workflowId: 'w', runId: 'r', events: events! }]);
+    const run = auditedRun('default', 'w', { executions: readExecutions([{ runId: 'r', events }]), unread: 0 });
     const seal = sealer();
     const texts = [...new RunLines(1, new Set()).part(run, true)].map((line) => JSON.stringify(seal(line)));
     expect(linesOf(texts)[0]).toMatchObject({ committed: false });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { projectHistories } from '../../src/client/journal-of.ts';
+import { projectHistories } from '../support/read-histories.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { projectHistories } from '../../src/client/journal-of.ts';
+import { projectHistories } from '../support/read-histories.ts';
 import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 

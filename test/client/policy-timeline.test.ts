@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HistoryFacts } from '../../src/client/history-facts.ts';
 import { PolicyTimeline } from '../../src/client/policy-timeline.ts';
+import { RecordedPolicies } from '../../src/core/events/recorded-policies.ts';
 import { policyDigest } from '../../src/core/policy/policy-digest.ts';
 import { changeRunSide } from '../../src/core/policy/run-side.ts';
 import type { AgentConfig } from '../../src/core/policy/run-config.ts';
@@ -15,22 +15,14 @@ function agent(name: string, reason: string): AgentConfig {
 
 test('a change of the policies may come before the first entry of the agent that took over', () => {
   const [first, second] = [agent('front', 'A'), agent('billing', 'B')];
-  const facts = {
-    config: { ...first, handoffs: [second], continueAsNewAfter: { historyEvents: 8_000, updates: 1_500 } },
-    isAgentRun: true,
-    messages: [{ mode: 'plan' }],
-    pasts: [],
-    contexts: [],
-    edits: [],
-    changes: [],
-    started: [],
-    read: [],
-    parents: [],
-    turns: new Map(),
-  } satisfies HistoryFacts;
+  const recorded = new RecordedPolicies();
+  const result = { ...first, handoffs: [second], continueAsNewAfter: { historyEvents: 8_000, updates: 1_500 } };
+  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  recorded.take({ kind: 'ended', activity, state: 'completed', end: { result } });
+  recorded.take({ kind: 'message', name: 'setPolicy', via: 'signal', value: { mode: 'plan' } });
   const run = changeRunSide(second.run, { mode: 'plan' });
   const entry = { seq: 1, at: '2026-01-02T03:00:00.000Z', engine: 2 } as const;
-  const timeline = new PolicyTimeline(facts);
+  const timeline = new PolicyTimeline(recorded);
   expect(timeline.at({ ...entry, kind: 'policy', policyDigest: policyDigest({ ...(run && { run }) }) })).toEqual({
     agent: 'billing',
     layers: { run },

@@ -7,6 +7,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import { evidenceOf } from '../../src/client/evidence-of.ts';
+import { readExecutions } from './read-histories.ts';
 import { connect, type Session } from '../../src/client/connect.ts';
 import { verifyEvidence } from '../../src/core/audit/verify-evidence.ts';
 import { EncryptionCodec } from '../../src/codec.ts';
@@ -162,7 +163,7 @@ async function historyOf({ session, workflowId, runId }: Execution): Promise<His
 /** One execution by itself: a continued one begins with what it was handed. */
 function ruleAgain({ workflowId, runId }: Execution, history: History): void {
   const { agreed, differing, notReRuled } = report.rulings;
-  const { entries, evidence } = evidenceOf([history]);
+  const { entries, evidence } = evidenceOf(readExecutions([history]));
   const again = verifyEvidence(entries, evidence);
   report.rulings.agreed = agreed + again.agreed.length;
   differing.push(...again.differing.map(({ sentence }) => ({ workflowId, runId, sentence })));

@@ -30,7 +30,7 @@ export class ApprovalEvents {
   }
 
   /** Takes the entries first: the memo of the same event shows what they led to. */
-  add({ journal = [], open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
+  add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
     const drafts = entries.flatMap((entry) => this.#entry(entry, entries));

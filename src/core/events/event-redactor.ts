@@ -27,16 +27,10 @@ const startCodes: readonly ProblemCode[] = [
 ];
 
 export class EventRedactor {
-  readonly #agentRunType: string | undefined;
   #isAgentRun = false;
   readonly #policies = new HiddenByPolicies();
   readonly #texts = new TextRedactor(this.#policies);
   readonly #tail = new TailRedactor(this.#texts);
-
-  /** `agentRunType`: the workflow type of agent runs, whose failures before they have policies are shown. */
-  constructor(agentRunType?: string) {
-    this.#agentRunType = agentRunType;
-  }
 
   /** False while the run has not loaded its policies: its events have to wait, or show nothing. */
   get isReady(): boolean {
@@ -56,7 +50,7 @@ export class EventRedactor {
   /** Takes the next event of the history. An event may be taken twice. */
   learn(event: HistoryEvent): void {
     const { what } = event;
-    if (what?.kind === 'started') this.#isAgentRun = what.workflowType === this.#agentRunType;
+    if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     this.#policies.learn(event);
   }
 

@@ -1,44 +1,105 @@
 import type { ApprovalSummary } from '../ledger/approval-index.ts';
-import type { JournalEntry } from '../ledger/journal-entry.ts';
+import type { JournalEntry, JournalHead } from '../ledger/journal-entry.ts';
 
-/** One event of a run's history, as far as run events are made of it. Payloads are decoded; see `isUndecodable`. */
+/**
+ * One event of a run's history, as everything that reads a run sees it: `client/read-history-event.ts` makes it of
+ * Temporal's event. Payloads are decoded; see `isUndecodable`.
+ */
 export interface HistoryEvent {
   /** From 1 in each execution. */
   eventId: number;
   /** ISO 8601: when the server recorded it. */
   at: string;
-  /** Absent: no run event is made of it. */
-  what?: Happening;
+  /** Absent: nobody asks what the event is. */
+  what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
-  journal?: readonly JournalEntry[];
+  journal: readonly JournalEntry[];
+  /** The head over the most entries, in the same payloads. */
+  head?: JournalHead;
   /** The open requests that the gate wrote into the memo. */
   open?: readonly ApprovalSummary[];
   /** The number of payloads, among those that run events are made of, that cannot be decoded here. */
   unread?: number;
 }
 
-export type Happening =
-  /** `carried`: what the execution before this one handed over. */
-  | { kind: 'started'; workflowType: string; isFirst: boolean; input: unknown; carried?: unknown }
-  | { kind: 'model_scheduled'; activityId: string; input: unknown }
-  /** An activity whose result holds policies: of the agent, of `setPolicy`, of the runs above. */
-  | { kind: 'policies_scheduled' }
-  | { kind: 'tool_scheduled'; callId: string; toolName: string; arguments: unknown }
-  | { kind: 'ended'; scheduledEventId: number; end: ActivityEnd }
-  | { kind: 'nested_started'; workflowId: string }
-  | { kind: 'nested_completed'; workflowId: string; result: unknown }
+/** What one event of a history says. */
+export type Fact =
+  | Started
+  | { kind: 'scheduled'; activity: Activity }
+  /** An attempt of an activity began, or a nested workflow. */
+  | { kind: 'attempted'; activity: Activity; attempt?: number; worker?: string }
+  | { kind: 'ended'; activity: Activity; state: EndState; end: ActivityEnd }
+  | SentMessage
+  /** A worker has taken all events before this one. */
+  | { kind: 'task_completed' }
+  /** An operator reset execution `baseRunId`: this execution repeats it up to here. */
+  | { kind: 'reset'; baseRunId: string }
   | RunEnd;
 
-/** `continues`: another execution of the workflow follows. */
-export type RunEnd =
-  | { kind: 'continued' }
-  | { kind: 'completed'; result: unknown; continues?: boolean }
-  | { kind: 'failed'; failure: PlainFailure; continues?: boolean }
-  | { kind: 'timed_out'; continues?: boolean }
-  | { kind: 'cancelled' }
-  | { kind: 'terminated'; reason: string };
+/** An execution began. */
+export interface Started {
+  kind: 'started';
+  workflowType: string;
+  /** False: a workflow of one's own. */
+  isAgentRun: boolean;
+  workflowId: string;
+  /** Temporal's run ids: of this execution, and of the first one of the run. */
+  runId: string;
+  firstRunId: string;
+  /** Temporal's run id of the execution that continued as this one. */
+  before?: string;
+  /** Of an agent run; what a workflow of one's own was started with is its author's. */
+  input?: unknown;
+  /** What that execution handed over, naming itself as the writer. Null: an agent run continues, and nobody can say with what. */
+  carried?: unknown;
+}
+
+/** What an execution started: an activity or another workflow. */
+export type Activity = { scheduledEventId: number } & (
+  | { kind: 'model'; activityId: string; input: unknown }
+  /** A call that passed the gate. `values`: what the tool gets, without the permit. */
+  | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
+  /** Loads the policies and the definition of an agent or of a gate. */
+  | { kind: 'config'; context?: unknown }
+  | { kind: 'verified'; context?: unknown }
+  /** Reads the policy of a `setPolicy`, written as `document`. */
+  | { kind: 'policy'; document: unknown }
+  | { kind: 'parents' }
+  /** Checks what a reviewer wrote in place of the arguments. */
+  | { kind: 'edit'; tool: unknown }
+  | { kind: 'nested'; workflowId: string; isAgentRun: boolean }
+  | { kind: 'other' }
+);
+
+/** A permit, of which only the id of its call has been looked at. */
+export interface ClaimedPermit {
+  callId: string;
+  digest?: unknown;
+  definition?: unknown;
+}
+
+export type EndState = 'completed' | 'failed' | 'timed out' | 'cancelled';
 
 export type ActivityEnd = { result: unknown } | { failure: PlainFailure };
+
+/** One of our messages. */
+export interface SentMessage {
+  kind: 'message';
+  name: 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate' | 'message' | 'close';
+  via: 'signal' | 'update';
+  /** The identity that the sender's client gave itself. */
+  sender?: string;
+  value: unknown;
+}
+
+/** `next`: Temporal's run id of the execution that follows. */
+export type RunEnd =
+  | { kind: 'continued'; next?: string }
+  | { kind: 'completed'; result: unknown; next?: string }
+  | { kind: 'failed'; failure: PlainFailure; next?: string }
+  | { kind: 'timed_out'; next?: string }
+  | { kind: 'cancelled' }
+  | { kind: 'terminated'; reason: string };
 
 /** The failure that decides how an activity or a run ended, without the failures around it. */
 export interface PlainFailure {
@@ -46,6 +107,8 @@ export interface PlainFailure {
   /** Of an application failure. */
   type?: string;
   message: string;
+  /** Of a refusal because the tool has changed. */
+  details?: unknown[];
 }
 
 /** Text as it is, any other value as its JSON. */

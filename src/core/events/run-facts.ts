@@ -46,11 +46,3 @@ export function noFacts(workflowId: string): RunFacts {
     contextSummary: '',
   };
 }
-
-/** True if a policy in this value, however deep, says that reviewers see no arguments. */
-export function hidesArguments(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { approval } = value as { approval?: { includeArguments?: unknown } | null };
-  if (typeof approval === 'object' && approval?.includeArguments === false) return true;
-  return Object.values(value).some(hidesArguments);
-}

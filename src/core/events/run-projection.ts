@@ -7,14 +7,16 @@ import { isProblemCode } from '../base/problem.ts';
 import type { CallOutcome } from '../ledger/approval.ts';
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf } from './event-id.ts';
-import { type HistoryEvent, type PlainFailure, type RunEnd, textOf } from './history-event.ts';
+import { HiddenByPolicies } from './hidden-by-policies.ts';
+import { type Fact, type HistoryEvent, type PlainFailure, textOf } from './history-event.ts';
 import type { EventDraft, GapEvent, RecordedEvent, RunCompleteEvent } from './run-event.ts';
-import { noFacts } from './run-facts.ts';
+import { noFacts, type RunFacts } from './run-facts.ts';
 import { type PendingModelCall, TranscriptEvents } from './transcript-events.ts';
 
 export class RunProjection {
   readonly #workflowId: string;
-  readonly #agentRunType: string;
+  readonly #facts: RunFacts;
+  readonly #policies = new HiddenByPolicies();
   readonly #approvals: ApprovalEvents;
   readonly #transcript: TranscriptEvents;
   #isAgentRun = false;
@@ -22,13 +24,11 @@ export class RunProjection {
   #gap: Pick<GapEvent, 'reason' | 'message'> | undefined;
   #isComplete = false;
 
-  /** `agentRunType`: the workflow type of agent runs; any other workflow is one of one's own. */
-  constructor(workflowId: string, agentRunType: string) {
+  constructor(workflowId: string) {
     this.#workflowId = workflowId;
-    this.#agentRunType = agentRunType;
-    const facts = noFacts(workflowId);
-    this.#approvals = new ApprovalEvents(facts);
-    this.#transcript = new TranscriptEvents(facts, this.#approvals.outcomes);
+    this.#facts = noFacts(workflowId);
+    this.#approvals = new ApprovalEvents(this.#facts);
+    this.#transcript = new TranscriptEvents(this.#facts, this.#approvals.outcomes);
   }
 
   /** True once `RunCompleteEvent` was given. */
@@ -50,19 +50,18 @@ export class RunProjection {
   /** Takes the next event of the execution `runId`. */
   add(runId: string, event: HistoryEvent): RecordedEvent[] {
     const { eventId, at, what, unread = 0 } = event;
-    if (what?.kind === 'started') {
-      this.#isAgentRun = what.workflowType === this.#agentRunType;
-      this.#transcript.newExecution(this.#isAgentRun);
-    }
+    if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     const gaps = [this.#gap, unread > 0 ? undecodable(unread) : undefined].filter((each) => each !== undefined);
     this.#gap = undefined;
     const { drafts, entries } = this.#approvals.add(event);
+    this.#policies.learn(event);
+    this.#facts.hidesArguments = this.#policies.hidesArguments;
     const all: EventDraft[] = [
       ...gaps.map((gap) => ({ type: 'gap' as const, ...gap })),
       ...drafts,
       ...this.#transcript.rulings(entries),
-      ...(what === undefined ? [] : this.#transcript.add(eventId, what)),
-      ...(what === undefined ? [] : this.#end(what as RunEnd)),
+      ...this.#transcript.add(what),
+      ...this.#end(what),
     ];
     return all.map((draft, index) => {
       const id = eventIdOf({ runId, eventId, index });
@@ -71,15 +70,17 @@ export class RunProjection {
     });
   }
 
-  #end(what: RunEnd): EventDraft[] {
-    const end = ('continues' in what && what.continues === true) || !isEnd(what) ? undefined : this.#ended(what);
+  #end(what: Fact | undefined): EventDraft[] {
+    const end = this.#completion(what);
     if (end === undefined) return [];
     this.#isComplete = true;
     return [...this.#approvals.end(), { type: 'RunCompleteEvent', ...end }];
   }
 
-  #ended(what: RunEnd): Completion | undefined {
-    switch (what.kind) {
+  /** Undefined if the run has not ended: another execution may follow this one. */
+  #completion(what: Fact | undefined): Completion | undefined {
+    if (what !== undefined && 'next' in what) return undefined;
+    switch (what?.kind) {
       case 'completed':
         return this.#isAgentRun ? completionOf(what.result) : { status: 'completed', output: textOf(what.result) };
       case 'failed':
@@ -91,18 +92,20 @@ export class RunProjection {
       case 'timed_out':
         return failed('The run timed out.');
       case 'continued':
+      case 'started':
+      case 'scheduled':
+      case 'attempted':
+      case 'ended':
+      case 'message':
+      case 'task_completed':
+      case 'reset':
+      case undefined:
         return undefined;
     }
   }
 }
 
 type Completion = Pick<RunCompleteEvent, 'status' | 'output' | 'outcomes' | 'failure'>;
-
-const ends = ['continued', 'completed', 'failed', 'timed_out', 'cancelled', 'terminated'];
-
-function isEnd(what: { kind: string }): what is RunEnd {
-  return ends.includes(what.kind);
-}
 
 function undecodable(payloads: number): Pick<GapEvent, 'reason' | 'message'> {
   const what = payloads === 1 ? 'A payload' : `${payloads} payloads`;

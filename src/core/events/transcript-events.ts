@@ -6,17 +6,11 @@ import { inlineLimits } from '../base/size-limits.ts';
 import type { Json } from '../base/tool-call.ts';
 import { isUndecodable } from '../base/undecodable.ts';
 import type { ApprovalEvents } from './approval-events.ts';
-import type { Happening } from './history-event.ts';
+import type { Activity, ActivityEnd, Fact, Started } from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
-import { hidesArguments, type KnownCall, type RunFacts } from './run-facts.ts';
+import { type KnownCall, type RunFacts } from './run-facts.ts';
 import { toolEnd, type ToolEnd } from './tool-end.ts';
-
-/** An activity that has been scheduled and has not ended. */
-type Scheduled =
-  | { kind: 'model'; turn: number; activityId: string; agentName: string }
-  | { kind: 'tool'; callId: string }
-  | { kind: 'policies' };
 
 /** A model call that has been scheduled and has not ended. */
 export interface PendingModelCall {
@@ -28,9 +22,8 @@ export interface PendingModelCall {
 export class TranscriptEvents {
   readonly #facts: RunFacts;
   readonly #outcomes: ApprovalEvents['outcomes'];
-  /** By the event that scheduled it; of the present execution. */
-  readonly #scheduled = new Map<number, Scheduled>();
-  readonly #nested = new Map<string, string>();
+  /** The model call in flight, and the event that scheduled it. */
+  #model: { scheduledEventId: number; call: PendingModelCall } | undefined;
   /** The messages of the transcript that have their events; undefined if its beginning is unknown. */
   #known: number | undefined;
   #agentName: string | undefined;
@@ -44,14 +37,7 @@ export class TranscriptEvents {
 
   /** The model call in flight. */
   get pendingModelCall(): PendingModelCall | undefined {
-    for (const each of this.#scheduled.values()) if (each.kind === 'model') return each;
-    return undefined;
-  }
-
-  newExecution(isAgentRun: boolean): void {
-    this.#isAgentRun = isAgentRun;
-    this.#scheduled.clear();
-    this.#nested.clear();
+    return this.#model?.call;
   }
 
   /** Calls of a workflow of one's own that were answered without an activity. */
@@ -68,46 +54,53 @@ export class TranscriptEvents {
     });
   }
 
-  add(eventId: number, what: Happening): EventDraft[] {
-    switch (what.kind) {
+  add(what: Fact | undefined): EventDraft[] {
+    switch (what?.kind) {
       case 'started':
         return this.#started(what);
-      case 'model_scheduled':
-        return this.#modelScheduled(eventId, what);
-      case 'policies_scheduled':
-        this.#scheduled.set(eventId, { kind: 'policies' });
-        return [];
-      case 'tool_scheduled':
-        return this.#toolScheduled(eventId, what);
+      case 'scheduled':
+        return this.#scheduled(what.activity);
+      case 'attempted':
+        return this.#nestedStarted(what.activity);
       case 'ended':
         return this.#ended(what);
-      case 'nested_started':
-        return this.#nestedStarted(what);
-      case 'nested_completed':
-        return this.#nestedCompleted(what);
-      default:
+      case 'message':
+      case 'task_completed':
+      case 'reset':
+      case 'continued':
+      case 'completed':
+      case 'failed':
+      case 'timed_out':
+      case 'cancelled':
+      case 'terminated':
+      case undefined:
         return [];
     }
   }
 
-  #started({ isFirst, input, carried }: Extract<Happening, { kind: 'started' }>): EventDraft[] {
-    this.#facts.hidesArguments ||= hidesArguments(carried);
+  #started({ isAgentRun, before, input }: Started): EventDraft[] {
+    this.#isAgentRun = isAgentRun;
+    this.#model = undefined;
     const run = this.#isAgentRun ? readRunInput(input) : undefined;
     if (run === undefined) return [];
     const { agent, messages, lineage, metadata, callerUserId } = run;
     Object.assign(this.#facts, { lineage, metadata, callerUserId });
-    if (!isFirst) return [];
+    if (before !== undefined) return [];
     this.#agentName = agent;
     this.#known = messages.length;
     return messages.flatMap((each) => this.#message(each));
   }
 
+  #scheduled(activity: Activity): EventDraft[] {
+    if (activity.kind === 'model') return this.#modelScheduled(activity);
+    return activity.kind === 'tool' ? this.#toolScheduled(activity) : [];
+  }
+
   /** The input of a model call holds the transcript so far: what the model is told of each call, word for word. */
-  #modelScheduled(eventId: number, what: Extract<Happening, { kind: 'model_scheduled' }>): EventDraft[] {
-    const { activityId } = what;
-    const input = readModelInput(what.input);
+  #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
+    const input = readModelInput(given);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
-    this.#scheduled.set(eventId, { kind: 'model', turn, activityId, agentName });
+    this.#model = { scheduledEventId, call: { turn, activityId } };
     const drafts = messages === undefined ? [] : this.#fresh(messages);
     this.#facts.calls.clear();
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
@@ -131,9 +124,10 @@ export class TranscriptEvents {
     });
   }
 
-  #modelEnded({ turn, agentName }: { turn: number; agentName: string }, result: unknown): EventDraft[] {
+  #modelEnded({ turn }: PendingModelCall, result: unknown): EventDraft[] {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
+    const agentName = this.#agentName ?? '';
     const { text, contextSummary, calls } = answer;
     for (const [index, { toolName, arguments: args, assessment, redaction }] of calls.entries()) {
       const callId = `${turn}.${index + 1}`;
@@ -152,10 +146,9 @@ export class TranscriptEvents {
     ];
   }
 
-  #toolScheduled(eventId: number, what: Extract<Happening, { kind: 'tool_scheduled' }>): EventDraft[] {
-    const { callId, toolName } = what;
-    this.#scheduled.set(eventId, { kind: 'tool', callId });
-    const args = isUndecodable(what.arguments) ? undefined : (what.arguments as Json);
+  #toolScheduled({ name: toolName, permit: { callId }, values }: Of<'tool'>): EventDraft[] {
+    const given = this.#isAgentRun ? values[0] : values;
+    const args = isUndecodable(given) ? undefined : (given as Json);
     const known = this.#facts.calls.get(callId);
     if (known !== undefined) {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
@@ -166,34 +159,49 @@ export class TranscriptEvents {
     return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
 
-  #ended({ scheduledEventId, end }: Extract<Happening, { kind: 'ended' }>): EventDraft[] {
-    const scheduled = this.#scheduled.get(scheduledEventId);
-    this.#scheduled.delete(scheduledEventId);
-    if (scheduled?.kind === 'policies' && 'result' in end) {
-      this.#facts.hidesArguments ||= hidesArguments(end.result);
-      this.#facts.mayHideMore = true;
+  #ended({ activity, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
+    switch (activity.kind) {
+      case 'config':
+      case 'policy':
+      case 'parents':
+        if ('result' in end) this.#facts.mayHideMore = true;
+        return [];
+      case 'model': {
+        const { scheduledEventId, call } = this.#model ?? {};
+        if (call === undefined || scheduledEventId !== activity.scheduledEventId) return [];
+        this.#model = undefined;
+        return 'result' in end ? this.#modelEnded(call, end.result) : [];
+      }
+      case 'tool':
+        return this.#toolEnded(activity.permit.callId, end);
+      case 'nested':
+        return 'result' in end ? this.#nestedCompleted(activity, end.result) : [];
+      case 'edit':
+      case 'verified':
+      case 'other':
+        return [];
     }
-    if (scheduled?.kind === 'model' && 'result' in end) return this.#modelEnded(scheduled, end.result);
-    if (scheduled?.kind !== 'tool') return [];
-    const call = this.#facts.calls.get(scheduled.callId);
+  }
+
+  #toolEnded(callId: string, end: ActivityEnd): EventDraft[] {
+    const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
     const drafts = call === undefined || ended === undefined ? [] : this.#answer(call, ended);
     // No turn ends the calls of a workflow of one's own.
-    if (!this.#isAgentRun) this.#facts.calls.delete(scheduled.callId);
+    if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
 
-  #nestedStarted({ workflowId }: Extract<Happening, { kind: 'nested_started' }>): EventDraft[] {
-    // The id of a nested run is `RUN/CALL`.
-    const callId = workflowId.slice(workflowId.lastIndexOf('/') + 1);
-    this.#nested.set(workflowId, callId);
-    return [item({ type: 'nested_run', callId, workflowId })];
+  #nestedStarted(activity: Activity): EventDraft[] {
+    if (activity.kind !== 'nested' || !activity.isAgentRun) return [];
+    const { workflowId } = activity;
+    return [item({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
   /** Of a nested run that ended otherwise, the input of the next model call says what the model is told. */
-  #nestedCompleted({ workflowId, result }: Extract<Happening, { kind: 'nested_completed' }>): EventDraft[] {
+  #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
-    const call = this.#facts.calls.get(this.#nested.get(workflowId) ?? '');
+    const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;
     if (call === undefined || status !== 'completed' || typeof output !== 'string') return [];
     if (byteLength(output) > inlineLimits.resultBytes) return [];
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
@@ -221,6 +229,13 @@ export class TranscriptEvents {
     if (role === 'user') this.#facts.contextSummary = content;
     return content.trim() === '' ? [] : [item({ type: 'message', role, content })];
   }
+}
+
+type Of<Kind extends Activity['kind']> = Extract<Activity, { kind: Kind }>;
+
+/** The id of a nested run is `RUN/CALL`. */
+function callIdOf({ workflowId }: Of<'nested'>): string {
+  return workflowId.slice(workflowId.lastIndexOf('/') + 1);
 }
 
 function item(of: RunItem): EventDraft {

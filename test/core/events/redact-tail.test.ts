@@ -19,9 +19,10 @@ const policy = (more: Partial<Policy> = {}): Policy => ({
 function redactorOf(run?: Policy): EventRedactor {
   const redactor = new EventRedactor();
   const at = '2026-01-01T00:00:00.000Z';
-  redactor.learn({ eventId: 5, at, what: { kind: 'policies_scheduled' } });
   const result = { policyDigest: 'x', ...(run !== undefined && { run }) };
-  redactor.learn({ eventId: 7, at, what: { kind: 'ended', scheduledEventId: 5, end: { result } } });
+  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  const what = { kind: 'ended', activity, state: 'completed', end: { result } } as const;
+  redactor.learn({ eventId: 7, at, what, journal: [] });
   return redactor;
 }
 

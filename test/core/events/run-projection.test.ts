@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HistoryReader } from '../../../src/client/read-history-event.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
-import { workflowType } from '../../../src/contract.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { HistoryEvent } from '../../../src/core/events/history-event.ts';
 import type { RecordedEvent } from '../../../src/core/events/run-event.ts';
 import { isAfter, parseEventId } from '../../../src/core/events/event-id.ts';
@@ -14,12 +13,12 @@ import { type StoredRun, storedRuns } from '../../support/stored-runs.ts';
 type Step = [runId: string, event: HistoryEvent];
 
 function stepsOf({ executions }: StoredRun): Step[] {
-  const reader = new HistoryReader(payloadConverter);
+  const reader = new HistoryReader((payload) => payloadConverter.fromPayload(payload));
   return executions.flatMap(({ runId, events }) => events.map((event): Step => [runId, reader.read(event)]));
 }
 
 function project(workflowId: string, steps: readonly Step[]): RecordedEvent[] {
-  const projection = new RunProjection(workflowId, workflowType);
+  const projection = new RunProjection(workflowId);
   return steps.flatMap(([runId, event]) => projection.add(runId, event));
 }
 
@@ -101,7 +100,9 @@ describe.each(runs)('$name', (run) => {
       expect(call).toBeGreaterThanOrEqual(0);
       expect(items.indexOf(result)).toBeGreaterThan(call);
     }
-    const inputs = steps.flatMap(([, { what }]) => (what?.kind === 'model_scheduled' ? [what.input] : []));
+    const inputs = steps.flatMap(([, { what }]) =>
+      what?.kind === 'scheduled' && what.activity.kind === 'model' ? [what.activity.input] : [],
+    );
     const { messages } = (inputs.at(-1) ?? { messages: [] }) as { messages: { role: string; content: string }[] };
     const told = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
     const order = (callId: string): number => Number(callId.split('.')[0]) * 1_000 + Number(callId.split('.')[1]);
@@ -182,7 +183,7 @@ test('the result of an edited call names the arguments that ran', () => {
 test('without its first execution, a gap comes first, and nothing else is missing', () => {
   const run = runNamed('five-open-continued');
   const steps = stepsOf({ ...run, executions: run.executions.slice(1) });
-  const projection = new RunProjection(run.workflowId, workflowType);
+  const projection = new RunProjection(run.workflowId);
   projection.noteGap({ reason: 'retention', message: 'gone' });
   const events = steps.flatMap(([runId, event]) => projection.add(runId, event));
   expect(events[0]).toMatchObject({ type: 'gap', reason: 'retention', id: `${run.executions[1]!.runId}.1.0` });
@@ -198,8 +199,7 @@ test('without its first execution, a gap comes first, and nothing else is missin
 test('journal entries that no payload carries are named before the end', () => {
   const run = runNamed('always-and-never');
   const steps = stepsOf(run).map(([runId, { journal, ...event }]): Step => {
-    const kept = journal?.filter(({ seq }) => seq < 3 || seq > 5);
-    return [runId, { ...event, ...(kept !== undefined && { journal: kept }) }];
+    return [runId, { ...event, journal: journal.filter(({ seq }) => seq < 3 || seq > 5) }];
   });
   const events = project(run.workflowId, steps);
   expect(events.at(-2)).toMatchObject({ type: 'gap', reason: 'journal' });

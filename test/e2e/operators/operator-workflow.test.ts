@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunStatus } from '../../../src/contract.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onWorkflow, startBatch } from '../../support/operator.ts';
 import type { OperatorWorld } from '../../support/operator-world.ts';

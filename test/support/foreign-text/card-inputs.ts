@@ -25,7 +25,6 @@ import { parseEventId } from '../../../src/core/events/event-id.ts';
 import { textOf } from '../../../src/core/events/history-event.ts';
 import { KnownSecrets } from '../../../src/core/events/known-secrets.ts';
 import { readModelInput, readModelTurn, readRunInput } from '../../../src/core/events/read-payloads.ts';
-import { hidesArguments } from '../../../src/core/events/run-facts.ts';
 import { readTokenTail, tokenTail } from '../../../src/core/events/token-tail.ts';
 import { TokenCursor } from '../../../src/core/events/token-cursor.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
@@ -76,13 +75,10 @@ const at = '2026-01-01T00:00:00.000Z';
 /** A redactor of a run with the standard policy, which has seen a call with a secret. */
 function redactor(secret: string): EventRedactor {
   const made = new EventRedactor();
-  made.learn({ eventId: 5, at, what: { kind: 'policies_scheduled' } });
   const run = { version: 1, rules: [], riskDefaults: {}, approval: {} };
-  made.learn({
-    eventId: 7,
-    at,
-    what: { kind: 'ended', scheduledEventId: 5, end: { result: { policyDigest: 'x', run } } },
-  });
+  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  const end = { result: { policyDigest: 'x', run } };
+  made.learn({ eventId: 7, at, what: { kind: 'ended', activity, state: 'completed', end }, journal: [] });
   const item = { type: 'tool_call', callId: '1.1', toolName: 'a', arguments: { password: secret } } as never;
   made.note([{ type: 'RunItemEvent', id: '', workflowId: '', at, item }]);
   return made;
@@ -194,7 +190,6 @@ export const cardInputs: Inputs = {
     ...values(readModelTurn),
     (text) => readModelTurn({ text, calls: pieces(text) }),
   ],
-  'core/events/run-facts.ts hidesArguments': values(hidesArguments),
   'core/events/token-cursor.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
   'core/events/token-tail.ts tokenTail': (text) => tokenTail(1, text),
   'core/events/token-tail.ts readTokenTail': (text) => readTokenTail({ attempt: 1, offset: 0, tail: text }),

@@ -11,7 +11,7 @@ import { defineTool } from '../../../src/agents/define-tool.ts';
 import { definitionOf } from '../../../src/agents/registry.ts';
 import { createClient } from '../../../src/client/client.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { callDigest } from '../../../src/core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../../../src/core/base/size-limits.ts';

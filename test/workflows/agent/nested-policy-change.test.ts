@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../../bench/event-counts.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';

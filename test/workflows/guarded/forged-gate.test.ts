@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { CarriedGate } from '../../../src/workflow.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { callDigest } from '../../../src/core/base/digest.ts';

@@ -8,7 +8,7 @@ import { orderActivities } from '../../../examples/order/activities.ts';
 import { gated } from '../../../examples/order/gated.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { CountersignWorker } from '../../../src/worker.ts';
 import { createWorker } from '../../../src/worker.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client } from '@temporalio/client';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import { activityNames, queryNames, type Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';

@@ -7,9 +7,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeHistory } from '../../../src/client/decode-history.ts';
 import type { HistoryExecution } from '../../../src/client/history-chain.ts';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories, readExecutions } from '../../support/read-histories.ts';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { recordedTree } from '../../../src/client/recorded-tree.ts';
+import { historyFacts } from '../../../src/client/history-facts.ts';
+import { recordedTree, type RecordedTree } from '../../../src/client/recorded-tree.ts';
 import type { JournalEntry } from '../../../src/contract.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
@@ -73,13 +74,18 @@ interface Committed {
   head?: { size: number; root: string };
 }
 
+function treeOf(histories: Parameters<typeof readExecutions>[0]): RecordedTree {
+  const executions = readExecutions(histories);
+  return recordedTree(executions, historyFacts(executions).policies);
+}
+
 async function committed({ client }: Pick<World, 'client'>, workflowId: string): Promise<Committed> {
   const { executions } = await client.historyChain(workflowId);
   await decodeHistory(
     client.session,
     executions.flatMap(({ events }) => events),
   );
-  const { secret, head } = recordedTree(executions);
+  const { secret, head } = treeOf(executions);
   return { executions, entries: projectHistories(executions).entries, secret, head };
 }
 
@@ -168,7 +174,7 @@ describe('the head of a run', () => {
   test('is absent in a run of an older version', () => {
     const file = join(import.meta.dirname, '../../histories/0.1.0-asked-approved.json');
     const { events } = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')) as object);
-    const { secret, head } = recordedTree([{ runId: 'r', events: events! }]);
+    const { secret, head } = treeOf([{ runId: 'r', events }]);
     expect({ secret, head }).toEqual({});
   });
 
@@ -189,7 +195,7 @@ describe('the head of a run', () => {
       continuedExecutionRunId: 'before',
       input: { payloads: args.map((each) => defaultPayloadConverter.toPayload(each)) },
     };
-    const { secret } = recordedTree([{ runId: 'r', events: [{ workflowExecutionStartedEventAttributes: started }] }]);
+    const { secret } = treeOf([{ runId: 'r', events: [{ workflowExecutionStartedEventAttributes: started }] }]);
     expect(secret).toBe('a'.repeat(64));
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
-import { projectHistories } from '../../../src/client/journal-of.ts';
+import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalDetails, ApprovalRequest, RunStatus } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
 import type { ProjectedRequest, Projection } from '../../../src/core/ledger/journal.ts';

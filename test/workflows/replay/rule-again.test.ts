@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evidenceOf } from '../../../src/client/evidence-of.ts';
+import { readExecutions } from '../../support/read-histories.ts';
 import { evidenceOfParts, evidenceParts } from '../../../src/core/audit/evidence-parts.ts';
 import { rulingsOf } from '../../../src/core/audit/rulings-of.ts';
 import { verifyEvidence } from '../../../src/core/audit/verify-evidence.ts';
@@ -44,7 +45,7 @@ const wipe = { tool: 'wipe', args: {} };
 /** Rules again on what the histories keep, through the lines of a file. */
 async function again(of: World | GatedWorld, workflowId: string) {
   const { executions } = await of.client.historyChain(workflowId);
-  const { entries, evidence } = evidenceOf(executions);
+  const { entries, evidence } = evidenceOf(readExecutions(executions));
   const lines = JSON.parse(JSON.stringify(evidenceParts(evidence))) as ReturnType<typeof evidenceParts>;
   const read = evidenceOfParts(lines);
   if ('problem' in read) throw new Error(read.problem);
@@ -181,7 +182,7 @@ test('a continued workflow by itself, as when retention has removed the executio
   await send(run, 'decide', { ...yes(second!.requestId), approved: false });
   await run.result();
   const { executions } = await world.client.historyChain(run.workflowId);
-  const { entries, evidence } = evidenceOf(executions.slice(1));
+  const { entries, evidence } = evidenceOf(readExecutions(executions.slice(1)));
   expect(evidence.start!.grants).toHaveLength(1);
   const { agreed, differing, notReRuled } = verifyEvidence(entries, evidence);
   expect(differing).toEqual([]);
