@@ -2,7 +2,7 @@
 // Re-exports only, after the check of Node's version.
 import './connection/require-node.ts';
 export type { AuditOptions } from './client/audit.ts';
-export type { AuditScope } from './client/audited-runs.ts';
+export type { AuditScope } from './client/audit.ts';
 export { verifyAudit } from './client/verify-audit.ts';
 export type { AuditText, VerifyAuditOptions } from './client/verify-audit.ts';
 export { cleanPayloads } from './client/clean-payloads.ts';

@@ -2,7 +2,8 @@ import type { AuditLine, EntryContext, MessagePlace } from '../core/audit/audit-
 import { entryLine } from '../core/audit/entry-line.ts';
 import { emptyTree, rootOf, type TreeState, withLeaf } from '../core/audit/merkle.ts';
 import { committedLeaf, runTag, saltsOf, committable } from '../core/audit/commit-entry.ts';
-import type { AuditedRun, EventPlace } from './audited-run.ts';
+import type { AuditedRun } from './audited-run.ts';
+import type { PlacedEntry } from './fetch-journal.ts';
 
 /**
  * The lines of one run, in as many parts as it is read: each part has what is new. `run`: its number in the export;
@@ -120,7 +121,8 @@ export class RunLines {
 /** Outcomes that a message decides. */
 const decided: readonly string[] = ['approved', 'denied', 'responded'];
 
-type Entry = AuditedRun['entries'][number]['entry'];
+type Entry = PlacedEntry['entry'];
+type EventPlace = PlacedEntry['place'];
 
 /** What history says about each entry, apart from its place. Call it with the entries in their order. */
 function contexts({

@@ -1,27 +1,20 @@
 import { workflowType } from '../contract.ts';
-import type { ActivityLine, EvidenceLine, MessagePlace } from '../core/audit/audit-line.ts';
+import type { ActivityLine, EvidenceLine, MessagePlace, RecordedHead } from '../core/audit/audit-line.ts';
 import type { CommittedRun } from '../core/audit/commit-entry.ts';
 import { evidenceParts } from '../core/audit/evidence-parts.ts';
+import { isHash, isTree, type TreeState } from '../core/audit/merkle.ts';
 import { canonicalJsonProblem } from '../core/base/canonical-json.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { isObject } from '../core/base/is-object.ts';
-import type { Fact, HistoryEvent, SentMessage } from '../core/events/history-event.ts';
-import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { Activity, HistoryEvent, RunEnd, SentMessage } from '../core/events/history-event.ts';
+import type { RecordedPolicies } from '../core/events/recorded-policies.ts';
 import { readUserMessage } from '../core/messages/control.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { nestedRunId } from '../core/policy/nesting.ts';
-import { activitiesOf } from './audited-activities.ts';
 import type { Session } from './connect.ts';
 import { evidenceOf } from './evidence-of.ts';
-import { fetchRun, type ReadExecution, type ReadRun } from './history-chain.ts';
-import { historyFacts } from './history-facts.ts';
-import { type RecordedTree, recordedTree } from './recorded-tree.ts';
-
-/** The place of an event in the history of a run. */
-export interface EventPlace {
-  runId: string;
-  eventId: number;
-}
+import { placedEntries, type PlacedEntry } from './fetch-journal.ts';
+import { fetchRun, policiesOf, type ReadExecution, type ReadRun } from './history-chain.ts';
 
 /** Everything that the histories of a run say of it for an audit. */
 export interface AuditedRun extends CommittedRun {
@@ -33,8 +26,7 @@ export interface AuditedRun extends CommittedRun {
   agent?: string;
   caller?: Json;
   executions: readonly ReadExecution[];
-  /** Each entry once, in the order of `seq`, with the first event that holds it. */
-  entries: { entry: JournalEntry; place: EventPlace }[];
+  entries: PlacedEntry[];
   tree: RecordedTree;
   /** By request id and decision id. */
   messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
@@ -45,6 +37,18 @@ export interface AuditedRun extends CommittedRun {
   evidence: Pick<EvidenceLine, 'part' | 'key' | 'value'>[];
   /** The number of payloads that cannot be decoded. */
   unread: number;
+}
+
+/** What the executions of a run recorded of its tree. */
+export interface RecordedTree {
+  /** The secret of the salts; undefined in runs of older versions. */
+  secret?: string;
+  /** The digest of the policies with which it started, or with which its oldest execution did. */
+  policyDigest?: string;
+  /** The head over the most entries that the run wrote. */
+  head?: RecordedHead;
+  /** The tree that the oldest execution took over from one that is gone. */
+  before?: TreeState;
 }
 
 /** Reads a run for an audit. `runId`: of its last execution; default: the newest under this workflow id. */
@@ -60,7 +64,7 @@ export function auditedRun(
   const [begun] = executions[0]?.events ?? [];
   const started = begun?.what?.kind === 'started' ? begun.what : undefined;
   const { agent, caller } = isObject(started?.input) ? started.input : {};
-  const facts = historyFacts(executions);
+  const policies = policiesOf(executions);
   const sent = executions.flatMap(sentIn);
   return {
     namespace,
@@ -73,55 +77,29 @@ export function auditedRun(
     ...(caller != null && { caller: caller as Json }),
     executions,
     entries: placedEntries(executions),
-    tree: recordedTree(executions, facts.policies),
+    tree: recordedTree(executions, policies),
     messages: sent.flatMap(decisionsIn),
     said: sent.flatMap(saidIn),
     activities: executions.flatMap((execution) => activitiesOf(execution, nestedRunId(workflowId, ''))),
-    evidence: evidenceParts(evidenceOf(executions, facts).evidence),
+    evidence: evidenceParts(evidenceOf(executions, policies).evidence),
     unread,
   };
 }
 
-function placedEntries(executions: readonly ReadExecution[]): AuditedRun['entries'] {
-  const found = new Map<number, AuditedRun['entries'][number]>();
-  for (const { runId, events } of executions) {
-    for (const { eventId, journal } of events) {
-      for (const entry of journal) {
-        const place = found.get(entry.seq)?.place ?? { runId, eventId };
-        // As in `orderedEntries`, the last one counts.
-        found.set(entry.seq, { entry, place });
-      }
-    }
-  }
-  return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
-}
-
 function endOf(last: HistoryEvent | undefined): { status: string; closedAt?: string } {
-  const status = statusAfter(last?.what);
-  return last === undefined || status === 'RUNNING' ? { status } : { status, closedAt: last.at };
+  const kind = last?.what?.kind ?? '';
+  return kind in statuses ? { status: statuses[kind as RunEnd['kind']], closedAt: last!.at } : { status: 'RUNNING' };
 }
 
-function statusAfter(what: Fact | undefined): string {
-  switch (what?.kind) {
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-    case 'terminated':
-    case 'timed_out':
-      return what.kind.toUpperCase();
-    case 'continued':
-      return 'CONTINUED_AS_NEW';
-    case 'started':
-    case 'scheduled':
-    case 'attempted':
-    case 'ended':
-    case 'message':
-    case 'task_completed':
-    case 'reset':
-    case undefined:
-      return 'RUNNING';
-  }
-}
+/** Temporal's names. */
+const statuses: Readonly<Record<RunEnd['kind'], string>> = {
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+  cancelled: 'CANCELLED',
+  terminated: 'TERMINATED',
+  timed_out: 'TIMED_OUT',
+  continued: 'CONTINUED_AS_NEW',
+};
 
 /** A message, and its place with its sender as the sender's client names itself. */
 interface Sent {
@@ -152,4 +130,52 @@ function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
   if (read === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
   const { content, messageId } = read.message;
   return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place }];
+}
+
+/** Reads the tree's secret and heads from the executions of a run, oldest first. */
+export function recordedTree(
+  executions: readonly ReadExecution[],
+  { first, carried }: Pick<RecordedPolicies, 'first' | 'carried'>,
+): RecordedTree {
+  let head: RecordedHead | undefined;
+  for (const { runId, events } of executions) {
+    for (const { eventId, head: found } of events) {
+      if (found !== undefined && found.size >= (head?.size ?? 0)) head = { ...found, runId, eventId };
+    }
+  }
+  const { auditSalt, policyDigest } = first ?? {};
+  const before = carried?.gate.tree;
+  return {
+    ...(isHash(auditSalt) && { secret: auditSalt }),
+    ...(isHash(policyDigest) && { policyDigest }),
+    head,
+    ...(isTree(before) && { before }),
+  };
+}
+
+type Ran = Omit<ActivityLine, 'line' | 'run'>;
+
+/** What ran for the calls that passed the gate: activities with a permit, and nested runs under `nestedPrefix`. */
+function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
+  const found = new Map<number, Ran>();
+  for (const { eventId, at, what } of events) {
+    if (what?.kind !== 'scheduled' && what?.kind !== 'attempted' && what?.kind !== 'ended') continue;
+    const { scheduledEventId } = what.activity;
+    const called = calledBy(what.activity, nestedPrefix);
+    if (called === undefined) continue;
+    const scheduled: Ran = { ...called, runId, scheduledEventId, scheduledAt: at, state: 'open' };
+    const ran = found.get(scheduledEventId) ?? scheduled;
+    found.set(scheduledEventId, ran);
+    if (what.kind === 'attempted') {
+      const { attempt, worker } = what;
+      Object.assign(ran, { startedAt: at, ...(attempt !== undefined && { attempt }), ...(worker && { worker }) });
+    } else if (what.kind === 'ended') Object.assign(ran, { closedEventId: eventId, closedAt: at, state: what.state });
+  }
+  return [...found.values()];
+}
+
+function calledBy(activity: Activity, nestedPrefix: string): Pick<Ran, 'callId' | 'activity'> | undefined {
+  if (activity.kind === 'tool') return { callId: activity.permit.callId, activity: activity.name };
+  if (activity.kind !== 'nested' || !activity.workflowId.startsWith(nestedPrefix)) return undefined;
+  return { callId: activity.workflowId.slice(nestedPrefix.length), activity: activity.workflowId };
 }

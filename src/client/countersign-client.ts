@@ -25,7 +25,7 @@ import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history-chain.ts';
 import type { SealedLine } from '../core/audit/audit-line.ts';
 import type { AuditOptions } from './audit.ts';
-import type { AuditScope } from './audited-runs.ts';
+import type { AuditScope } from './audit.ts';
 import type { Journal } from './fetch-journal.ts';
 import type { ListedRun, RunFilter } from './list-runs.ts';
 import type { RunView } from './show-run.ts';

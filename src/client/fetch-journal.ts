@@ -1,4 +1,4 @@
-import { orderedEntries, type Projection, projectJournal } from '../core/ledger/journal.ts';
+import { type Projection, projectJournal } from '../core/ledger/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { Session } from './connect.ts';
 import { fetchRun, type ReadExecution } from './history-chain.ts';
@@ -31,7 +31,24 @@ export function projectRun(executions: readonly ReadExecution[]): Projection & {
 
 /** Every entry that the executions carry, once, in the order of the decisions. */
 export function entriesOf(executions: readonly ReadExecution[]): JournalEntry[] {
-  return orderedEntries(executions.flatMap(({ events }) => events.flatMap(({ journal }) => journal)));
+  return placedEntries(executions).map(({ entry }) => entry);
+}
+
+/** A journal entry, and the first event that holds it. */
+export interface PlacedEntry {
+  entry: JournalEntry;
+  place: { runId: string; eventId: number };
+}
+
+/** The same with their places. Of an entry that says different things, the last one counts. */
+export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
+  const found = new Map<number, PlacedEntry>();
+  for (const { runId, events } of executions) {
+    for (const { eventId, journal } of events) {
+      for (const entry of journal) found.set(entry.seq, { place: { runId, eventId }, ...found.get(entry.seq), entry });
+    }
+  }
+  return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
 }
 
 /** True if an execution was terminated or timed out: it could not write how its open requests end. */

@@ -3,8 +3,8 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { HiddenByPolicies } from '../core/events/hidden-by-policies.ts';
 import type { Session } from './connect.ts';
 import { projectRun } from './fetch-journal.ts';
-import { fetchRun, type ReadExecution } from './history-chain.ts';
-import { historyFacts } from './history-facts.ts';
+import { EvidenceCalls } from './evidence-calls.ts';
+import { fetchRun, policiesOf, type ReadExecution } from './history-chain.ts';
 
 /** A call that an agent run has settled. */
 export interface PastCall {
@@ -21,8 +21,9 @@ export interface PastCall {
 /** The calls of a tool in an agent run that are settled, oldest first, from its history. Needs no worker. */
 export async function pastCalls(session: Session, workflowId: string, tool: string): Promise<PastCall[]> {
   const { executions } = await fetchRun(session, workflowId);
-  const { isAgentRun, turns, policies } = historyFacts(executions);
-  if (!isAgentRun || policies.first === undefined) return [];
+  const { first, pasts } = policiesOf(executions);
+  if (first === undefined) return [];
+  const calls = new EvidenceCalls(executions, pasts);
   const hidden = hiddenIn(executions);
   const hidesAll = !hidden.isKnown || hidden.hidesArguments;
   const { entries, outcomes } = projectRun(executions);
@@ -31,8 +32,7 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
     if (callId !== undefined && !times.has(callId)) times.set(callId, at);
   }
   return outcomes.flatMap(({ callId, toolName, outcome }) => {
-    const [turn, index] = callId.split('.').map(Number) as [number, number];
-    const call = turns.get(turn)?.[index - 1];
+    const call = calls.asked(callId);
     const at = times.get(callId);
     if (toolName !== tool || call?.args === undefined || at === undefined) return [];
     const isHidden = hidesAll || hidesSome(call, hidden);

@@ -1,5 +1,4 @@
-import { canonicalJson } from '../core/base/canonical-json.ts';
-import type { Json, ToolDefinition } from '../core/base/tool-call.ts';
+import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { agentsOf, type Changed, layersOf, type RecordedPolicies, toolsOf } from '../core/events/recorded-policies.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { policyDigest } from '../core/policy/policy-digest.ts';
@@ -20,12 +19,14 @@ export class PolicyTimeline {
   #why: string | undefined;
 
   constructor(recorded: RecordedPolicies) {
-    const { first, carried, pasts } = recorded;
+    const { first, carried, pasts, policies, modes } = recorded;
     this.#recorded = recorded;
     this.#agents = first === undefined ? [] : agentsOf(first);
     this.#agent = carried?.agent ?? first?.agent ?? '';
     this.#changed = { change: carried?.gate.change };
-    this.#changes = [...changesIn(recorded), ...pasts.flatMap(({ gate }) => gate.change ?? [])];
+    // A message has a policy, a mode or both; the digest says which of them belong together.
+    const sent = [...modes].flatMap((mode) => [undefined, ...policies].map((policy) => ({ policy, mode })));
+    this.#changes = [...sent, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
     if (first === undefined) this.#why = 'the history does not keep the policies of the run';
   }
 
@@ -75,24 +76,5 @@ export class PolicyTimeline {
     const { first } = this.#recorded;
     const config = this.#agents.find((each) => each.agent === agent);
     return first === undefined || config === undefined ? undefined : layersOf(first, config, changed);
-  }
-}
-
-/** A message with a policy changes what the activity read from its document; the document is not a policy yet. */
-function changesIn({ messages, read }: RecordedPolicies): PolicyChange[] {
-  return messages.flatMap(({ policy, mode }) => {
-    if (policy === undefined) return [{ mode }];
-    const text = canonicalText(policy);
-    return read.flatMap((each) =>
-      canonicalText(each.document as Json) === text ? [{ policy: each.policy, mode }] : [],
-    );
-  });
-}
-
-function canonicalText(value: Json): string | undefined {
-  try {
-    return canonicalJson(value);
-  } catch {
-    return undefined;
   }
 }

@@ -13,7 +13,6 @@ import type {
 import { isObject } from '../core/base/is-object.ts';
 import { permitIn } from '../core/base/permit-metadata.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
-import { findCarried } from './find-carried.ts';
 import { EventPayloads } from './event-payloads.ts';
 import type { ReadValue } from './read-payload.ts';
 import { entriesIn, headIn, isMarkedPermit, writtenIn } from './written-by-gate.ts';
@@ -92,13 +91,19 @@ export class HistoryReader {
     };
   }
 
-  /** Other arguments of a workflow of one's own are its author's business, also if they cannot be read. */
+  /**
+   * The argument that names the execution before as its writer. In a workflow of one's own it may be any of them, or a member
+   * of one; the others are their author's business, also if they cannot be read.
+   */
   #carried(payloads: readonly MaybePayload[], before: string): unknown {
-    const isAgentRun = this.#isAgentRun;
-    const values = isAgentRun
-      ? [undefined, this.#payloads.value(payloads[1])]
-      : payloads.map((payload) => this.#payloads.glance(payload));
-    return findCarried(values, { isAgentRun, before }) ?? (isAgentRun ? null : undefined);
+    const values = this.#isAgentRun
+      ? [this.#payloads.value(payloads[1])]
+      : payloads.flatMap((payload) => {
+          const value = this.#payloads.glance(payload);
+          return isObject(value) ? [value, ...Object.values(value)] : [];
+        });
+    const found = values.filter(isObject).find(({ writer }) => isObject(writer) && writer['runId'] === before);
+    return found ?? (this.#isAgentRun ? null : undefined);
   }
 
   #begunIn(event: Event): Activity | undefined {
@@ -114,26 +119,12 @@ export class HistoryReader {
   #scheduled(scheduled: Attributes<'activityTaskScheduledEventAttributes'>): Scheduled {
     const name = scheduled.activityType?.name ?? '';
     const payloads = scheduled.input?.payloads ?? [];
-    const member = (payload: MaybePayload, of: string): unknown => objectIn(this.#payloads.glance(payload))[of];
-    switch (name) {
-      case activityNames.callModel:
-        if (!this.#isAgentRun) return { kind: 'other' };
-        return { kind: 'model', activityId: scheduled.activityId ?? '', input: this.#payloads.value(payloads[0]) };
-      case activityNames.loadAgent:
-        return { kind: 'config' };
-      case activityNames.loadGate:
-        return { kind: 'config', context: member(payloads[1], 'context') };
-      case activityNames.verifyCarried:
-        return { kind: 'verified', context: member(payloads[0], 'context') };
-      case activityNames.readPolicy:
-        return { kind: 'policy', document: member(payloads[0], 'policy') };
-      case activityNames.readParents:
-        return { kind: 'parents' };
-      case activityNames.checkEdit:
-        return { kind: 'edit', tool: member(payloads[0], 'tool') };
-      default:
-        return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
+    if (name === activityNames.callModel && this.#isAgentRun) {
+      return { kind: 'model', activityId: scheduled.activityId ?? '', input: this.#payloads.value(payloads[0]) };
     }
+    const ours = loading.get(name);
+    if (ours !== undefined) return { kind: ours.kind, given: objectIn(this.#payloads.glance(payloads[ours.place])) };
+    return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
   }
 
   /** The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument. */
@@ -221,6 +212,18 @@ export class HistoryReader {
 
 type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
 type Scheduled = WithoutPlace<Activity>;
+
+/** Our activities whose input or result says something, and the place of the input that the gate itself wrote. */
+const loading: ReadonlyMap<string, { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }> =
+  new Map([
+    // The first argument is what the starter wrote; only that of a gate is followed by one of the workflow's.
+    [activityNames.loadAgent, { kind: 'config', place: 1 }],
+    [activityNames.loadGate, { kind: 'config', place: 1 }],
+    [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
+    [activityNames.readPolicy, { kind: 'policy', place: 0 }],
+    [activityNames.readParents, { kind: 'parents', place: 0 }],
+    [activityNames.checkEdit, { kind: 'edit', place: 0 }],
+  ]);
 
 /** The members that the ends of activities and of nested workflows have. */
 interface Ended {

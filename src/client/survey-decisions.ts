@@ -10,8 +10,7 @@ import type { RunConfig } from '../core/policy/run-config.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import type { Session } from './connect.ts';
 import { entriesOf, wasEnded } from './fetch-journal.ts';
-import { fetchRun, type ReadExecution } from './history-chain.ts';
-import { historyFacts } from './history-facts.ts';
+import { fetchRun, policiesOf, type ReadExecution } from './history-chain.ts';
 import { inParallel } from './in-parallel.ts';
 import { gatedRunsQuery } from './list-runs.ts';
 import { listedExecutions } from './listed-executions.ts';
@@ -108,7 +107,7 @@ async function surveyedRun(
 }
 
 function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workflowId'> {
-  const { first: config } = historyFacts(executions).policies;
+  const { first: config } = policiesOf(executions);
   const ceiling = config === undefined ? undefined : recordedCeiling(config);
   return {
     startedAt: executions[0]?.events[0]?.at ?? '',

@@ -17,7 +17,7 @@ test('a change of the policies may come before the first entry of the agent that
   const [first, second] = [agent('front', 'A'), agent('billing', 'B')];
   const recorded = new RecordedPolicies();
   const result = { ...first, handoffs: [second], continueAsNewAfter: { historyEvents: 8_000, updates: 1_500 } };
-  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  const activity = { kind: 'config', scheduledEventId: 5, given: {} } as const;
   recorded.take({ kind: 'ended', activity, state: 'completed', end: { result } });
   recorded.take({ kind: 'message', name: 'setPolicy', via: 'signal', value: { mode: 'plan' } });
   const run = changeRunSide(second.run, { mode: 'plan' });

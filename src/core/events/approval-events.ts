@@ -2,13 +2,11 @@
 import type { CallOutcome } from '../ledger/approval.ts';
 import type { ApprovalSummary } from '../ledger/approval-index.ts';
 import type { JournalEntry } from '../ledger/journal-entry.ts';
-import { isReplaced } from '../ledger/is-replaced.ts';
+import { gapsIn, takeOutcome } from '../ledger/journal.ts';
 import type { HistoryEvent } from './history-event.ts';
 import type { ApprovalDecision, EventDraft } from './run-event.ts';
-import type { OpenRequest } from './open-request.ts';
-import { requestOf } from './request-of.ts';
+import { type OpenRequest, requestOf } from './request-of.ts';
 import type { RunFacts } from './run-facts.ts';
-import { SeenEntries } from './seen-entries.ts';
 
 export class ApprovalEvents {
   readonly #facts: RunFacts;
@@ -18,7 +16,7 @@ export class ApprovalEvents {
   readonly #open = new Map<string, OpenRequest>();
   readonly #settled = new Set<string>();
   /** How the calls were settled, by call id. */
-  readonly outcomes = new Map<string, Pick<CallOutcome, 'outcome' | 'ran'>>();
+  readonly outcomes = new Map<string, CallOutcome>();
 
   constructor(facts: RunFacts) {
     this.#facts = facts;
@@ -66,18 +64,10 @@ export class ApprovalEvents {
   }
 
   #entry(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
-    const { kind, callId = '', requestId = '', outcome, ran } = entry;
+    const { kind, requestId = '', outcome } = entry;
+    takeOutcome(this.outcomes, entry);
     if (kind === 'opened') this.#opened(requestId, entry);
-    else if (kind === 'ruling' && outcome !== undefined) {
-      this.outcomes.set(callId, { outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
-    } else if (kind === 'settled' && outcome !== undefined) {
-      if (!isReplaced(entry)) this.outcomes.set(callId, { outcome, ran: entry.runs === true ? 'pending' : 'no' });
-      return this.#settle(entry, beside);
-    } else if (kind === 'ran' && ran !== undefined) {
-      const known = this.outcomes.get(callId);
-      if (known !== undefined) this.outcomes.set(callId, { ...known, ran });
-    }
-    return [];
+    return kind === 'settled' && outcome !== undefined ? this.#settle(entry, beside) : [];
   }
 
   #opened(requestId: string, opened: JournalEntry): void {
@@ -135,4 +125,34 @@ function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): App
   return outcome === undefined || outcome === 'allowed' || outcome === 'denied_by_policy' || outcome === 'refused'
     ? 'cancelled'
     : outcome;
+}
+
+/** Which journal entries have been seen. Payloads repeat entries, and may carry them out of order. */
+class SeenEntries {
+  /** Every entry up to this one has been seen. */
+  #upTo = 0;
+  readonly #beyond = new Set<number>();
+
+  /** True the first time. */
+  take(seq: number): boolean {
+    if (seq <= this.#upTo || this.#beyond.has(seq)) return false;
+    this.#beyond.add(seq);
+    while (this.#beyond.delete(this.#upTo + 1)) this.#upTo += 1;
+    return true;
+  }
+
+  /** Takes what is missing before the first entry that was seen as seen: the server no longer has it. */
+  startLate(): void {
+    if (this.#upTo > 0 || this.#beyond.size === 0) return;
+    this.#upTo = Math.min(...this.#beyond) - 1;
+    while (this.#beyond.delete(this.#upTo + 1)) this.#upTo += 1;
+  }
+
+  /** The entries that are missing between those that were seen: `[first, last]`. */
+  get missing(): [number, number][] {
+    return gapsIn(
+      [...this.#beyond].sort((one, other) => one - other),
+      this.#upTo + 1,
+    );
+  }
 }

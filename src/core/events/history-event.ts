@@ -59,14 +59,11 @@ export type Activity = { scheduledEventId: number } & (
   | { kind: 'model'; activityId: string; input: unknown }
   /** A call that passed the gate. `values`: what the tool gets, without the permit. */
   | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
-  /** Loads the policies and the definition of an agent or of a gate. */
-  | { kind: 'config'; context?: unknown }
-  | { kind: 'verified'; context?: unknown }
-  /** Reads the policy of a `setPolicy`, written as `document`. */
-  | { kind: 'policy'; document: unknown }
-  | { kind: 'parents' }
-  /** Checks what a reviewer wrote in place of the arguments. */
-  | { kind: 'edit'; tool: unknown }
+  /**
+   * An activity of ours, with what the run gave it: it loads the policies of an agent or a gate, verifies carried state, reads
+   * the policy of a `setPolicy` or those of the calling run, or checks what a reviewer wrote in place of the arguments.
+   */
+  | { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; given: Readonly<Record<string, unknown>> }
   | { kind: 'nested'; workflowId: string; isAgentRun: boolean }
   | { kind: 'other' }
 );

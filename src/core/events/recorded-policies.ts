@@ -6,8 +6,9 @@ import { isObject } from '../base/is-object.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
 import { isUndecodable } from '../base/undecodable.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { readSetPolicy, type SetPolicyMessage } from '../messages/control.ts';
+import { readSetPolicy } from '../messages/control.ts';
 import type { GateConfig } from '../policy/gate-config.ts';
+import type { Mode } from '../policy/modes.ts';
 import { inheritedBeside } from '../policy/nesting.ts';
 import type { Policy, PolicyLayers } from '../policy/policy.ts';
 import type { AgentConfig, RunConfig } from '../policy/run-config.ts';
@@ -41,9 +42,9 @@ export class RecordedPolicies {
   changed: Changed = {};
   /** What executions took up, in their order. */
   readonly pasts: CarriedPast[] = [];
-  /** Policies of `setPolicy`, each with the document that it was read from. */
-  readonly read: { document: unknown; policy: Policy }[] = [];
-  readonly messages: SetPolicyMessage[] = [];
+  /** What `setPolicy` brought: policies, as an activity read them, and modes. */
+  readonly policies: Policy[] = [];
+  readonly modes = new Set<Mode | undefined>([undefined]);
   /** The policies of the calling runs, each time that they changed. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
@@ -59,7 +60,7 @@ export class RecordedPolicies {
     }
     if (what?.kind !== 'message' || what.name !== 'setPolicy') return 'none';
     const read = readSetPolicy(what.value);
-    if ('message' in read) this.messages.push(read.message);
+    if ('message' in read) this.modes.add(read.message.mode);
     return 'none';
   }
 
@@ -93,7 +94,7 @@ export class RecordedPolicies {
       // A document that is no policy gives a problem.
       if (result['policy'] === undefined) return 'none';
       const policy = result['policy'] as Policy;
-      this.read.push({ document: activity.document, policy });
+      this.policies.push(policy);
       this.changed.change = { policy };
     }
     return 'more';

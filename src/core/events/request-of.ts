@@ -1,12 +1,21 @@
 import { defaultAssessment, joinAssessments } from '../assess/assessment.ts';
 import type { ApprovalRequest } from '../ledger/approval.ts';
+import type { ApprovalSummary } from '../ledger/approval-index.ts';
 import { hideInRequest } from '../ledger/hidden-arguments.ts';
+import type { JournalEntry } from '../ledger/journal-entry.ts';
 import { redactText } from '../redact/find-sensitive.ts';
 import { withoutHidden } from '../redact/join-redactions.ts';
 import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
 import type { JsonObject } from '../base/tool-call.ts';
-import type { OpenRequest } from './open-request.ts';
 import type { KnownCall, RunFacts } from './run-facts.ts';
+
+/** What history says of a request that is not settled yet. At least one of the first two is known. */
+export interface OpenRequest {
+  opened?: JournalEntry;
+  row?: ApprovalSummary;
+  /** True once it has an event. */
+  isAnnounced: boolean;
+}
 
 /**
  * A request as its event shows it: from its journal entry, its row in the memo, and the call that the model asked for. The

@@ -60,8 +60,7 @@ export class RunProjection {
       ...gaps.map((gap) => ({ type: 'gap' as const, ...gap })),
       ...drafts,
       ...this.#transcript.rulings(entries),
-      ...this.#transcript.add(what),
-      ...this.#end(what),
+      ...(what === undefined ? [] : this.#drafts(what)),
     ];
     return all.map((draft, index) => {
       const id = eventIdOf({ runId, eventId, index });
@@ -70,38 +69,44 @@ export class RunProjection {
     });
   }
 
-  #end(what: Fact | undefined): EventDraft[] {
-    const end = this.#completion(what);
-    if (end === undefined) return [];
-    this.#isComplete = true;
-    return [...this.#approvals.end(), { type: 'RunCompleteEvent', ...end }];
-  }
-
-  /** Undefined if the run has not ended: another execution may follow this one. */
-  #completion(what: Fact | undefined): Completion | undefined {
-    if (what !== undefined && 'next' in what) return undefined;
-    switch (what?.kind) {
-      case 'completed':
-        return this.#isAgentRun ? completionOf(what.result) : { status: 'completed', output: textOf(what.result) };
-      case 'failed':
-        return { status: 'failed', output: '', failure: problemOf(what.failure) };
-      case 'cancelled':
-        return { status: 'cancelled', output: '' };
-      case 'terminated':
-        return failed(`The run was terminated${what.reason === '' ? '' : `: ${what.reason}`}.`);
-      case 'timed_out':
-        return failed('The run timed out.');
-      case 'continued':
+  #drafts(what: Fact): EventDraft[] {
+    switch (what.kind) {
       case 'started':
+        return this.#transcript.started(what);
       case 'scheduled':
+        return this.#transcript.scheduled(what.activity);
       case 'attempted':
+        return this.#transcript.attempted(what.activity);
       case 'ended':
+        return this.#transcript.ended(what);
+      case 'completed': {
+        const { result, next } = what;
+        return this.#end(
+          this.#isAgentRun ? completionOf(result) : { status: 'completed', output: textOf(result) },
+          next,
+        );
+      }
+      case 'failed':
+        return this.#end({ status: 'failed', output: '', failure: problemOf(what.failure) }, what.next);
+      case 'timed_out':
+        return this.#end(failed('The run timed out.'), what.next);
+      case 'cancelled':
+        return this.#end({ status: 'cancelled', output: '' });
+      case 'terminated':
+        return this.#end(failed(`The run was terminated${what.reason === '' ? '' : `: ${what.reason}`}.`));
+      case 'continued':
       case 'message':
       case 'task_completed':
       case 'reset':
-      case undefined:
-        return undefined;
+        return [];
     }
+  }
+
+  /** `next`: the execution that follows, if the run goes on. */
+  #end(end: Completion, next?: string): EventDraft[] {
+    if (next !== undefined) return [];
+    this.#isComplete = true;
+    return [...this.#approvals.end(), { type: 'RunCompleteEvent', ...end }];
   }
 }
 

@@ -54,31 +54,7 @@ export class TranscriptEvents {
     });
   }
 
-  add(what: Fact | undefined): EventDraft[] {
-    switch (what?.kind) {
-      case 'started':
-        return this.#started(what);
-      case 'scheduled':
-        return this.#scheduled(what.activity);
-      case 'attempted':
-        return this.#nestedStarted(what.activity);
-      case 'ended':
-        return this.#ended(what);
-      case 'message':
-      case 'task_completed':
-      case 'reset':
-      case 'continued':
-      case 'completed':
-      case 'failed':
-      case 'timed_out':
-      case 'cancelled':
-      case 'terminated':
-      case undefined:
-        return [];
-    }
-  }
-
-  #started({ isAgentRun, before, input }: Started): EventDraft[] {
+  started({ isAgentRun, before, input }: Started): EventDraft[] {
     this.#isAgentRun = isAgentRun;
     this.#model = undefined;
     const run = this.#isAgentRun ? readRunInput(input) : undefined;
@@ -91,7 +67,7 @@ export class TranscriptEvents {
     return messages.flatMap((each) => this.#message(each));
   }
 
-  #scheduled(activity: Activity): EventDraft[] {
+  scheduled(activity: Activity): EventDraft[] {
     if (activity.kind === 'model') return this.#modelScheduled(activity);
     return activity.kind === 'tool' ? this.#toolScheduled(activity) : [];
   }
@@ -159,7 +135,7 @@ export class TranscriptEvents {
     return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
 
-  #ended({ activity, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
+  ended({ activity, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
     switch (activity.kind) {
       case 'config':
       case 'policy':
@@ -192,7 +168,7 @@ export class TranscriptEvents {
     return drafts;
   }
 
-  #nestedStarted(activity: Activity): EventDraft[] {
+  attempted(activity: Activity): EventDraft[] {
     if (activity.kind !== 'nested' || !activity.isAgentRun) return [];
     const { workflowId } = activity;
     return [item({ type: 'nested_run', callId: callIdOf(activity), workflowId })];

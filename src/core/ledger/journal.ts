@@ -52,27 +52,37 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
   const outcomes = new Map<string, CallOutcome>();
   let refusals = 0;
   for (const entry of ordered) {
-    const { kind, callId = '', requestId = '', toolName = '', outcome } = entry;
+    const { kind, requestId = '', outcome } = entry;
     const request = requests.get(requestId);
+    takeOutcome(outcomes, entry);
     if (kind === 'opened') requests.set(requestId, opened(entry));
     else if (kind === 'vote' && request !== undefined) vote(request, entry);
     else if (kind === 'extended' && request !== undefined) request.deadline = entry.deadline ?? null;
     else if (kind === 'reruled' && request !== undefined) request.rule = entry.rule ?? null;
     else if (kind === 'refused') refusals++;
-    else if (kind === 'ruling' && outcome !== undefined) {
-      outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
-    } else if (kind === 'settled' && outcome !== undefined) {
-      if (request !== undefined) settle(request, entry);
-      // The request that continues the question settles the call.
-      if (isReplaced(entry)) continue;
-      outcomes.set(callId, { callId, toolName, requestId, outcome, ran: entry.runs === true ? 'pending' : 'no' });
-    } else if (kind === 'ran' && entry.ran !== undefined) {
-      const known = outcomes.get(callId);
-      if (known !== undefined) outcomes.set(callId, { ...known, ran: entry.ran });
-    }
+    else if (kind === 'settled' && outcome !== undefined && request !== undefined) settle(request, entry);
   }
   if (ended) for (const request of requests.values()) request.outcome ??= 'cancelled';
-  return { requests: [...requests.values()], outcomes: [...outcomes.values()], refusals, gaps: gapsOf(ordered) };
+  return {
+    requests: [...requests.values()],
+    outcomes: [...outcomes.values()],
+    refusals,
+    gaps: gapsIn(ordered.map(({ seq }) => seq)),
+  };
+}
+
+/** Takes from an entry how its call was settled, and how it ran. */
+export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
+  const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran } = entry;
+  const known = outcomes.get(callId);
+  if (kind === 'ruling' && outcome !== undefined) {
+    outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
+    // A request that another one replaces settles no call.
+  } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
+    outcomes.set(callId, { callId, toolName, requestId, outcome, ran: runs === true ? 'pending' : 'no' });
+  } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
+    outcomes.set(callId, { ...known, ran });
+  }
 }
 
 /** The entries in the order of `seq`, each once. */
@@ -98,10 +108,11 @@ function settle(request: ProjectedRequest, entry: JournalEntry): void {
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
-function gapsOf(ordered: JournalEntry[]): [number, number][] {
+/** What is missing among entries in their order: `[first, last]`. */
+export function gapsIn(seqs: readonly number[], first = 1): [number, number][] {
   const gaps: [number, number][] = [];
-  let expected = 1;
-  for (const { seq } of ordered) {
+  let expected = first;
+  for (const seq of seqs) {
     if (seq > expected) gaps.push([expected, seq - 1]);
     expected = seq + 1;
   }

@@ -20,7 +20,7 @@ function redactorOf(run?: Policy): EventRedactor {
   const redactor = new EventRedactor();
   const at = '2026-01-01T00:00:00.000Z';
   const result = { policyDigest: 'x', ...(run !== undefined && { run }) };
-  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  const activity = { kind: 'config', scheduledEventId: 5, given: {} } as const;
   const what = { kind: 'ended', activity, state: 'completed', end: { result } } as const;
   redactor.learn({ eventId: 7, at, what, journal: [] });
   return redactor;

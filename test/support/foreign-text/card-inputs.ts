@@ -76,7 +76,7 @@ const at = '2026-01-01T00:00:00.000Z';
 function redactor(secret: string): EventRedactor {
   const made = new EventRedactor();
   const run = { version: 1, rules: [], riskDefaults: {}, approval: {} };
-  const activity = { kind: 'config', scheduledEventId: 5 } as const;
+  const activity = { kind: 'config', scheduledEventId: 5, given: {} } as const;
   const end = { result: { policyDigest: 'x', run } };
   made.learn({ eventId: 7, at, what: { kind: 'ended', activity, state: 'completed', end }, journal: [] });
   const item = { type: 'tool_call', callId: '1.1', toolName: 'a', arguments: { password: secret } } as never;

@@ -9,8 +9,8 @@ import { decodeHistory } from '../../../src/client/decode-history.ts';
 import type { HistoryExecution } from '../../../src/client/history-chain.ts';
 import { projectHistories, readExecutions } from '../../support/read-histories.ts';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { historyFacts } from '../../../src/client/history-facts.ts';
-import { recordedTree, type RecordedTree } from '../../../src/client/recorded-tree.ts';
+import { recordedTree, type RecordedTree } from '../../../src/client/audited-run.ts';
+import { policiesOf } from '../../../src/client/history-chain.ts';
 import type { JournalEntry } from '../../../src/contract.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
@@ -76,7 +76,7 @@ interface Committed {
 
 function treeOf(histories: Parameters<typeof readExecutions>[0]): RecordedTree {
   const executions = readExecutions(histories);
-  return recordedTree(executions, historyFacts(executions).policies);
+  return recordedTree(executions, policiesOf(executions));
 }
 
 async function committed({ client }: Pick<World, 'client'>, workflowId: string): Promise<Committed> {
