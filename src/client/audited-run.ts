@@ -7,14 +7,14 @@ import { canonicalJsonProblem } from '../core/base/canonical-json.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import { isObject } from '../core/base/is-object.ts';
 import type { Activity, HistoryEvent, RunEnd, SentMessage } from '../core/events/history-event.ts';
-import type { RecordedPolicies } from '../core/events/recorded-policies.ts';
+import { policiesOf, type RecordedPolicies } from '../core/events/recorded-policies.ts';
 import { readUserMessage } from '../core/messages/control.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { nestedRunId } from '../core/policy/nesting.ts';
 import type { Session } from './connect.ts';
 import { evidenceOf } from './evidence-of.ts';
 import { placedEntries, type PlacedEntry } from './fetch-journal.ts';
-import { fetchRun, policiesOf, type ReadExecution, type ReadRun } from './history-chain.ts';
+import { fetchRun, type ReadExecution, type ReadRun } from './history-chain.ts';
 
 /** Everything that the histories of a run say of it for an audit. */
 export interface AuditedRun extends CommittedRun {

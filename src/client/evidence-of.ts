@@ -9,12 +9,12 @@ import { jsonDigest } from '../core/base/digest.ts';
 import { isObject } from '../core/base/is-object.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
-import type { RecordedPolicies } from '../core/events/recorded-policies.ts';
+import { policiesOf, type RecordedPolicies } from '../core/events/recorded-policies.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { PolicyLayers } from '../core/policy/policy.ts';
 import { EvidenceCalls } from './evidence-calls.ts';
 import { entriesOf } from './fetch-journal.ts';
-import { policiesOf, type ReadExecution } from './history-chain.ts';
+import type { ReadExecution } from './history-chain.ts';
 import { PolicyTimeline } from './policy-timeline.ts';
 
 /** Reads the evidence of a run from its executions, oldest first. */

@@ -1,7 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
 import type { HistoryEvent } from '../core/events/history-event.ts';
-import { RecordedPolicies } from '../core/events/recorded-policies.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { decodeHistory } from './decode-history.ts';
@@ -59,13 +58,6 @@ export function readHistories(
 ): ReadExecution[] {
   const reader = new HistoryReader(read);
   return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
-}
-
-/** All policies that the executions show. */
-export function policiesOf(executions: readonly ReadExecution[]): RecordedPolicies {
-  const policies = new RecordedPolicies();
-  for (const { what } of executions.flatMap(({ events }) => events)) policies.take(what);
-  return policies;
 }
 
 /** What an agent run was started with. `runId`: default the newest. Undefined for a workflow of one's own. */

@@ -1,10 +1,11 @@
 import { isObject } from '../core/base/is-object.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
+import { policiesOf } from '../core/events/recorded-policies.ts';
 import { HiddenByPolicies } from '../core/events/hidden-by-policies.ts';
 import type { Session } from './connect.ts';
 import { projectRun } from './fetch-journal.ts';
 import { EvidenceCalls } from './evidence-calls.ts';
-import { fetchRun, policiesOf, type ReadExecution } from './history-chain.ts';
+import { fetchRun, type ReadExecution } from './history-chain.ts';
 
 /** A call that an agent run has settled. */
 export interface PastCall {

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { policiesOf } from '../core/events/recorded-policies.ts';
 import type { CountedRun } from '../core/audit/decision-statistics.ts';
 import { isProblemError } from '../core/base/problem.ts';
 import { jsonDigest } from '../core/base/digest.ts';
@@ -10,7 +11,7 @@ import type { RunConfig } from '../core/policy/run-config.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import type { Session } from './connect.ts';
 import { entriesOf, wasEnded } from './fetch-journal.ts';
-import { fetchRun, policiesOf, type ReadExecution } from './history-chain.ts';
+import { fetchRun, type ReadExecution } from './history-chain.ts';
 import { inParallel } from './in-parallel.ts';
 import { gatedRunsQuery } from './list-runs.ts';
 import { listedExecutions } from './listed-executions.ts';

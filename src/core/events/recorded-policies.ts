@@ -13,7 +13,7 @@ import { inheritedBeside } from '../policy/nesting.ts';
 import type { Policy, PolicyLayers } from '../policy/policy.ts';
 import type { AgentConfig, RunConfig } from '../policy/run-config.ts';
 import { changeRunSide, type PolicyChange } from '../policy/run-side.ts';
-import type { Fact } from './history-event.ts';
+import type { Fact, HistoryEvent } from './history-event.ts';
 
 type Config = RunConfig | GateConfig;
 
@@ -104,6 +104,13 @@ export class RecordedPolicies {
     this.first ??= config;
     this.config = config;
   }
+}
+
+/** The policies of a run, by its executions, oldest first. */
+export function policiesOf(executions: readonly { events: readonly HistoryEvent[] }[]): RecordedPolicies {
+  const policies = new RecordedPolicies();
+  for (const { what } of executions.flatMap(({ events }) => events)) policies.take(what);
+  return policies;
 }
 
 /** The agents that a run can be handed to, the one that it begins with first; of a workflow of one's own, its gate. */

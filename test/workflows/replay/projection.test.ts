@@ -262,19 +262,26 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
     for (const [, specifier] of imports) visit(join(path, '..', specifier!));
   };
   const source = (file: string): string => fileURLToPath(new URL(`../../../src/${file}`, import.meta.url));
-  visit(source('client/journal-of.ts'));
+  visit(source('client/read-history-event.ts'));
   visit(source('core/ledger/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
-    'client/journal-of.ts',
+    'client/event-payloads.ts',
+    'client/read-history-event.ts',
+    'client/read-payload.ts',
+    'client/written-by-gate.ts',
     'codec/plain-payload-converter.ts',
     'contract.ts',
+    'core/audit/merkle.ts',
     'core/base/byte-length.ts',
     'core/base/canonical-json.ts',
     'core/base/digest.ts',
+    'core/base/is-object.ts',
     'core/base/parse-json.ts',
     'core/base/permit-metadata.ts',
     'core/base/problem.ts',
     'core/base/strict-json.ts',
+    'core/base/tool-failure.ts',
+    'core/base/undecodable.ts',
     'core/base/well-formed.ts',
     'core/ledger/is-replaced.ts',
     'core/ledger/journal.ts',
