@@ -53,8 +53,7 @@ export class EventPayloads {
     if (application != null) {
       const type = application.type ?? '';
       const payloads = type === definitionChangedType ? application.details?.payloads : undefined;
-      const details = payloads?.map((payload) => this.glance(payload));
-      return { kind: 'application', type, message, ...(details !== undefined && { details }) };
+      return { kind: 'application', type, message, details: payloads?.map((payload) => this.glance(payload)) };
     }
     // TIMEOUT_TYPE_SCHEDULE_TO_START
     return { kind: Number(timeout?.timeoutType) === 2 ? 'schedule_to_start' : 'other', message };

@@ -42,16 +42,14 @@ export class HistoryReader {
     const what = this.#fact(event);
     const open = this.#open(event);
     const written = writtenIn(event, this.#isAgentRun, (payload) => this.#payloads.glance(payload));
-    const unread = this.#payloads.takeUnread();
-    const head = headIn(written);
     return {
       eventId: Number(event.eventId),
       at: new Date(eventTimeMs(event)).toISOString(),
-      ...(what !== undefined && { what }),
+      what,
       journal: written.flatMap(entriesIn),
-      ...(head !== undefined && { head }),
-      ...(open !== undefined && { open }),
-      ...(unread > 0 && { unread }),
+      head: headIn(written),
+      open,
+      unread: this.#payloads.takeUnread(),
     };
   }
 
@@ -70,24 +68,21 @@ export class HistoryReader {
   }
 
   #started(started: Attributes<'workflowExecutionStartedEventAttributes'>): Started {
-    const { originalExecutionRunId: runId, firstExecutionRunId: firstRunId } = started;
     const type = started.workflowType?.name ?? '';
-    const before = started.continuedExecutionRunId ?? '';
+    const before = started.continuedExecutionRunId || undefined;
     const isAgentRun = type === workflowType;
     this.#isAgentRun = isAgentRun;
     this.#begun.clear();
-    const input = isAgentRun ? this.#payloads.first(started.input) : undefined;
-    const carried = before === '' ? undefined : this.#carried(started.input?.payloads ?? [], before);
     return {
       kind: 'started',
       workflowType: type,
       isAgentRun,
       workflowId: started.workflowId ?? '',
-      runId: runId ?? '',
-      firstRunId: firstRunId ?? '',
-      ...(before !== '' && { before }),
-      ...(input !== undefined && { input }),
-      ...(carried !== undefined && { carried }),
+      runId: started.originalExecutionRunId ?? '',
+      firstRunId: started.firstExecutionRunId ?? '',
+      before,
+      input: isAgentRun ? this.#payloads.first(started.input) : undefined,
+      carried: before === undefined ? undefined : this.#carried(started.input?.payloads ?? [], before),
     };
   }
 
@@ -141,12 +136,8 @@ export class HistoryReader {
     const task = event.activityTaskStartedEventAttributes;
     const nested = event.childWorkflowExecutionStartedEventAttributes;
     if (task == null && nested == null) return undefined;
-    return {
-      kind: 'attempted',
-      activity: this.#activity(task?.scheduledEventId ?? nested?.initiatedEventId),
-      ...(task?.attempt != null && { attempt: task.attempt }),
-      ...(task?.identity && { worker: task.identity }),
-    };
+    const activity = this.#activity(task?.scheduledEventId ?? nested?.initiatedEventId);
+    return { kind: 'attempted', activity, attempt: task?.attempt ?? undefined, worker: task?.identity || undefined };
   }
 
   #ended(event: Event): Fact | undefined {
@@ -179,9 +170,9 @@ export class HistoryReader {
     const name = ourMessages.find((each) => each === (signal?.signalName ?? update?.input?.name));
     const payload = signal == null ? update?.input?.args?.payloads?.[0] : signal.input?.payloads?.[0];
     if (name === undefined || payload == null) return undefined;
-    const sender = signal == null ? update?.meta?.identity : signal.identity;
+    const sender = (signal == null ? update?.meta?.identity : signal.identity) || undefined;
     const via = signal == null ? 'update' : 'signal';
-    return { kind: 'message', name, via, ...(sender && { sender }), value: this.#payloads.glance(payload) };
+    return { kind: 'message', name, via, sender, value: this.#payloads.glance(payload) };
   }
 
   #runEnd(event: Event): RunEnd | undefined {
@@ -192,13 +183,11 @@ export class HistoryReader {
       workflowExecutionTimedOutEventAttributes: timedOut,
       workflowExecutionTerminatedEventAttributes: terminated,
     } = event;
-    const next = ({ newExecutionRunId: runId }: { newExecutionRunId?: string | null }) =>
-      runId ? { next: runId } : {};
-    if (continued != null) return { kind: 'continued', ...next(continued) };
-    if (completed != null)
-      return { kind: 'completed', result: this.#payloads.first(completed.result), ...next(completed) };
-    if (failed != null) return { kind: 'failed', failure: this.#payloads.failure(failed.failure), ...next(failed) };
-    if (timedOut != null) return { kind: 'timed_out', ...next(timedOut) };
+    const next = (continued ?? completed ?? failed ?? timedOut)?.newExecutionRunId || undefined;
+    if (continued != null) return { kind: 'continued', next };
+    if (completed != null) return { kind: 'completed', result: this.#payloads.first(completed.result), next };
+    if (failed != null) return { kind: 'failed', failure: this.#payloads.failure(failed.failure), next };
+    if (timedOut != null) return { kind: 'timed_out', next };
     if (terminated != null) return { kind: 'terminated', reason: terminated.reason ?? '' };
     return event.workflowExecutionCanceledEventAttributes == null ? undefined : { kind: 'cancelled' };
   }
