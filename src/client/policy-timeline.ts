@@ -14,6 +14,7 @@ export class PolicyTimeline {
   readonly #recorded: RecordedPolicies;
   readonly #agents: readonly (Pick<AgentConfig, 'agent' | 'run'> & Partial<AgentConfig>)[];
   readonly #changes: PolicyChange[];
+  readonly #leads = new Map<string, Changed & { changes: Map<string | undefined, PolicyChange> }>();
   #agent: string;
   #changed: Changed;
   #why: string | undefined;
@@ -25,8 +26,9 @@ export class PolicyTimeline {
     this.#agent = carried?.agent ?? first?.agent ?? '';
     this.#changed = { change: carried?.gate.change };
     // A message has a policy, a mode or both; the digest says which of them belong together.
-    const sent = [...modes].flatMap((mode) => [undefined, ...policies].map((policy) => ({ policy, mode })));
-    this.#changes = [...sent, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
+    const sent = [...policies, undefined].flatMap((policy) => [undefined, ...modes].map((mode) => ({ policy, mode })));
+    const changes = sent.filter(({ policy, mode }) => policy !== undefined || mode !== undefined);
+    this.#changes = [...changes, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
     if (first === undefined) this.#why = 'the history does not keep the policies of the run';
   }
 
@@ -54,22 +56,40 @@ export class PolicyTimeline {
    */
   #find(digest: string): void {
     const { change: before, parents } = this.#changed;
+    const { inherited } = this.#recorded;
     this.#why = undefined;
     for (const agent of [this.#agent, ...this.#agents.map((each) => each.agent)]) {
-      const leadsThere = (changed: Changed): boolean => {
-        const layers = this.#layers(agent, changed);
-        return layers !== undefined && policyDigest(layers) === digest;
-      };
+      const leadsThere = (changed: Changed): boolean => this.#digest(agent, changed) === digest;
+      const change = this.#changesOf(agent).get(digest);
       const found =
-        this.#changes.map((change) => ({ change, parents })).find(leadsThere) ??
-        this.#recorded.inherited.map((inherited) => ({ change: before, parents: inherited })).find(leadsThere) ??
-        [this.#changed].find(leadsThere);
+        change === undefined
+          ? [...inherited.map((each) => ({ change: before, parents: each })), this.#changed].find(leadsThere)
+          : { change, parents };
       if (found === undefined) continue;
       this.#agent = agent;
       this.#changed = found;
       return;
     }
     this.#why = 'the history does not keep the policies that were set here';
+  }
+
+  /** The changes of an agent by the digests to which they lead; the policies of the calling run seldom change. */
+  #changesOf(agent: string): Map<string | undefined, PolicyChange> {
+    const { parents } = this.#changed;
+    const known = this.#leads.get(agent);
+    if (known !== undefined && known.parents === parents) return known.changes;
+    const changes = new Map<string | undefined, PolicyChange>();
+    for (const change of this.#changes) {
+      const digest = this.#digest(agent, { change, parents });
+      if (!changes.has(digest)) changes.set(digest, change);
+    }
+    this.#leads.set(agent, { parents, changes });
+    return changes;
+  }
+
+  #digest(agent: string, changed: Changed): string | undefined {
+    const layers = this.#layers(agent, changed);
+    return layers === undefined ? undefined : policyDigest(layers);
   }
 
   #layers(agent: string, changed: Changed): PolicyLayers | undefined {

@@ -44,7 +44,7 @@ export class RecordedPolicies {
   readonly pasts: CarriedPast[] = [];
   /** What `setPolicy` brought: policies, as an activity read them, and modes. */
   readonly policies: Policy[] = [];
-  readonly modes = new Set<Mode | undefined>([undefined]);
+  readonly modes = new Set<Mode>();
   /** The policies of the calling runs, each time that they changed. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
@@ -60,7 +60,7 @@ export class RecordedPolicies {
     }
     if (what?.kind !== 'message' || what.name !== 'setPolicy') return 'none';
     const read = readSetPolicy(what.value);
-    if ('message' in read) this.modes.add(read.message.mode);
+    if ('message' in read && read.message.mode !== undefined) this.modes.add(read.message.mode);
     return 'none';
   }
 
