@@ -132,6 +132,8 @@ function contexts({
   tree,
   executions,
 }: AuditedRun): (entry: Entry, place: EventPlace) => Partial<EntryContext> {
+  const decisions = Map.groupBy(messages, ({ requestId }): string | undefined => requestId);
+  const texts = Map.groupBy(said, ({ digest }): string | undefined => digest);
   const openedAt = new Map<string | undefined, string>();
   const digests = new Map<number, string>();
   const order = new Map(executions.map(({ runId }, index) => [runId, index]));
@@ -146,7 +148,7 @@ function contexts({
   }
   /** Retries apart, only a text that came once is certain. */
   const saidBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
-    const same = said.filter((each) => each.digest === digest && isBefore(each.place, place));
+    const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
     const [first, another] = same.filter(
       ({ messageId }, index) =>
         messageId === undefined || same.findIndex((each) => each.messageId === messageId) === index,
@@ -157,7 +159,8 @@ function contexts({
     const opened = openedAt.get(requestId);
     const isAnswer = kind === 'vote' || kind === 'settled';
     const isDecided = kind === 'vote' || decided.includes(outcome ?? '');
-    const about = messages.filter((each) => isDecided && each.requestId === requestId && isBefore(each.place, place));
+    const sent = isDecided ? (decisions.get(requestId) ?? []) : [];
+    const about = sent.filter((each) => isBefore(each.place, place));
     const exact = about.filter((each) => each.decisionId === decisionId);
     // A repeated message counts once. Without an id, only a message that is the only one about the request is certain.
     const [message, another] = decisionId === undefined ? about : exact.slice(0, 1);

@@ -15,7 +15,7 @@ export interface HistoryExecution {
   workflowId: string;
   /** Temporal's run id of this execution. */
   runId: string;
-  events: Event[];
+  events: temporal.api.history.v1.IHistoryEvent[];
 }
 
 /** The histories of all executions of a run. */

@@ -117,8 +117,8 @@ export class HistoryReader {
     if (name === activityNames.callModel && this.#isAgentRun) {
       return { kind: 'model', activityId: scheduled.activityId ?? '', input: this.#payloads.value(payloads[0]) };
     }
-    const ours = loading.get(name);
-    if (ours !== undefined) return { kind: ours.kind, given: objectIn(this.#payloads.glance(payloads[ours.place])) };
+    const own = ourActivities.get(name);
+    if (own !== undefined) return { kind: own.kind, given: objectIn(this.#payloads.glance(payloads[own.place])) };
     return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
   }
 
@@ -202,17 +202,19 @@ export class HistoryReader {
 type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
 type Scheduled = WithoutPlace<Activity>;
 
-/** Our activities whose input or result says something, and the place of the input that the gate itself wrote. */
-const loading: ReadonlyMap<string, { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }> =
-  new Map([
-    // The first argument is what the starter wrote; only that of a gate is followed by one of the workflow's.
-    [activityNames.loadAgent, { kind: 'config', place: 1 }],
-    [activityNames.loadGate, { kind: 'config', place: 1 }],
-    [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
-    [activityNames.readPolicy, { kind: 'policy', place: 0 }],
-    [activityNames.readParents, { kind: 'parents', place: 0 }],
-    [activityNames.checkEdit, { kind: 'edit', place: 0 }],
-  ]);
+/** Our activities that say something of a run, and the place of the argument that its own code wrote. */
+const ourActivities: ReadonlyMap<
+  string,
+  { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
+> = new Map([
+  // The first argument is what the starter wrote; only that of a gate is followed by another one.
+  [activityNames.loadAgent, { kind: 'config', place: 1 }],
+  [activityNames.loadGate, { kind: 'config', place: 1 }],
+  [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
+  [activityNames.readPolicy, { kind: 'policy', place: 0 }],
+  [activityNames.readParents, { kind: 'parents', place: 0 }],
+  [activityNames.checkEdit, { kind: 'edit', place: 0 }],
+]);
 
 /** The members that the ends of activities and of nested workflows have. */
 interface Ended {
