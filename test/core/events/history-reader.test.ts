@@ -2,6 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
 import { auditedRun } from '../../../src/client/audited-run.ts';
+import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { unreadPayload } from '../../../src/connection/unread-payload.ts';
 import type { Fact } from '../../../src/core/events/history-event.ts';
 import { RunProjection } from '../../../src/core/events/run-projection.ts';
@@ -64,6 +65,20 @@ test.each([
   };
   expect(carriedBy({ runId: 'before' })).toMatchObject({ writer: { runId: 'before' } });
   expect(carriedBy({ runId: 'another' })).toBe(unknown);
+});
+
+test('an activity without a permit ran for no call, whatever its arguments claim', () => {
+  const ranIn = (metadata: object): unknown[] => {
+    const { data, ...first } = defaultPayloadConverter.toPayload({ callId: '1.1', digest: 'd' });
+    const input = { payloads: [{ data, metadata: { ...first.metadata, ...metadata } }] };
+    const events = [
+      { workflowExecutionStartedEventAttributes: { workflowType: { name: 'settleOrder' } } },
+      { activityTaskScheduledEventAttributes: { activityType: { name: 'pay' }, input } },
+    ];
+    return auditedRun('default', 'w', { executions: readExecutions([{ events }]), unread: 0 }).activities;
+  };
+  expect(ranIn({})).toEqual([]);
+  expect(ranIn(permitMetadata({ callId: '2.1', digest: 'd' }))).toMatchObject([{ callId: '2.1', activity: 'pay' }]);
 });
 
 test('each event that ends an activity names the activity', () => {
