@@ -22,10 +22,20 @@ export function misleading(
   ];
   return [
     ...texts.flatMap(([name, shown]) => warningsOf(name, shown)),
+    ...texts.flatMap(([name, shown]) => orderWarning(name, shown)),
     ...fields.flatMap(({ name, format, value }) =>
       format === 'url' ? [] : hostWarning(name, value.text + (value.end ?? '')),
     ),
   ];
+}
+
+/** Hebrew, Arabic and others, without the controls, which are escaped. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Beside such letters, digits and signs are drawn in another order: `/srv/א/12/34` as `/srv/12/34/א`. */
+function orderWarning(name: string, shown: string): string[] {
+  if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
+  return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
 }
 
 /** An address within a text that begins with one host and leads to another: `https://bank.example@evil.example`. */

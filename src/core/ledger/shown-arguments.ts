@@ -3,7 +3,7 @@
  * Computed in the workflow when a request is opened.
  */
 import { byteLength } from '../base/byte-length.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
+import { writeCanonicalJson } from '../base/canonical-json.ts';
 import { escapeText, escapeUnseen } from '../base/escape-text.ts';
 import { fitting } from '../base/fitting.ts';
 import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
@@ -49,10 +49,16 @@ export function shownArguments(
   return { shownArguments: Object.fromEntries(shown), notShown: fitting(notShown, notShownBytes) };
 }
 
+/** Never throws: it runs where a throw would fail the task, again and again. */
+function jsonOf(value: Json): string {
+  const written = writeCanonicalJson(value);
+  return 'problem' in written ? JSON.stringify(value) : written.text;
+}
+
 function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
   if (namesSecret(name)) return { text: '[PASSWORD]', isWhole: false };
   const isText = typeof value === 'string';
-  const written = isText ? value : canonicalJson(value);
+  const written = isText ? value : jsonOf(value);
   const searched = written.slice(0, longestSearched);
   const redacted = redactSecrets(searched);
   const kept = redacted.slice(0, longestValue).replace(/\p{Surrogate}$/u, '');

@@ -59,25 +59,32 @@ export function withPlaceholders(text: string, spans: readonly Span[]): string {
 /** Spans of which none overlaps another: the first one counts. */
 export class Taken {
   readonly #spans: Span[] = [];
-  readonly #length: number;
+  readonly #text: string;
   /** 1 for each character of a span. */
   #marks: Uint8Array | undefined;
 
-  constructor({ length }: string) {
-    this.#length = length;
+  constructor(text: string) {
+    this.#text = text;
   }
 
-  add(span: Span): void {
-    const [start, end] = span;
-    this.#marks ??= new Uint8Array(this.#length);
-    if (end <= start || this.#marks.subarray(start, end).includes(1)) return;
+  /** A span that divides a surrogate pair gets all of it: half of one is no text that JSON can carry. */
+  add([from, to, placeholder]: Span): void {
+    this.#marks ??= new Uint8Array(this.#text.length);
+    if (to <= from) return;
+    const start = dividesPair(this.#text, from) ? from - 1 : from;
+    const end = dividesPair(this.#text, to) ? to + 1 : to;
+    if (this.#marks.subarray(start, end).includes(1)) return;
     this.#marks.fill(1, start, end);
-    this.#spans.push(span);
+    this.#spans.push([start, end, placeholder]);
   }
 
   inOrder(): Span[] {
     return this.#spans.sort(([one], [other]) => one - other);
   }
+}
+
+function dividesPair(text: string, at: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, at - 1), at + 1));
 }
 
 /** The text with a placeholder in the place of each sensitive part. */

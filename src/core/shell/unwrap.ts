@@ -94,7 +94,8 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
       };
     default:
       // `flock FILE -c TEXT`; and `env -S TEXT`, which puts its text before the other words.
-      if (rest[0]?.text === '-c') return { scripts: [...scripts, ...rest.slice(1, 2).map(scriptOf)] };
+      if (/^(?:-c|--c\w*)$/.test(rest[0]?.text ?? ''))
+        return { scripts: [...scripts, ...rest.slice(1, 2).map(scriptOf)] };
       if (scripts.length > 0) {
         return {
           scripts: scripts.map(({ text, last }) => ({
@@ -111,7 +112,8 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
 function contentsOfRemote(form: Wrapper, before: Script[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
-    const [whole] = /^\w*command\s*[=\s]\s*/i.exec(text) ?? [];
+    // Blanks before the key and quotes around it are left out, as ssh does.
+    const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
     return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
   });
   if (unknownAt !== undefined) return guess(form, rest.slice(unknownAt), settings);

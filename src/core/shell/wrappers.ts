@@ -159,7 +159,8 @@ const table: Record<string, Wrapper> = {
   'uvx pipx': unknownOptions,
   'busybox toybox': { runs: 'words' },
   'gosu su-exec': { runs: 'words', operands: 1 },
-  'strace ltrace': { runs: 'words', flags: 'cCdfFhiknqrtTvVwxyY', values: 'abeEIOopPsSuUX' },
+  // The value of `-o` may be a command: `|rm x`.
+  'strace ltrace': { runs: 'words', flags: 'cCdfFhiknqrtTvVwxyY', values: 'abeEIOpPsSuUX' },
   'unshare nsenter setpriv prlimit numactl cgexec systemd-run pkexec tini dumb-init fakeroot unbuffer': unknownOptions,
   'xvfb-run dbus-run-session caffeinate proxychains proxychains4 torsocks torify firejail bwrap proot': unknownOptions,
   'valgrind gdb lldb perf rlwrap entr watchexec chronic ts faketime catchsegv heaptrack start-stop-daemon':

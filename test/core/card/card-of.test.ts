@@ -177,6 +177,11 @@ describe('what could mislead', () => {
       { arguments: { body: 'see https://acme.com@evil.example/x' } },
       ["'body' has an address that leads to evil.example: https://acme.com@evil.example."],
     ],
+    [
+      'letters that reorder what stands beside them',
+      { arguments: { path: '/srv/\u05d0/12/34', note: '\u05d0', to: 'ann' } },
+      ["'path' has letters written from right to left: what stands beside them may be drawn in another order."],
+    ],
     ['names that differ in case', { arguments: { to: 1, To: 2 } }, ["Two arguments look alike: 'to' and 'To'."]],
     [
       'names that differ in an invisible character',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
+import type { RedactedValue } from '../../../src/core/redact/redaction.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 
 const args: JsonObject = { amount: 120, recipient: 'ann@acme.com', note: 'for the chairs', list: [1, { b: 2, a: 1 }] };
@@ -44,6 +45,11 @@ describe('a value that is not shown as it is counts as not shown', () => {
     expect(Object.keys(shown)).toEqual(['name_0', 'name_1', 'name_2', 'name_3']);
     expect(notShown).toEqual(['name_4', 'name_5', 'name_6', 'name_7', 'name_8', 'name_9']);
   });
+});
+
+test('half a surrogate pair in what is shown fails nothing', () => {
+  const hidden: RedactedValue[] = [{ path: ['items', 0], spans: [[0, 1, '[X]']] }];
+  expect(shownArguments({ items: ['😀'] }, ['items'], hidden)?.shownArguments).toEqual({ items: '["[X]\\ude00"]' });
 });
 
 test('a name of invisible characters does not push the others out of the list', () => {

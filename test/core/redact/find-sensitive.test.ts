@@ -48,6 +48,12 @@ test('spans are in order, apart, and within the text', () => {
   );
 });
 
+test('a placeholder takes both halves of a surrogate pair', () => {
+  const text = `password: a1${'x'.repeat(197)}😀 tail`;
+  expect(redactText(text)).toBe('password: [PASSWORD] tail');
+  expect(redactText('😀a', [], () => [[1, 3, '[X]']])).toBe('[X]');
+});
+
 test('what was redacted stays as it is', () => {
   fc.assert(
     fc.property(anyText, (text) => {

@@ -172,6 +172,9 @@ describe('wrapper programs: what they start is a part too', () => {
     ['npx -y a b', ['npx -y a b', 'a b']],
     ['tar xIf a b', ['tar xIf a b', 'a', 'b']],
     ["tar --checkpoint-act='exec=sh a' b", ['tar --checkpoint-act=exec=sh a b', 'sh a']],
+    ["ssh -o ' ProxyCommand=rm x' h", ['ssh -o  ProxyCommand=rm x h', 'rm x']],
+    ['ssh -o \'"ProxyCommand"=rm x\' h', ['ssh -o "ProxyCommand"=rm x h', 'rm x']],
+    ["flock f --command 'rm x'", ['flock f --command rm x', 'rm x']],
     ['ip netns exec n rm x', ['ip netns exec n rm x', 'n rm x']],
     ['npm explore p -- rm x', ['npm explore p -- rm x', 'p -- rm x']],
     ['make -E rm x', ['make -E rm x', 'rm']],
@@ -193,6 +196,13 @@ describe('wrapper programs: what they start is a part too', () => {
 
   test.each<Row>([
     ['sudo --odd root rm x', ['sudo --odd root rm x', 'root rm x', 'rm x', 'x'], 'wrapper program', 'unknown option'],
+    [
+      "strace -o '|rm x' ls",
+      ['strace -o |rm x ls', '|rm x ls', 'ls'],
+      'wrapper program',
+      'unknown option',
+      'dynamic command name',
+    ],
     ['unshare -r rm x', ['unshare -r rm x', 'rm x', 'x'], 'wrapper program', 'unknown option'],
     ["bash --odd 'a;b'", ['bash --odd a;b', 'a', 'b', 'a', 'b'], 'wrapper program', 'unknown option'],
     [
