@@ -1,5 +1,4 @@
-import type { ClientInterceptors, ClientOptions } from '@temporalio/client';
-import { SimplePlugin } from '@temporalio/plugin';
+import type { ClientInterceptors, ClientOptions, ClientPlugin } from '@temporalio/client';
 import { requireOneSdk } from '../connection/one-sdk.ts';
 import { withOwnConverter } from '../connection/own-converter.ts';
 import { ProblemError } from '../core/base/problem.ts';
@@ -43,26 +42,27 @@ export interface ClientPluginOptions {
  * await connection.close();
  * ```
  */
-export class CountersignClientPlugin extends SimplePlugin {
+export class CountersignClientPlugin implements ClientPlugin {
+  readonly name = 'countersign';
   readonly #largePayloads: Required<LargePayloads> | undefined;
 
   constructor(options: ClientPluginOptions = {}) {
-    super({ name: 'countersign', dataConverter: withOwnConverter, clientInterceptors: withAskPast });
     this.#largePayloads = largePayloadsOf(options.largePayloads);
   }
 
-  override configureClient(options: ClientOptions): ClientOptions {
+  configureClient(options: ClientOptions): ClientOptions {
     requireOneSdk();
-    const { dataConverter, namespace = 'default' } = options;
-    const payloadCodecs = [new ReadingCodec(dataConverter?.payloadCodecs ?? [])];
-    return super.configureClient({
+    const { dataConverter: given, interceptors, namespace = 'default' } = options;
+    const dataConverter = withOwnConverter(given);
+    const payloadCodecs = [new ReadingCodec(dataConverter.payloadCodecs ?? [])];
+    return {
       ...options,
       dataConverter: withStorage({ ...dataConverter, payloadCodecs }, this.#largePayloads, namespace, 'unread'),
-    });
+      interceptors: withAskPast(interceptors),
+    };
   }
 }
 
-/** A function, because a value would make `SimplePlugin` drop the client's interceptors for activities and Nexus. */
 function withAskPast(given: ClientInterceptors | undefined): ClientInterceptors {
   const { workflow = [] } = given ?? {};
   if (Array.isArray(workflow)) return { ...given, workflow: [...new Set([...workflow, askPast])] };

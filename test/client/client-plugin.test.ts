@@ -138,6 +138,6 @@ test('loading countersign/client does not load the worker', async () => {
     console.log(JSON.stringify([...new Set(loaded)]));
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
-  expect(JSON.parse(stdout)).toEqual(expect.arrayContaining(['@temporalio/client', '@temporalio/plugin']));
+  expect(JSON.parse(stdout)).toContain('@temporalio/client');
   expect(JSON.parse(stdout)).not.toContain('@temporalio/worker');
 });
