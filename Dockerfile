@@ -5,9 +5,10 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /countersign
 COPY package.json package-lock.json .npmrc ./
+COPY packages/gateway/package.json ./packages/gateway/
+COPY packages/cli/package.json ./packages/cli/
 RUN npm install --no-audit
-COPY tsconfig.json tsconfig.build.json vite.config.ts ./
-COPY src ./src
+COPY . ./
 RUN npm run build
 
 FROM node:24.21.0-bookworm-slim
@@ -16,14 +17,17 @@ WORKDIR /countersign
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
-COPY package.json package-lock.json .npmrc LICENSE ./
+COPY package.json package-lock.json .npmrc ./
+COPY packages/gateway/package.json ./packages/gateway/
+COPY packages/cli/package.json ./packages/cli/
 # Temporal's packages are peers and development dependencies: `--omit=dev` would leave them out.
 RUN npm pkg delete devDependencies && npm install --no-audit && npm cache clean --force
-COPY --from=build /countersign/dist ./dist
-COPY presets ./presets
+COPY --from=build /countersign/dist/countersign ./
+COPY --from=build /countersign/dist/gateway ./packages/gateway/
+COPY --from=build /countersign/dist/cli ./packages/cli/
 COPY docker/worker-health.js docker/gateway-health.js ./docker/
-RUN mkdir project && ln -s .. node_modules/countersign
+RUN mkdir project
 USER node
 WORKDIR /countersign/project
-ENTRYPOINT ["node", "/countersign/dist/adapters/cli/main.js"]
+ENTRYPOINT ["node", "/countersign/packages/cli/dist/main.js"]
 CMD ["--help"]

@@ -141,6 +141,11 @@ const workflowOverrides = orderOf('workflows', workflowRooms).map(({ files, mess
   rules: workflowImports('../..', { regex: '^\\.\\./[^./]+\\.ts$', message }, ...fromLater),
 }));
 
+const noEffects = {
+  group: ['**/activities/**', '**/workflows/**', '**/models/**', '@temporalio/workflow', '@temporalio/activity'],
+  message: 'an adapter only translates: it imports the client, core and the contract.',
+};
+
 export default defineConfig({
   plugins: ['typescript', 'unicorn', 'import', 'vitest', 'node'],
   categories: { correctness: 'error', suspicious: 'error' },
@@ -267,7 +272,6 @@ export default defineConfig({
           '**/workflows/**',
           '**/worker.ts',
           '**/worker/**',
-          '**/dev-server/**',
           '@temporalio/worker',
           '@temporalio/client',
         ],
@@ -283,7 +287,6 @@ export default defineConfig({
           '**/workflows/**',
           '**/worker.ts',
           '**/worker/**',
-          '**/dev-server/**',
           '@temporalio/worker',
           '@temporalio/workflow',
         ],
@@ -343,7 +346,6 @@ export default defineConfig({
             '**/activities/**',
             '**/worker.ts',
             '**/worker/**',
-            '**/dev-server/**',
             '@temporalio/worker',
             '@temporalio/workflow',
           ],
@@ -378,56 +380,52 @@ export default defineConfig({
         ),
       ),
     },
+    { files: ['src/adapters/*.ts'], rules: restrictedImports(noEffects) },
     {
-      files: ['src/dev-server/**/*.ts'],
+      files: ['src/adapters/*/**/*.ts'],
+      rules: restrictedImports(noEffects, {
+        regex: '^\\.\\./[^.]',
+        message: 'an adapter never imports another adapter: what two of them need belongs in client or core.',
+      }),
+    },
+    {
+      files: ['packages/*/src/**/*.{ts,tsx}'],
       rules: restrictedImports({
-        group: [
-          '**/adapters/**',
-          '**/activities/**',
-          '**/agents/**',
-          '**/models/**',
-          '**/workflows/**',
-          '**/worker.ts',
-          '**/worker/**',
-        ],
+        group: ['@temporalio/workflow', '@temporalio/activity', 'countersign/workflow'],
+        message:
+          'a program through which people reach runs only translates: the effects and the workflows are in countersign.',
+      }),
+    },
+    {
+      files: ['packages/cli/src/dev-server/**/*.ts'],
+      rules: restrictedImports({
+        group: ['../**', 'countersign/*', '!countersign/adapter', '!countersign/base'],
         message:
           "the dev server stands alone: it finds and runs Temporal, and knows the contract's search attributes only.",
       }),
     },
     {
-      files: ['src/adapters/**/*.ts'],
-      rules: restrictedImports(
-        {
-          group: [
-            '**/activities/**',
-            '**/workflows/**',
-            '**/models/**',
-            '@temporalio/workflow',
-            '@temporalio/activity',
-          ],
-          message: 'an adapter only translates: it imports the client, core and the contract.',
-        },
-        {
-          group: [
-            ...['cli', 'http', 'webhook', 'slack', 'email', 'on-call', 'web-push', 'mcp'].flatMap((name) => [
-              `../${name}`,
-              `../${name}/**`,
-            ]),
-            '**/adapters/**',
-          ],
-          message: 'an adapter never imports another adapter: what two of them need belongs in client or core.',
-        },
-      ),
-    },
-    {
-      files: ['src/inbox/**/*.{ts,tsx}'],
+      files: ['packages/gateway/src/inbox/**/*.{ts,tsx}'],
       env: { browser: true, node: false },
       rules: {
         ...restrictedImports(
-          { group: ['**/adapters/**'], allowTypeImports: true, message: 'the inbox takes the API as types only.' },
+          { group: ['**/http/**'], allowTypeImports: true, message: 'the inbox takes the API as types only.' },
           {
-            group: ['**/client/**', '**/workflows/**', '**/activities/**', '@temporalio/**', 'node:*', 'react'],
-            message: 'the inbox runs in a browser: it imports core, Preact and the types of the API.',
+            group: [
+              'countersign',
+              'countersign/**',
+              '!countersign/base',
+              '!countersign/card',
+              '!countersign/json',
+              '!countersign/json',
+              '!countersign/policy',
+            ],
+            allowTypeImports: true,
+            message: 'the inbox runs in a browser: of countersign it imports what reaches no server.',
+          },
+          {
+            group: ['@temporalio/**', 'node:*', 'react'],
+            message: 'the inbox runs in a browser: it imports Preact and the types of the API.',
           },
         ),
         'no-restricted-properties': [
@@ -439,14 +437,14 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/adapters/cli/**/*.ts', 'src/demo/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'tools/**/*.ts'],
+      files: ['packages/cli/src/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'tools/**/*.ts'],
       rules: { 'no-console': 'off' },
     },
     {
       files: [
         'test/support/*.ts',
         'vitest.config.ts',
-        'vite.config.ts',
+        '**/vite.config.ts',
         'oxlint.config.ts',
         'tools/mutation/fast-check-stand-in.ts',
         'examples/**/*.ts',

@@ -3,7 +3,7 @@
  * numbers. Exits with 1 when a budget (B1, B2) is exceeded.
  */
 import Table from 'cli-table3';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import type { EventCounts } from './event-counts.ts';
 import { total } from './event-counts.ts';
 import type { EventRow } from './measure-events.ts';

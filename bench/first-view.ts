@@ -4,7 +4,7 @@
  * medians. `--times N`; `--json` prints only the numbers. Exits with 1 when the budget is exceeded.
  */
 import { parseArgs } from 'node:util';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { findChromium, openBrowser } from '../test/support/browser.ts';
 import { firstView } from '../test/support/first-view.ts';
 import { openInboxStage } from '../test/support/inbox-stage.ts';

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { defineAgent } from '../src/agents/define-agent.ts';
 import { defineTool } from '../src/agents/define-tool.ts';
 import { createClient } from '../src/client/client.ts';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { scriptedModel } from '../src/models/scripted.ts';
 import { createWorker } from '../src/worker.ts';
 import { chattyModel } from './gateway/chatty-model.ts';

@@ -10,7 +10,7 @@ import { showSpread, spreadOf } from './spread.ts';
 
 /** As a multiple of the time that Node itself takes. */
 const budget = 3;
-const main = fileURLToPath(new URL('../dist/adapters/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../dist/cli/dist/main.js', import.meta.url));
 
 const { values } = parseArgs({ options: { pairs: { type: 'string', default: '60' }, json: { type: 'boolean' } } });
 const pairs = Number(values.pairs);

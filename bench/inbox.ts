@@ -14,7 +14,7 @@ import { inParallel } from '../src/client/in-parallel.ts';
 import type { CountersignClient } from '../src/client/countersign-client.ts';
 import type { ApprovalSummary } from '../src/contract.ts';
 import { memoName } from '../src/contract.ts';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 
 /** As a multiple of the time of the bare call. */
 const budget = 3;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { WorkflowHandle } from '@temporalio/client';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';
 import { openStage, type Stage } from './stage.ts';

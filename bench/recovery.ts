@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
 import type { ApprovalRequest } from '../src/contract.ts';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleInto } from './bundle-into.ts';
 import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { createClient } from '../src/client/client.ts';
-import { startDevServer } from '../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleInto } from './bundle-into.ts';
 import { replayRuns } from './replay-runs.ts';
 import { showSpread, spreadOf } from './spread.ts';

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { readIdentityFile } from '../src/adapters/http/identity/identity-file.ts';
+import { readIdentityFile } from '../packages/gateway/src/http/identity/identity-file.ts';
 
 interface Service {
   image?: string;
@@ -145,7 +145,7 @@ describe('docker-compose.yml', () => {
   });
 
   test("its Temporal server has the version of the tests' dev server", () => {
-    const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('tools/temporal/go.mod'))?.[1];
+    const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('packages/cli/temporal/go.mod'))?.[1];
     expect(compose.services.temporal?.image).toBe(`temporalio/server:${pinned}`);
     expect(compose.services.schema?.image).toBe(`temporalio/admin-tools:${pinned}`);
     expect(compose.services.namespace?.image).toBe(`temporalio/admin-tools:${pinned}`);
@@ -162,6 +162,8 @@ describe('docker-compose.yml', () => {
 describe('Dockerfile', () => {
   const dockerfile = read('Dockerfile');
   const lines = dockerfile.split('\n');
+  const letThrough = read('.dockerignore').match(/(?<=^!).+$/gm) ?? [];
+  const admitted = new Set<string>(letThrough);
 
   test('builds on the Node version of the npm scripts, with a fixed version, and runs as an unprivileged user', () => {
     const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
@@ -176,21 +178,30 @@ describe('Dockerfile', () => {
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
       .flatMap((line) => line.split(' ').slice(1, -1));
     expect(copied.length).toBeGreaterThan(0);
-    const letThrough = read('.dockerignore').match(/(?<=^!).+$/gm) ?? [];
-    for (const path of copied) {
+    for (const path of copied.filter((one) => one !== '.')) {
       expect([path, existsSync(join(root, path))]).toEqual([path, true]);
       expect(letThrough.some((one) => path === one || path.startsWith(`${one}/`))).toBe(true);
     }
   });
 
   test('copies what the build reads, and the health checks that services name', () => {
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
-    expect(scripts.build).toMatch(
-      /^tsc -p tsconfig\.build\.json && node dist\/worker\/write-package-bundles\.js && vite build\b/,
-    );
-    for (const name of ['tsconfig.json', 'tsconfig.build.json', 'vite.config.ts', 'src']) {
-      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^COPY (?!--from).*\\b${name}\\b`)));
+    const { scripts, files } = JSON.parse(read('package.json')) as { scripts: { build: string }; files: string[] };
+    const [, script] = /^node (\S+)$/.exec(scripts.build)!;
+    const published = files.filter((file) => !/^(?:!|dist$)/.test(file)).map((file) => file.split('/')[0]!);
+    const names = ['LICENSE', 'README.md', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', script!];
+    for (const name of [...names, ...published]) {
+      expect({ name, admitted: admitted.has(name), exists: existsSync(join(root, name)) }).toMatchObject({
+        admitted: true,
+        exists: true,
+      });
     }
+    expect(lines).toContain('COPY . ./');
+    for (const folder of readdirSync(join(root, 'packages'))) {
+      const copied = `COPY packages/${folder}/package.json ./packages/${folder}/`;
+      expect(lines.filter((line) => line === copied)).toHaveLength(2);
+      expect(lines).toContain(`COPY --from=build /countersign/dist/${folder} ./packages/${folder}/`);
+    }
+    expect(lines).toContain('COPY --from=build /countersign/dist/countersign ./');
     const checks = services.flatMap(
       ([, { healthcheck }]) => healthcheck?.test?.[2]?.match(/^\/countersign\/(.+)$/) ?? [],
     );
@@ -199,13 +210,10 @@ describe('Dockerfile', () => {
     for (const path of named) expect(dockerfile).toContain(path);
   });
 
-  test('has the presets of `countersign policy init`', () => {
-    expect(lines).toContain('COPY presets ./presets');
-  });
-
   test('starts the program that package.json names as countersign', () => {
-    const { bin } = JSON.parse(read('package.json')) as { bin: { countersign: string } };
-    expect(dockerfile).toContain(`ENTRYPOINT ["node", "/countersign/${bin.countersign}"]`);
-    expect(existsSync(join(root, bin.countersign.replace('dist', 'src').replace('.js', '.ts')))).toBe(true);
+    const { bin } = JSON.parse(read('packages/cli/package.json')) as { bin: { countersign: string } };
+    const compiled = bin.countersign.replace('src', 'dist').replace('.ts', '.js');
+    expect(dockerfile).toContain(`ENTRYPOINT ["node", "/countersign/packages/cli/${compiled}"]`);
+    expect(existsSync(join(root, 'packages', 'cli', bin.countersign))).toBe(true);
   });
 });

@@ -90,12 +90,24 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   ['src/channels/sample.ts', "import { a } from '../core/card/card-of.ts';", undefined],
   ['src/channels/sample.ts', "import { a } from '../adapters/slack/client.ts';", /^channels reach reviewers/],
   ['src/channels/sample.ts', "import { a } from '../workflows/index.ts';", /^channels reach reviewers/],
-  ['src/dev-server/sample.ts', "import { a } from '../worker.ts';", /^the dev server stands alone/],
-  ['src/adapters/cli/sample.ts', "import { a } from './other.ts';", undefined],
-  ['src/adapters/cli/sample.ts', "import { a } from '../../client/client.ts';", undefined],
-  ['src/adapters/cli/sample.ts', "import { a } from '../../workflows/index.ts';", /^an adapter only translates/],
-  ['src/adapters/cli/sample.ts', "import { a } from '../http/server.ts';", /^an adapter never imports another/],
-  ['src/adapters/http/sample.ts', "import { a } from '../cli/main.ts';", /^an adapter never imports another/],
+  ['src/adapters/slack/sample.ts', "import { a } from './other.ts';", undefined],
+  ['src/adapters/slack/sample.ts', "import { a } from '../../client/client.ts';", undefined],
+  ['src/adapters/slack/sample.ts', "import { a } from '../../workflows/index.ts';", /^an adapter only translates/],
+  ['src/adapters/slack/sample.ts', "import { a } from '../email/mail-server.ts';", /^an adapter never imports another/],
+  ['src/adapters/new/sample.ts', "import type { a } from '../slack/other.ts';", /^an adapter never imports another/],
+  ['packages/cli/src/sample.ts', "import { a } from 'countersign/workflow';", /^a program through which people reach/],
+  ['packages/cli/src/dev-server/sample.ts', "import { a } from 'countersign/base';", undefined],
+  ['packages/cli/src/dev-server/sample.ts', "import { a } from 'countersign/worker';", /^the dev server stands alone/],
+  ['packages/cli/src/dev-server/sample.ts', "import { a } from '../main.ts';", /^the dev server stands alone/],
+  ['packages/gateway/src/inbox/sample.ts', "import { a } from 'countersign/card';", undefined],
+  ['packages/gateway/src/inbox/list/sample.ts', "import type { a } from '../../http/api.ts';", undefined],
+  [
+    'packages/gateway/src/inbox/list/sample.ts',
+    "import { a } from '../../http/api.ts';",
+    /^the inbox takes the API as types/,
+  ],
+  ['packages/gateway/src/inbox/sample.ts', "import { a } from 'countersign/adapter';", /^the inbox runs in a browser/],
+  ['packages/gateway/src/inbox/sample.ts', "import type { a } from 'countersign/client';", undefined],
 ];
 
 interface Diagnostic {
@@ -124,7 +136,10 @@ beforeAll(() => {
   }
   copyFileSync(join(root, 'oxlint.config.ts'), join(folder, 'oxlint.config.ts'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const { stdout } = spawnSync(process.execPath, [oxlint, '--format=json', 'src'], { cwd: folder, encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [oxlint, '--format=json', 'src', 'packages'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   ({ diagnostics } = JSON.parse(stdout) as { diagnostics: Diagnostic[] });
 });
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Connection } from '@temporalio/client';
 import { createClient } from '../../src/client/client.ts';
 import { repeatedCalls } from '../../src/client/repeated-calls.ts';
-import { startGateway } from '../../src/gateway.ts';
+import { startGateway } from '../../packages/gateway/src/index.ts';
 
 /** The gateway's work since it last sent figures. */
 export interface GatewayFigures {

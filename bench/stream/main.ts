@@ -13,7 +13,7 @@ import { WorkflowStreamClient } from '@temporalio/workflow-streams/client';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { createWorker } from '../../src/worker.ts';
 import { type Spread, showSpread, spreadOf } from '../spread.ts';
 import { pieces, writingModel, writtenAt } from './writing-model.ts';

@@ -1,9 +1,13 @@
 import { defineConfig } from 'vite';
 
-/** Builds the web inbox. The gateway serves the result under /inbox/ (src/adapters/http/routes/inbox-files.ts). */
+/** An entry of `countersign` names more than the inbox uses. What is not used does nothing by being loaded. */
+const treeshake = { moduleSideEffects: (id: string) => id.startsWith(import.meta.dirname) };
+
+/** Builds the web inbox. The gateway serves the result under /inbox/ (src/http/routes/inbox-files.ts). */
 export default defineConfig({
   root: 'src/inbox',
   base: '/inbox/',
+  worker: { rolldownOptions: { treeshake } },
   build: {
     // Another folder is given where several may build at the same time.
     outDir: process.env['COUNTERSIGN_INBOX_FOLDER'] ?? '../../dist/inbox',
@@ -13,6 +17,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      treeshake,
       input: { index: 'src/inbox/index.html', 'service-worker': 'src/inbox/service-worker.ts' },
       // Browsers know a service worker by its address, so it has the same in every version.
       output: {

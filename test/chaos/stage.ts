@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { BoundChild } from '../../src/dev-server/bound-child.ts';
-import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
-import { freePort } from '../../src/dev-server/free-port.ts';
-import type { DevServer } from '../../src/dev-server/start-dev-server.ts';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import type { BoundChild } from '../../packages/cli/src/dev-server/bound-child.ts';
+import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound-child.ts';
+import { freePort } from '../../packages/cli/src/dev-server/free-port.ts';
+import type { DevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import type { Disturbance } from './disturbance.ts';
 import type { ChaosSchedule } from './schedule.ts';
 import { workerCount } from './plan-disturbances.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ReviewedRequest } from '../../src/client/decide-all.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 let world: World;

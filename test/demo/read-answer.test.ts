@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAnswer } from '../../src/demo/read-answer.ts';
+import { readAnswer } from '../../packages/cli/src/demo/read-answer.ts';
 
 test.each<[string, unknown]>([
   ...['a', 'approve', 'yes', 'y', 'YES', ' y '].map((line): [string, unknown] => [line, { approved: true }] as const),

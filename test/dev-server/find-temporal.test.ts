@@ -13,7 +13,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findTemporal } from '../../src/dev-server/find-temporal.ts';
+import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
 import { childrenOf, isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveRelease, type ReleaseServer } from './serve-release.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, vi, test } from 'vitest';
-import { startProgressLine } from '../../src/dev-server/progress-line.ts';
+import { startProgressLine } from '../../packages/cli/src/dev-server/progress-line.ts';
 
 const clear = '\r\u001B[2K';
 

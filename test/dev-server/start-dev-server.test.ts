@@ -10,8 +10,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
-import { findTemporal } from '../../src/dev-server/find-temporal.ts';
-import { startDevServer, type DevServer, type DevServerOptions } from '../../src/dev-server/start-dev-server.ts';
+import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
+import {
+  startDevServer,
+  type DevServer,
+  type DevServerOptions,
+} from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { InboxRow, Me } from '../../src/adapters/http/api.ts';
-import { commandsFor, foundCommands } from '../../src/inbox/palette/commands.ts';
-import { notificationsOf } from '../../src/inbox/state/notification-texts.ts';
+import type { InboxRow, Me } from '../../packages/gateway/src/http/api.ts';
+import { commandsFor, foundCommands } from '../../packages/gateway/src/inbox/palette/commands.ts';
+import { notificationsOf } from '../../packages/gateway/src/inbox/state/notification-texts.ts';
 
 const me = (...roles: Me['roles']): Me => ({ id: 'rita', roles, groups: [], via: 'local', signs: false, undoMs: 0 });
 const row = (change: Partial<InboxRow> = {}): InboxRow =>

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/base/tool-call.ts';
-import { changedValues } from '../../src/inbox/form/changed-values.ts';
-import { emptyForm, type FormNode, formOf, nextItem, nextMember } from '../../src/inbox/form/form-node.ts';
-import { placedProblems, readForm } from '../../src/inbox/form/read-form.ts';
+import { changedValues } from '../../packages/gateway/src/inbox/form/changed-values.ts';
+import {
+  emptyForm,
+  type FormNode,
+  formOf,
+  nextItem,
+  nextMember,
+} from '../../packages/gateway/src/inbox/form/form-node.ts';
+import { placedProblems, readForm } from '../../packages/gateway/src/inbox/form/read-form.ts';
 
 /** The form that is made of a JSON Schema. */
 

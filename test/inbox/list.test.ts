@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { InboxRow } from '../../src/adapters/http/api.ts';
-import { admits, type Filters, noFilters, readFilters, writeFilters } from '../../src/inbox/list/filters.ts';
-import { withoutRow, withPage, withRow, withSnapshot } from '../../src/inbox/state/open-rows.ts';
-import { toggled } from '../../src/inbox/list/selection.ts';
-import { matchPath } from '../../src/inbox/state/match-path.ts';
-import { ageText, isUrgent, leftText } from '../../src/inbox/state/time-texts.ts';
-import { temporalHref } from '../../src/inbox/parts/temporal-href.ts';
+import type { InboxRow } from '../../packages/gateway/src/http/api.ts';
+import {
+  admits,
+  type Filters,
+  noFilters,
+  readFilters,
+  writeFilters,
+} from '../../packages/gateway/src/inbox/list/filters.ts';
+import { withoutRow, withPage, withRow, withSnapshot } from '../../packages/gateway/src/inbox/state/open-rows.ts';
+import { toggled } from '../../packages/gateway/src/inbox/list/selection.ts';
+import { matchPath } from '../../packages/gateway/src/inbox/state/match-path.ts';
+import { ageText, isUrgent, leftText } from '../../packages/gateway/src/inbox/state/time-texts.ts';
+import { temporalHref } from '../../packages/gateway/src/inbox/parts/temporal-href.ts';
 
 /** The pure parts of the list. */
 

@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isSamePushKey } from '../../src/inbox/state/same-push-key.ts';
+import { isSamePushKey } from '../../packages/gateway/src/inbox/state/same-push-key.ts';
 
 const makeKey = () => new Uint8Array(createECDH('prime256v1').generateKeys());
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { noStartFields, startBody } from '../../src/inbox/run/start-body.ts';
-import { readRunFilters, writeRunFilters } from '../../src/inbox/run/run-filters.ts';
+import { noStartFields, startBody } from '../../packages/gateway/src/inbox/run/start-body.ts';
+import { readRunFilters, writeRunFilters } from '../../packages/gateway/src/inbox/run/run-filters.ts';
 
 const fields = { ...noStartFields, agent: ' clerk ', input: 'Where is order 7?' };
 

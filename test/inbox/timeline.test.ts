@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { RawResponseEvent, RecordedEvent } from '../../src/core/events/run-event.ts';
-import { decisionsOf, emptyTimeline, withEvents, withoutWriting } from '../../src/inbox/run/timeline.ts';
+import {
+  decisionsOf,
+  emptyTimeline,
+  withEvents,
+  withoutWriting,
+} from '../../packages/gateway/src/inbox/run/timeline.ts';
 
 const at = '2030-01-01T00:00:00.000Z';
 const message = (id: string, role: 'user' | 'assistant' = 'user') =>

@@ -11,7 +11,8 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
 
 registerHooks({
   resolve: (specifier, context, resolve) => {
-    const isAsked = specifier === '../worker.ts' && context.parentURL?.endsWith('/src/demo/start-stage.ts') === true;
+    const isAsked =
+      specifier === 'countersign/worker' && context.parentURL?.endsWith('/src/demo/start-stage.ts') === true;
     return resolve(isAsked ? import.meta.url : specifier, context);
   },
 });

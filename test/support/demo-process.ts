@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRunning } from './child-processes.ts';
 
-const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../packages/cli/src/demo/main.ts', import.meta.url));
 const storedBundle = new URL('demo-bundle.ts', import.meta.url).href;
 
 export interface DemoProcessOptions {

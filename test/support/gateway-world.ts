@@ -1,5 +1,5 @@
-import type { Gateway, GatewayOptions } from '../../src/gateway.ts';
-import { startGateway } from '../../src/gateway.ts';
+import type { Gateway, GatewayOptions } from '../../packages/gateway/src/index.ts';
+import { startGateway } from '../../packages/gateway/src/index.ts';
 import { type World, type WorldOptions, openWorld } from './world.ts';
 
 /** A worker on its own task queue, and a gateway on a free port of 127.0.0.1. */

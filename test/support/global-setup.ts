@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
 /**

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Identity } from '../../src/adapters/http/identity/identity.ts';
-import { readIdentityFile } from '../../src/adapters/http/identity/identity-file.ts';
-import type { Role } from '../../src/adapters/http/principal.ts';
+import type { Identity } from '../../packages/gateway/src/http/identity/identity.ts';
+import { readIdentityFile } from '../../packages/gateway/src/http/identity/identity-file.ts';
+import type { Role } from '../../packages/gateway/src/http/principal.ts';
 
 /** A token as an operator makes it, and its entry in an identity file. */
 export interface TestToken {

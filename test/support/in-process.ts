@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import { runCommandLine } from '../../src/adapters/cli/run-command-line.ts';
+import { runCommandLine } from '../../packages/cli/src/run-command-line.ts';
 
 export interface CliOptions {
   /** Merged into this process's environment; undefined removes a variable. */

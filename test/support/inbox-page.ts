@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { GatewayOptions } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../packages/gateway/src/index.ts';
 import { type Browser, findChromium, openSharedBrowser } from './browser.ts';
 import { makeOwnInbox } from './own-inbox.ts';
 import { type GatewayWorld, openGatewayWorld } from './gateway-world.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { type Gateway, startGateway } from '../../packages/gateway/src/index.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ApprovalRequest } from '../../src/contract.ts';

@@ -1,10 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const fixture = join(root, 'test', 'fixtures', 'outside-project');
+/** The packages, by what their tarballs are called. */
+const names = {
+  countersign: 'countersign',
+  'countersign-gateway': '@countersign/gateway',
+  'countersign-cli': '@countersign/cli',
+} as const;
 
 export interface Tarball {
   path: string;
@@ -14,52 +30,53 @@ export interface Tarball {
   size: number;
 }
 
-/** The packed package: that of COUNTERSIGN_TEST_TARBALL, or one that is built and packed into `folder`. */
-export function pack(folder: string): Tarball {
-  const path = process.env.COUNTERSIGN_TEST_TARBALL ?? packInto(folder);
-  const listed = execFileSync('tar', ['-tzf', path], { encoding: 'utf8' }).trim().split('\n');
-  return { path, files: listed.map((each) => each.replace(/^package\//, '')), size: statSync(path).size };
-}
+export type Tarballs = Record<(typeof names)[keyof typeof names], Tarball>;
 
-function packInto(folder: string): string {
-  const options = ['--silent', '--foreground-scripts=false', '--pack-destination', folder];
-  const printed = execFileSync('npm', ['pack', ...options], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return join(folder, printed.trim().split('\n').at(-1)!);
+/** The packed packages: those in the folder COUNTERSIGN_TEST_PACKAGES, or those that `npm run packages` makes. */
+export function pack(): Tarballs {
+  const given = process.env.COUNTERSIGN_TEST_PACKAGES;
+  if (given === undefined) execFileSync('npm', ['run', '--silent', 'packages'], { cwd: root, stdio: 'ignore' });
+  const paths = globSync(join(given ?? join(root, 'dist'), '*.tgz'));
+  return Object.fromEntries(
+    Object.entries(names).map(([file, name]) => {
+      const path = paths.find((each) => /^(.*)-\d/.exec(basename(each))![1] === file)!;
+      const listed = execFileSync('tar', ['-tzf', path], { encoding: 'utf8' }).trim().split('\n');
+      return [name, { path, files: listed.map((each) => each.replace(/^package\//, '')), size: statSync(path).size }];
+    }),
+  ) as Tarballs;
 }
 
 interface Manifest {
   peerDependencies: Record<string, string>;
-  peerDependenciesMeta: Record<string, object>;
 }
 
 /**
- * Makes a project in a temporary folder that has the packed package installed, and returns its path. With `sdk` the
+ * Makes a project in a temporary folder that has the packed packages installed, and returns its path. With `sdk` the
  * registry serves that version of Temporal's packages; without, the project links those of this repository.
  */
-export function makeOutsideProject(tarball: string, sdk: string | undefined): string {
+export function makeOutsideProject(tarballs: Tarballs, sdk: string | undefined): string {
   const project = mkdtempSync(join(tmpdir(), 'countersign-outside-'));
   cpSync(fixture, project, { recursive: true });
   const modules = join(project, 'node_modules');
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-  const { peerDependencies, peerDependenciesMeta } = manifest;
-  // The project does without the optional packages; `name` may be a scope.
-  const isOptional = (name: string): boolean =>
-    Object.keys(peerDependenciesMeta).some((each) => each === name || each.startsWith(`${name}/`));
+  const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const peers = Object.keys(peerDependencies);
+  const ofTemporal = peers.filter((name) => name.startsWith('@temporalio/'));
   if (sdk === undefined) {
-    mkdirSync(join(modules, 'countersign'), { recursive: true });
-    execFileSync('tar', ['-xzf', tarball, '-C', join(modules, 'countersign'), '--strip-components=1']);
+    for (const [name, { path }] of Object.entries(tarballs)) {
+      mkdirSync(join(modules, name), { recursive: true });
+      execFileSync('tar', ['-xzf', path, '-C', join(modules, name), '--strip-components=1']);
+    }
   } else {
-    const names = Object.keys(peerDependencies).filter((name) => !isOptional(name));
-    const peers = names.map((name) => `${name}@${sdk}`);
-    execFileSync('npm', ['install', '--no-audit', '--no-package-lock', tarball, ...peers], {
+    const paths = Object.values(tarballs).map(({ path }) => path);
+    const sdkPackages = ofTemporal.map((name) => `${name}@${sdk}`);
+    execFileSync('npm', ['install', '--no-audit', '--no-package-lock', ...paths, ...sdkPackages], {
       cwd: project,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
+  // The project does without the packages of the channels that people choose; `name` may be a scope.
+  const isOptional = (name: string): boolean =>
+    peers.some((peer) => !ofTemporal.includes(peer) && (peer === name || peer.startsWith(`${name}/`)));
   for (const name of readdirSync(join(root, 'node_modules'))) {
     const link = join(modules, name);
     if (!name.startsWith('.') && !isOptional(name) && !existsSync(link))

@@ -1,6 +1,6 @@
-import type { Role } from '../../src/adapters/http/principal.ts';
+import type { Role } from '../../packages/gateway/src/http/principal.ts';
 import { type GatewayWorld, openGatewayWorld } from './gateway-world.ts';
-import type { GatewayOptions } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../packages/gateway/src/index.ts';
 import { identityOf, makeToken } from './identity.ts';
 import type { WorldOptions } from './world.ts';
 

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { createClient } from '../../src/client/client.ts';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { createWorker } from '../../src/worker.ts';
 import { openBrowser } from './browser.ts';
 import { openTmux } from './tmux.ts';
 
-const main = fileURLToPath(new URL('../../src/adapters/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 
 function supportAgent() {
   const refund = defineTool({

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { openBrowser } from './browser.ts';
 import { openInboxStage } from './inbox-stage.ts';
 import { inboxViews } from './inbox-views.ts';

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startDevServer } from '../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { findChromium, openBrowser } from './browser.ts';
 import { takeReviewPicture } from './review-picture.ts';
 import { takeInboxPictures } from './take-inbox-pictures.ts';

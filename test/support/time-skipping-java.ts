@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withFileLock } from '../../src/dev-server/file-lock.ts';
-import { userCacheFolder } from '../../src/dev-server/pinned-temporal.ts';
-import { reasonOf } from '../../src/dev-server/reason-of.ts';
+import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
+import { userCacheFolder } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
+import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
 
 const run = promisify(execFile);
 const artifact = 'temporal-test-server';

@@ -9,9 +9,9 @@ import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { searchAttributes } from '../../src/contract.ts';
-import { signalGroup, spawnBound } from '../../src/dev-server/bound-child.ts';
-import { freePort, loopback } from '../../src/dev-server/free-port.ts';
-import { reasonOf } from '../../src/dev-server/reason-of.ts';
+import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound-child.ts';
+import { freePort, loopback } from '../../packages/cli/src/dev-server/free-port.ts';
+import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
 import type { JavaServer } from './time-skipping-java.ts';
 import { findJavaServer } from './time-skipping-java.ts';
 

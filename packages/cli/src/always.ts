@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { RequestedScope } from '../../contract.ts';
-import { type GrantKind, grantKinds } from '../../core/policy/policy.ts';
+import type { RequestedScope } from 'countersign/client';
+import { grantKinds, type GrantKind } from 'countersign/policy';
 import { wholeNumber } from './command-line.ts';
 import { UsageError } from './report-error.ts';
 

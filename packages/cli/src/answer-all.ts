@@ -1,5 +1,5 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { CountersignClient } from 'countersign/client';
 import { canAsk, confirm } from './confirm.ts';
 import { freeze, renderFrozen } from './frozen-set.ts';
 import type { Output } from './output.ts';

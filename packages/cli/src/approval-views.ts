@@ -1,8 +1,6 @@
-import type { ApprovalList, UnreadRun } from '../../client/list-approvals.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { argumentsText } from '../../core/ledger/call-text.ts';
-import { formatTimeLeft } from '../../core/base/duration.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { formatTimeLeft, escapeText } from 'countersign/base';
+import { argumentsText } from 'countersign/card';
+import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
 import type { CommonOptions } from './command-line.ts';
 import { nextCommand } from './command-line.ts';
 import { truncate } from './fit-text.ts';

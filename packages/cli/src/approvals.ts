@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { ApprovalList } from '../../client/list-approvals.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { ApprovalList } from 'countersign/client';
 import { renderInbox } from './approval-views.ts';
 import {
   type ClientFlags,

@@ -1,5 +1,4 @@
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import { escapeJson, escapeText, type JsonObject } from 'countersign/base';
 import type { Output } from './output.ts';
 
 /** Compares two sets of arguments, one argument per line: `-` before, `+` after, unmarked if unchanged. */

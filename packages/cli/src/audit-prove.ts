@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { SealedLine } from '../../core/audit/audit-line.ts';
-import type { EntryProof, HeadProof } from '../../core/audit/entry-proof.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import type { SealedLine, EntryProof, HeadProof } from 'countersign/audit';
+import { escapeText } from 'countersign/base';
 import { auditFile } from './audit-file.ts';
 import { type CommonOptions, wholeNumber, withCommonOptions } from './command-line.ts';
 import { type Output, processOutput } from './output.ts';
@@ -34,11 +33,7 @@ export function addAuditProve(audit: Command): void {
 
 async function prove(file: string, { entry, since, run, ...options }: ProveOptions): Promise<void> {
   if ((entry === undefined) === (since === undefined)) throw new UsageError('Say what to prove: --entry or --since.');
-  const [{ provableRun, proveEntry, proveHead }, { readLine }, { verifyAudit }] = await Promise.all([
-    import('../../core/audit/entry-proof.ts'),
-    import('../../core/audit/read-line.ts'),
-    import('../../client/verify-audit.ts'),
-  ]);
+  const { provableRun, proveEntry, proveHead, readLine, verifyAudit } = await import('countersign/audit');
   const lines: SealedLine[] = [];
   const onLine = (text: string): void => {
     const read = readLine(text);
@@ -54,7 +49,7 @@ async function prove(file: string, { entry, since, run, ...options }: ProveOptio
 }
 
 async function check(output: Output, file: string): Promise<void> {
-  const { proofProblem } = await import('../../core/audit/entry-proof.ts');
+  const { proofProblem } = await import('countersign/audit');
   const value = proofIn(file);
   const problem = proofProblem(value);
   if (problem !== undefined) process.exitCode = 1;

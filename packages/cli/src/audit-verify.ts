@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { AuditVerdict } from '../../core/audit/audit-verdict.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import type { AuditVerdict } from 'countersign/audit';
+import { escapeText } from 'countersign/base';
 import { auditFile } from './audit-file.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { type Output, processOutput } from './output.ts';
@@ -25,14 +25,14 @@ export function addAuditVerify(audit: Command): void {
 }
 
 async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
-  const { verifyAudit } = await import('../../client/verify-audit.ts');
+  const { verifyAudit } = await import('countersign/audit');
   const { key, since, live } = flags;
   const older =
     since === undefined ? undefined : await verifyAudit(auditFile(since), key === undefined ? {} : { publicKey: key });
   if (older?.ok === false) throw new Error(`The older export does not verify: ${sentenceOf(older)}`);
   const options = { ...(key !== undefined && { publicKey: key }), ...(older !== undefined && { since: older.heads }) };
   if (live !== true) return report(processOutput(flags), await verifyAudit(auditFile(file), options));
-  const { LiveComparison } = await import('../../client/verify-live.ts');
+  const { LiveComparison } = await import('countersign/adapter');
   await withClient(flags, async (client, output) => {
     const comparison = new LiveComparison(client.session);
     const verdict = await verifyAudit(auditFile(file), { ...options, onLine: (text) => comparison.take(text) });

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AuditOptions } from '../../client/audit.ts';
-import { otherWithholdable, redacted } from '../../core/audit/entry-line.ts';
-import { plainMembers } from '../../core/audit/commit-entry.ts';
+import { otherWithholdable, redacted, plainMembers } from 'countersign/audit';
+import type { AuditOptions } from 'countersign/client';
 import { addAuditProve } from './audit-prove.ts';
 import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
@@ -62,14 +61,14 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
   await withClient(flags, async (client, output) => {
     const lines = client.audit(scope, options);
     if (csv === true) {
-      const { csvRows } = await import('../../core/audit/csv.ts');
+      const { csvRows } = await import('countersign/audit');
       const rows = csvRows();
       output.line(rows.header);
       for await (const line of lines) for (const row of rows.take(line)) output.line(row);
     } else if (html === undefined) {
       for await (const line of lines) output.json(line);
     } else {
-      const { auditReport } = await import('../../core/audit/report.ts');
+      const { auditReport } = await import('countersign/audit');
       const all = [];
       for await (const line of lines) all.push(line);
       writeFileSync(html, auditReport(all));

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 
 /** `countersign cancel RUN`: cancels a run as Temporal does. */

@@ -1,8 +1,7 @@
 import stringWidth from 'string-width';
-import type { ApprovalDetails, Grant } from '../../contract.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { cardOf } from '../../core/card/card-of.ts';
-import { renderTerminal } from '../../core/card/render-terminal.ts';
+import { escapeText } from 'countersign/base';
+import { cardOf, renderTerminal } from 'countersign/card';
+import type { ApprovalDetails, Grant } from 'countersign/client';
 import { escapedCommand } from './approval-views.ts';
 import type { CommonOptions } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';

@@ -1,5 +1,5 @@
-import type { ClientOptions } from '../../client.ts';
-import { connectionSettings } from '../../connection/connection-settings.ts';
+import { connectionSettings } from 'countersign/adapter';
+import type { ClientOptions } from 'countersign/client';
 import type { ClientFlags } from './command-line.ts';
 import { requireAddress } from './connection-options.ts';
 import { loadClientConfig } from './load-config.ts';
@@ -15,7 +15,7 @@ export async function clientOptions(options: ClientFlags & { taskQueue?: string 
   const { TEMPORAL_CODEC_ENDPOINT, TEMPORAL_CODEC_AUTH } = process.env;
   const { codecEndpoint: endpoint = TEMPORAL_CODEC_ENDPOINT, codecAuth: authorization = TEMPORAL_CODEC_AUTH } = options;
   if (endpoint === undefined) return { ...config, address, namespace, taskQueue };
-  const { RemoteCodec } = await import('../../codec/remote-codec.ts');
+  const { RemoteCodec } = await import('countersign/codec');
   const { namespace: used } = connectionSettings({ address, namespace });
   const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { CountersignClient } from '../../client/countersign-client.ts';
+import type { CountersignClient } from 'countersign/client';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';
@@ -58,7 +58,7 @@ export async function withClient(
 ): Promise<void> {
   // 0.2 s that --help need not wait for
   const [{ createClient }, { clientOptions }] = await Promise.all([
-    import('../../client/client.ts'),
+    import('countersign/client'),
     import('./client-options.ts'),
   ]);
   const client = await createClient(await clientOptions(options));

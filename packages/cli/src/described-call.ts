@@ -1,13 +1,16 @@
-import { compileAssessRules } from '../../core/assess/rule.ts';
-import { assess } from '../../core/assess/assess.ts';
-import type { Mode } from '../../core/policy/modes.ts';
-import type { Policy } from '../../core/policy/policy.ts';
-import { type CompiledLayers, type RuledCall, type RulingContext } from '../../core/policy/ruling.ts';
-import { compileFor } from '../../core/policy-file/compile-for.ts';
-import { notSplit } from '../../core/shell/parts.ts';
-import { splitShell } from '../../core/shell/split.ts';
-import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
-import { nfc } from '../../core/base/normal-text.ts';
+import { nfc, type JsonObject, type Risk } from 'countersign/base';
+import {
+  compileAssessRules,
+  assess,
+  compileFor,
+  notSplit,
+  splitShell,
+  type Mode,
+  type Policy,
+  type CompiledLayers,
+  type RuledCall,
+  type RulingContext,
+} from 'countersign/policy';
 import type { Owner } from './policy.ts';
 
 /** A call and its tool, as `defineTool` would describe it. */

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { attributeTypes } from '../../core/base/attribute-names.ts';
+import { attributeTypes } from 'countersign/base';
 import { type CommonOptions, wholeNumber, withServerOptions } from './command-line.ts';
 import { tellWorkerEvent } from './dev/tell-worker-event.ts';
 import { configFile } from './load-config.ts';
@@ -37,7 +37,7 @@ export function addDev(program: Command): void {
       const file = configFile(module);
       if (file === undefined) throw new UsageError('There is no countersign.config.ts or .js here: name the module.');
       const interrupted = untilInterrupted();
-      const { CleanUp } = await import('../../dev-server/clean-up.ts');
+      const { CleanUp } = await import('./dev-server/clean-up.ts');
       const cleanUp = new CleanUp();
       try {
         const ended = develop(file, options, cleanUp);
@@ -97,10 +97,10 @@ async function startServer(
   output: Output,
   cleanUp: { add(step: () => Promise<unknown>): void },
 ) {
-  const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
-  const { hideOtherServers } = await import('../../dev-server/hide-other-servers.ts');
-  const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
-  const { packageBundle } = await import('../../worker/package-bundle.ts');
+  const { attributeNamesOf } = await import('countersign/adapter');
+  const { hideOtherServers } = await import('./dev-server/hide-other-servers.ts');
+  const { startDevServer } = await import('./dev-server/start-dev-server.ts');
+  const { packageBundle } = await import('countersign/dev');
   const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;
   await requireFreePort(gatewayPort, '--gateway-port');
   await requireFreePort(port, '--port');
@@ -121,7 +121,7 @@ async function startServer(
 
 /** Bundled once, so that a worker that starts again does not wait for it. */
 async function writeBundle(home: string): Promise<string> {
-  const { bundleWorkflows } = await import('../../worker.ts');
+  const { bundleWorkflows } = await import('countersign/worker');
   const { code } = await bundleWorkflows();
   const path = join(home, 'workflows.js');
   await writeFile(path, code);
@@ -134,9 +134,9 @@ async function startInbox(
   uiUrl: string | null,
   cleanUp: { add(step: () => Promise<unknown>): void },
 ) {
-  const { createClient } = await import('../../client/client.ts');
+  const { createClient } = await import('countersign/client');
   const { clientOptions } = await import('./client-options.ts');
-  const { startGateway } = await import('../../gateway.ts');
+  const { startGateway } = await import('@countersign/gateway');
   const client = await createClient(await clientOptions({ ...options, config: module }));
   cleanUp.add(() => client.close());
   const gateway = await startGateway({ client, port: options.gatewayPort, temporalUi: uiUrl ?? undefined });

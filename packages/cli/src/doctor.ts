@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { type ProblemCode, isProblemError } from '../../core/base/problem.ts';
-import type { Check } from '../../client/check.ts';
+import { escapeText, isProblemError, type ProblemCode } from 'countersign/base';
+import type { Check } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { loadChannels } from './load-config.ts';
@@ -27,7 +26,7 @@ export function addDoctor(program: Command): void {
       } catch (error) {
         if (!isProblemError(error)) throw error;
         // Without a connection, only what needs none can be checked.
-        const { checkSdk } = await import('../../client/check-set-up.ts');
+        const { checkSdk } = await import('countersign/adapter');
         const sdk = await checkSdk();
         const isServer = ofServer.some((code) => code === error.code);
         if (sdk.isOk && !isServer) throw error;
@@ -35,7 +34,7 @@ export function addDoctor(program: Command): void {
         printCheck(output, sdk);
         if (!isServer) return;
         const { code, message } = error;
-        const { startCommandIn } = await import('../../connection/server-error.ts');
+        const { startCommandIn } = await import('countersign/adapter');
         printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
         process.exitCode = exitCodeOf(code);
       }
@@ -54,7 +53,7 @@ async function checkChannels(module: string | undefined): Promise<Checked | unde
   try {
     const options = await loadChannels(module);
     if (options === undefined) return undefined;
-    const { channelSetOf } = await import('../../channels/channel-set.ts');
+    const { channelSetOf } = await import('countersign/adapter');
     const names = [...(channelSetOf(options)?.channels.keys() ?? [])];
     return { check, isOk: true, message: `A worker can start with its channels: ${names.join(', ') || 'none'}.` };
   } catch (error) {

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { formatDuration } from '../../core/base/duration.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { formatDuration, parseDuration } from 'countersign/base';
 
 /** A parser for commander: a duration such as 30s, in milliseconds; at least `leastMs`. */
 export function durationOption(leastMs = 1): (text: string) => number {

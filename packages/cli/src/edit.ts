@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { isObject } from 'countersign/base';
 import { renderChanges } from './argument-changes.ts';
 import { withClient } from './command-line.ts';
 import { readJsonOrFile } from './read-json-option.ts';
 import { UsageError } from './report-error.ts';
 import { findNamed } from './request-id.ts';
 import { type DecisionOptions, sendDecision, withDecision } from './send-decision.ts';
-import { isObject } from '../../core/base/is-object.ts';
 
 interface EditOptions extends DecisionOptions {
   args: string;

@@ -1,3 +1,4 @@
+import { escapeJson, escapeText } from 'countersign/base';
 import type {
   ApprovalDecision,
   ApprovalRequestEvent,
@@ -7,8 +8,7 @@ import type {
   RunCompleteEvent,
   RunEvent,
   RunItem,
-} from '../../core/events/run-event.ts';
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
+} from 'countersign/client';
 import { escapedCommand } from './approval-views.ts';
 import { type ClientFlags, nextCommand } from './command-line.ts';
 import { truncate } from './fit-text.ts';

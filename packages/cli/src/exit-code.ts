@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../core/base/problem.ts';
+import type { ProblemCode } from 'countersign/base';
 
 /** Every exit code of the command line. docs/cli.md has the same table. */
 export const exitCodeMeanings = {

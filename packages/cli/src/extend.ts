@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { parseDuration, ProblemError } from 'countersign/base';
+import type { CountersignClient } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { UsageError } from './report-error.ts';

@@ -1,10 +1,7 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { inParallel } from '../../client/in-parallel.ts';
-import type { ReviewedRequest } from '../../client/decide-all.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { argumentsText } from '../../core/ledger/call-text.ts';
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import { inParallel } from 'countersign/adapter';
+import { escapeJson, escapeText, isProblemError } from 'countersign/base';
+import { argumentsText } from 'countersign/card';
+import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'countersign/client';
 import { timeLeft } from './approval-views.ts';
 import type { Output } from './output.ts';
 import { readRequest } from './read-request.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { GatewayOptions } from '@countersign/gateway';
 import { type ClientFlags, withClient, withClientFlags, wholeNumber } from './command-line.ts';
-import type { GatewayOptions } from '../../gateway.ts';
 import { requireFreePort } from './require-free-port.ts';
 import { type SignerOptions, signerOf, withSigner } from './signer.ts';
 import { untilInterrupted } from './until-interrupted.ts';
@@ -39,7 +39,7 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
   // Before anything is loaded and connected: an early Ctrl-C stops it too.
   const interrupted = untilInterrupted();
   await requireFreePort(port, '--port', host);
-  const { readIdentityFile, startGateway } = await import('../../gateway.ts');
+  const { readIdentityFile, startGateway } = await import('@countersign/gateway');
   const identity = file === undefined ? undefined : readIdentityFile(file);
   const listening = flags.channels === undefined ? {} : await listeningOf(flags.channels);
   await withClient(flags, async (client, output) => {
@@ -67,7 +67,7 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
 
 /** The channels whose people answer by way of the gateway. */
 async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack' | 'push'>> {
-  const { pushAppOf, readChannels, slackAppOf } = await import('../../channels.ts');
+  const { pushAppOf, readChannels, slackAppOf } = await import('countersign/channels');
   const { channels } = await readChannels(file);
   return { channels, slack: slackAppOf(channels), push: pushAppOf(channels) };
 }

@@ -1,5 +1,5 @@
-import type { Grant } from '../../contract.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { Grant } from 'countersign/client';
 
 /** The scope of a grant in a few words, escaped. */
 export function grantScope(scope: Grant['scope']): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Grant } from '../../contract.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from './command-line.ts';
 import { grantScope } from './grant-scope.ts';
 import { jsonFields } from './json-fields.ts';

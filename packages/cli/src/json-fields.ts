@@ -1,9 +1,13 @@
-import type { UnreadRun } from '../../client/list-approvals.ts';
-import type { ListedRun } from '../../client/list-runs.ts';
-import type { RunView } from '../../client/show-run.ts';
-import type { ApprovalDetails, Grant, RunResult } from '../../contract.ts';
-import type { RunEvent } from '../../core/events/run-event.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import type {
+  UnreadRun,
+  ListedRun,
+  RunView,
+  ApprovalDetails,
+  Grant,
+  RunResult,
+  RunEvent,
+  ApprovalSummary,
+} from 'countersign/client';
 
 /** The names of the members of any of these types. */
 type AnyMember<Printed> = Printed extends unknown ? keyof Printed : never;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { ChannelOptions } from '../../channels/channel-set.ts';
-import type { ClientOptions } from '../../client.ts';
-import type { WorkerOptions } from '../../worker.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { pathToFileURL } from 'node:url';
+import { escapeText } from 'countersign/base';
+import type { ChannelOptions } from 'countersign/channels';
+import type { ClientOptions } from 'countersign/client';
+import { checkWorkerOptions } from 'countersign/dev';
+import type { WorkerOptions } from 'countersign/worker';
 import type { Output } from './output.ts';
-import { checkWorkerOptions } from '../../worker/worker-options.ts';
 import { UsageError } from './report-error.ts';
 
 const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
@@ -84,7 +84,7 @@ export async function loadChannels(path: string | undefined): Promise<ChannelOpt
   if (file === undefined || channels === undefined) return undefined;
   if (typeof channels !== 'string') return { ...options, channels };
   // Its kinds load slowly, and most modules have no such file.
-  const { readChannels } = await import('../../channels.ts');
+  const { readChannels } = await import('countersign/channels');
   return readChannels(besideModule<string>(file, channels));
 }
 
@@ -108,17 +108,8 @@ async function load(file: string): Promise<{ default?: unknown; close?: unknown 
   try {
     return (await import(pathToFileURL(file).href)) as { default?: unknown; close?: unknown };
   } catch (cause) {
-    throw new Error(`${file} cannot be loaded: ${isOwnBuild(cause) ? notBuilt : messageOf(cause)}`, { cause });
+    throw new Error(`${file} cannot be loaded: ${messageOf(cause)}`, { cause });
   }
-}
-
-const ownFolder = new URL('../../../', import.meta.url);
-const notBuilt = `Countersign is not built: run \`npm run build\` in ${fileURLToPath(ownFolder)}.`;
-
-/** True if a file of this package is missing that `npm run build` makes, as in a new clone. */
-function isOwnBuild(error: unknown): boolean {
-  const { code, url = '' } = error as { code?: string; url?: string };
-  return code === 'ERR_MODULE_NOT_FOUND' && url.startsWith(new URL('dist/', ownFolder).href);
 }
 
 function messageOf(error: unknown): string {

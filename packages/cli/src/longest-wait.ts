@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defaultMaxTimeoutMs } from '../../core/policy/policy.ts';
-import { parsePolicy } from '../../core/policy-file/parse-policy.ts';
+import { defaultMaxTimeoutMs, parsePolicy } from 'countersign/policy';
 import { loadPolicySource } from './load-config.ts';
 
 /**

@@ -6,7 +6,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const words = process.argv.slice(2);
 try {
-  await import('../../connection/require-node.ts');
+  await import('countersign/require-node');
   const { runCommandLine } = await import('./run-command-line.ts');
   const exitCode = await runCommandLine(words);
   if (exitCode !== undefined) process.exitCode = exitCode;

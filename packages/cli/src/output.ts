@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import { escapeJson, escapeText, type Json } from 'countersign/base';
 import { type JsonOption, selectedFields } from './json-option.ts';
 
 /** The output of a command: text for a person at a terminal, or JSON for a program. Text from a run is escaped. */

@@ -22,7 +22,7 @@ export function addPayloads(program: Command): void {
     .option('--dry-run', 'count, and remove nothing')
     .action((options: CleanOptions) =>
       withClient(options, async (client, output) => {
-        const { cleanPayloads } = await import('../../client/clean-payloads.ts');
+        const { cleanPayloads } = await import('countersign/client');
         const { folder, olderThan, dryRun = false } = options;
         const cleaned = await cleanPayloads(client.session, { dryRun, folder, olderThanMs: olderThan });
         if (!output.forPeople) {

@@ -1,4 +1,4 @@
-import type { Mode } from '../../core/policy/modes.ts';
+import type { Mode } from 'countersign/policy';
 import { type CommonOptions, withClient } from './command-line.ts';
 import { printReceipt } from './print-receipt.ts';
 import { readPolicyDocument } from './read-policy-document.ts';

@@ -1,9 +1,8 @@
-import { isMode, modes } from '../../core/policy/modes.ts';
-import { readJson } from '../../core/base/read-json.ts';
-import { risks, type Json, type Risk } from '../../core/base/tool-call.ts';
+import { risks, isObject, type Json, type Risk } from 'countersign/base';
+import { readJson } from 'countersign/json';
+import { isMode, modes } from 'countersign/policy';
 import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
-import { isObject } from '../../core/base/is-object.ts';
 
 /** `id` is returned unchanged; null if the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };

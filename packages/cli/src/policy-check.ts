@@ -1,13 +1,15 @@
-import { lintPolicy } from '../../core/policy-file/lint-policy.ts';
-import { checkGated } from '../../agents/check-gated.ts';
-import { knownNames } from '../../agents/known-names.ts';
-import { createRegistry } from '../../agents/registry.ts';
-import { lintNames } from '../../core/policy-file/lint-names.ts';
-import type { ParsedPolicy } from '../../core/policy-file/parse-policy.ts';
-import type { PolicyWarning } from '../../core/policy-file/policy-warning.ts';
-import type { Policy } from '../../core/policy/policy.ts';
+import { escapeText } from 'countersign/base';
+import {
+  lintPolicy,
+  checkGated,
+  knownNames,
+  createRegistry,
+  lintNames,
+  type ParsedPolicy,
+  type PolicyWarning,
+  type Policy,
+} from 'countersign/policy';
 import { loadConfig } from './load-config.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
 import type { Output } from './output.ts';
 import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
 import type { CheckOptions, Owner } from './policy.ts';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { evaluate } from '../../core/policy/ruling.ts';
+import { evaluate } from 'countersign/policy';
 import { byteLines } from './byte-lines.ts';
 import { trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';

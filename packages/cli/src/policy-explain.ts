@@ -1,7 +1,6 @@
-import { escapeText } from '../../core/base/escape-text.ts';
-import { explain, type Explanation } from '../../core/policy/explain.ts';
-import { readJson } from '../../core/base/read-json.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import { escapeText, type JsonObject } from 'countersign/base';
+import { readJson } from 'countersign/json';
+import { explain, type Explanation } from 'countersign/policy';
 import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
 import type { Output } from './output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { type ParsedPolicy, parsePolicy, type PolicyProblem } from '../../core/policy-file/parse-policy.ts';
-import { decodeUtf8 } from '../../core/policy-file/utf8.ts';
+import { escapeText } from 'countersign/base';
+import { parsePolicy, decodeUtf8, type ParsedPolicy, type PolicyProblem } from 'countersign/policy';
 import type { Owner } from './policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';

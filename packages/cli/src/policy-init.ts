@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import { countersignFolder } from './countersign-folder.ts';
 import type { Output } from './output.ts';
 import type { InitOptions } from './policy.ts';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 import { renderTable } from './table.ts';
 
-const folder = fileURLToPath(new URL('../../../presets/', import.meta.url));
+const folder = `${countersignFolder}presets/`;
 const defaultFile = 'countersign.policy.yaml';
 
 interface Preset {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { modes, type Mode } from '../../core/policy/modes.ts';
-import { risks, type Risk } from '../../core/base/tool-call.ts';
+import { risks, type Risk } from 'countersign/base';
+import { modes, type Mode } from 'countersign/policy';
 import { type CommonOptions, withClientFlags, withCommonOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import type { ApplyOptions } from './policy-apply.ts';

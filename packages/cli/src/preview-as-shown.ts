@@ -1,14 +1,15 @@
-import { hideInRequest } from '../../core/ledger/hidden-arguments.ts';
-import { redactInRequest } from '../../core/ledger/redacted-arguments.ts';
-import { shownPreview } from '../../core/ledger/shown-parts.ts';
-import { limitsOf } from '../../core/policy/limits.ts';
-import type { Policy } from '../../core/policy/policy.ts';
-import { redactionSettings } from '../../core/policy/redaction-settings.ts';
-import { redactText } from '../../core/redact/find-sensitive.ts';
-import { findOwn } from '../../core/redact/own-patterns.ts';
-import { type FindOptions, redactionOf } from '../../core/redact/redact-arguments.ts';
-import type { Redaction } from '../../core/redact/redaction.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { JsonObject } from 'countersign/base';
+import { hideInRequest, redactInRequest, shownPreview } from 'countersign/card';
+import {
+  limitsOf,
+  redactionSettings,
+  redactText,
+  findOwn,
+  redactionOf,
+  type Policy,
+  type FindOptions,
+  type Redaction,
+} from 'countersign/policy';
 import type { PreviewedCall } from './preview-request.ts';
 
 /** The call as a reviewer of a run under this policy sees it: with placeholders, or without arguments. */

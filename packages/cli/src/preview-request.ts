@@ -1,21 +1,19 @@
 import { isSafeNumber, parse } from 'lossless-json';
-import { describeIssues } from '../../agents/describe-issues.ts';
-import type { CallPreview } from '../../contract.ts';
-import { defaultAssessment } from '../../core/assess/assessment.ts';
-import { definitionDigest, callDigest } from '../../core/base/digest.ts';
-import { readChanges } from '../../core/base/read-changes.ts';
-import { readJson } from '../../core/base/read-json.ts';
-import { risks, type Json, type JsonObject, type Risk } from '../../core/base/tool-call.ts';
-import type { CardOptions } from '../../core/card/card-of.ts';
-import type { CardRequest } from '../../core/card/card-request.ts';
-import { defaultTimeoutMs, type Policy } from '../../core/policy/policy.ts';
-import { parsePolicy } from '../../core/policy-file/parse-policy.ts';
-import { evaluate } from '../../core/policy/ruling.ts';
+import { risks, isObject, type Json, type JsonObject, type Risk } from 'countersign/base';
+import { definitionDigest, callDigest, readChanges, readJson, parseJson } from 'countersign/json';
+import type { CardOptions, CardRequest } from 'countersign/card';
+import type { CallPreview } from 'countersign/client';
+import {
+  describeIssues,
+  defaultAssessment,
+  defaultTimeoutMs,
+  parsePolicy,
+  evaluate,
+  type Policy,
+} from 'countersign/policy';
 import { readSubject, subjectWanted, trialsOf } from './described-call.ts';
 import { UsageError } from './report-error.ts';
 import { writtenMembers } from './written-members.ts';
-import { isObject } from '../../core/base/is-object.ts';
-import { parseJson } from '../../core/base/parse-json.ts';
 
 /** The request that a run would open for a call, and what to warn of. */
 export interface PreviewedCall {

@@ -1,15 +1,16 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
-import type { Json } from '../../core/base/tool-call.ts';
-import { escapeJson } from '../../core/base/escape-text.ts';
-import type { Card } from '../../core/card/card.ts';
-import { cardDigest } from '../../core/card/card-digest.ts';
-import { cardOf } from '../../core/card/card-of.ts';
-import { renderHtmlPage } from '../../core/card/render-html.ts';
-import { renderMarkdown } from '../../core/card/render-markdown.ts';
-import { renderSlack } from '../../core/card/render-slack.ts';
-import { renderTerminal } from '../../core/card/render-terminal.ts';
-import type { Policy } from '../../core/policy/policy.ts';
+import { escapeJson, type Json } from 'countersign/base';
+import {
+  cardDigest,
+  cardOf,
+  renderHtmlPage,
+  renderMarkdown,
+  renderSlack,
+  renderTerminal,
+  type Card,
+} from 'countersign/card';
+import type { Policy } from 'countersign/policy';
 import type { PreviewOptions } from './approvals.ts';
 import type { Output } from './output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';

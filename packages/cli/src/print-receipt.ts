@@ -1,5 +1,5 @@
-import type { Receipt } from '../../contract.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { Receipt } from 'countersign/client';
 import type { Output } from './output.ts';
 
 /** Prints the receipt of a message to a run: its sentence for people, all fields for programs. */

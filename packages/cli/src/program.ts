@@ -4,7 +4,7 @@ import { listedCommands } from './commands.ts';
 import { addExamples } from './examples.ts';
 import { exitCodeHelp } from './exit-code.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

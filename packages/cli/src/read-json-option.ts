@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { readJson } from '../../core/base/read-json.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import { readJson } from 'countersign/json';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 

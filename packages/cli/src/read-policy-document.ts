@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { decodeUtf8 } from '../../core/policy-file/utf8.ts';
-import { formatProblems, parsePolicy } from '../../core/policy-file/parse-policy.ts';
-import { ProblemError } from '../../core/base/problem.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import { ProblemError, type JsonObject } from 'countersign/base';
+import { decodeUtf8, formatProblems, parsePolicy } from 'countersign/policy';
 import { UsageError } from './report-error.ts';
 
 /** Reads a policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */

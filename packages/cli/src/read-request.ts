@@ -1,7 +1,5 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import type { ApprovalDetails } from '../../contract.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
+import type { CountersignClient, ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { UsageError } from './report-error.ts';
 
 /** A request as far as it can be read. If no worker answers, it is the row in the list, and `why` is the error. */

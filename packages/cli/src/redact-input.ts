@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { ProblemError } from '../../core/base/problem.ts';
-import { type RedactSettings } from '../../core/policy/policy.ts';
-import { sensitiveKinds } from '../../core/redact/kinds.ts';
-import { findOwn } from '../../core/redact/own-patterns.ts';
-import { redactJson } from '../../core/redact/redact-json.ts';
-import { LineRedactor } from '../../core/redact/redact-lines.ts';
+import { ProblemError } from 'countersign/base';
+import { sensitiveKinds, findOwn, redactJson, LineRedactor, type RedactSettings } from 'countersign/policy';
 import { readPolicyFile, problemLines } from './policy-file.ts';
 import type { RedactOptions } from './redact.ts';
 

@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import { escapeJson, escapeText, isProblemError } from 'countersign/base';
 import { type ExitCode, exitCodeOf, usageExitCode } from './exit-code.ts';
 
 /** A usage error that commander cannot detect: one sentence, exit code 2. */

@@ -1,6 +1,6 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { lookUp } from '../../client/look-up.ts';
-import { ProblemError } from '../../core/base/problem.ts';
+import { lookUp } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
+import type { CountersignClient } from 'countersign/client';
 
 const wholeId = /^[0-9a-f]{32}$/;
 const startOfId = /^[0-9a-f]{4,31}$/;

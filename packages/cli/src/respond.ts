@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
 import { withClient } from './command-line.ts';
 import { readJsonOption } from './read-json-option.ts';
 import { UsageError } from './report-error.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { createReviewerKey, publicKeyOf } from '../../client/reviewer-key.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import { createReviewerKey, publicKeyOf } from 'countersign/client';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { type Output, processOutput } from './output.ts';
 import { readFault } from './read-fault.ts';

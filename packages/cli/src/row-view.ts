@@ -1,5 +1,5 @@
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { escapeText, escapeUnseen } from '../../core/base/escape-text.ts';
+import { escapeText, escapeUnseen } from 'countersign/base';
+import type { ApprovalSummary } from 'countersign/client';
 import { escapedCommand, timeLeft } from './approval-views.ts';
 import type { CommonOptions } from './command-line.ts';
 import type { Output } from './output.ts';

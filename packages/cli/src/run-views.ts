@@ -1,8 +1,6 @@
-import { type CallOutcome, type Delivered, type RunResult, type RunStatus, workflowType } from '../../contract.ts';
-import type { Retry } from '../../client/retries.ts';
-import type { RunView } from '../../client/show-run.ts';
-import { escapeJson, escapeText } from '../../core/base/escape-text.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import { workflowType } from 'countersign/adapter';
+import { escapeJson, escapeText, type Json } from 'countersign/base';
+import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
 import { renderApprovals, unreadText } from './approval-views.ts';
 import { type Output, escapeLines } from './output.ts';
 import { renderFields, renderTable } from './table.ts';

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { CountersignClient, RunHandle } from '../../client/countersign-client.ts';
-import type { RunResult } from '../../contract.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { type Mode, modes } from '../../core/policy/modes.ts';
-import { isProblemError } from '../../core/base/problem.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import { escapeText, isProblemError, type JsonObject } from 'countersign/base';
+import type { CountersignClient, RunHandle, RunResult } from 'countersign/client';
+import { modes, type Mode } from 'countersign/policy';
 import { renderWaiting } from './approval-views.ts';
 import { type ClientFlags, nextCommand, withClient, withClientFlags } from './command-line.ts';
 import { jsonFields } from './json-fields.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { ListedRun, ListedStatus } from '../../client/list-runs.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { ListedRun, ListedStatus } from 'countersign/client';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from './command-line.ts';
 import { jsonFields } from './json-fields.ts';
 import type { Output } from './output.ts';

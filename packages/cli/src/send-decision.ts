@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import type { Decision } from '../../contract.ts';
+import type { CountersignClient, Decision } from 'countersign/client';
 import { type ClientFlags, withClientFlags } from './command-line.ts';
 import type { Output } from './output.ts';
 import { printReceipt } from './print-receipt.ts';

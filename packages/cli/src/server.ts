@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { attributeTypes } from '../../core/base/attribute-names.ts';
+import { attributeTypes } from 'countersign/base';
 import { type CommonOptions, wholeNumber, withServerOptions } from './command-line.ts';
 import { processOutput } from './output.ts';
 import { UsageError } from './report-error.ts';
@@ -25,10 +25,10 @@ export function addServer(program: Command): void {
         throw new UsageError('`server` always listens on 127.0.0.1: choose its port with --port.');
       }
       const output = processOutput(options);
-      const { attributeNamesOf } = await import('../../connection/attribute-names.ts');
+      const { attributeNamesOf } = await import('countersign/adapter');
       await requireFreePort(options.port, '--port');
       await requireFreePort(options.uiPort, '--ui-port');
-      const { startDevServer } = await import('../../dev-server/start-dev-server.ts');
+      const { startDevServer } = await import('./dev-server/start-dev-server.ts');
       const server = await startDevServer({
         port: options.port,
         uiPort: options.uiPort,

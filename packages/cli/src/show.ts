@@ -39,7 +39,7 @@ export function addShow(program: Command): void {
 
 async function showFiles(files: readonly string[], options: ShowOptions): Promise<void> {
   const texts = await Promise.all(files.map((file) => readFileText(file, 'history')));
-  const { eventsOfHistories } = await import('../../client/events-of-histories.ts'); // loads Temporal's protocol
+  const { eventsOfHistories } = await import('countersign/adapter'); // loads Temporal's protocol
   const print = eventPrinter(processOutput(options), options);
   for (const event of await eventsOfHistories(texts)) print(event);
 }

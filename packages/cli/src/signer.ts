@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readPrivateKey } from '../../client/reviewer-key.ts';
-import type { Signer } from '../../client/sign-message.ts';
+import { readPrivateKey } from 'countersign/adapter';
+import type { Signer } from 'countersign/client';
 import { readFault } from './read-fault.ts';
 import { UsageError } from './report-error.ts';
 

@@ -1,5 +1,5 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
+import type { CountersignClient } from 'countersign/client';
 
 /** Shows each answer of a session's model, until the run ends or `signal` aborts. */
 export async function watchAnswers(

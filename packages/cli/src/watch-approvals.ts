@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApprovalList, UnreadRun } from '../../client/list-approvals.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
-import { isProblemError } from '../../core/base/problem.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { escapeText, isProblemError } from 'countersign/base';
+import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
 import { renderInbox } from './approval-views.ts';
 import type { Output } from './output.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { RunEvent } from '../../core/events/run-event.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
+import type { RunEvent } from 'countersign/client';
 import { type ClientFlags, nextCommand, withClient, withClientFlags } from './command-line.ts';
 import { eventPrinter } from './event-lines.ts';
 import { jsonFields } from './json-fields.ts';

@@ -1,7 +1,7 @@
 import { DefaultLogger, type LogLevel } from '@temporalio/worker';
-import { LineTerminal } from '../../channels/line-terminal.ts';
-import { escapeJson } from '../../core/base/escape-text.ts';
-import { type WaitingNotice, waitingMessage } from '../../core/ledger/waiting-notice.ts';
+import { LineTerminal } from 'countersign/adapter';
+import { escapeJson } from 'countersign/base';
+import { waitingMessage, type WaitingNotice } from 'countersign/card';
 import { renderWaiting } from './approval-views.ts';
 import type { CommonOptions } from './command-line.ts';
 import type { Output } from './output.ts';

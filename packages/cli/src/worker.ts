@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
 import { type CommonOptions, withCommonOptions } from './command-line.ts';
 import { requireAddress } from './connection-options.ts';
 import { closeModule, loadWorkerModule, type WorkerModule } from './load-config.ts';
@@ -32,7 +32,7 @@ export function addWorker(program: Command): void {
 
 async function runWorker({ options: config }: WorkerModule, options: WorkerCommandOptions): Promise<void> {
   const output = processOutput(options);
-  const { createWorker } = await import('../../worker.ts');
+  const { createWorker } = await import('countersign/worker');
   const { WorkerLog } = await import('./worker-log.ts');
   const { address, namespace, taskQueue } = options;
   const bundle = options.bundle === undefined ? undefined : resolve(options.bundle);

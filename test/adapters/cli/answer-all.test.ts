@@ -10,7 +10,7 @@ import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { cli, jsonLines } from './support.ts';
 
-const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 /** Of these tests alone: an inbox that no other test writes to. */
 const namespace = `batch-${randomUUID()}`;
 const agent = 'batch';

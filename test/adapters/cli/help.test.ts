@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { Command } from 'commander';
-import { listedCommands } from '../../../src/adapters/cli/commands.ts';
-import { createProgram } from '../../../src/adapters/cli/program.ts';
+import { listedCommands } from '../../../packages/cli/src/commands.ts';
+import { createProgram } from '../../../packages/cli/src/program.ts';
 import { simpleCommands } from '../../support/page-commands.ts';
 import { countersignProblem } from '../../support/parse-countersign.ts';
 import { cli } from './support.ts';
@@ -50,7 +50,7 @@ test('--help loads the list of commands and none of them', () => {
   const hooks = `import { registerHooks } from 'node:module';
     const load = (url, context, next) => (console.error(url), next(url, context));
     registerHooks({ load });`;
-  const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
   const options = ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, main, '--help'];
   const { status, stderr } = spawnSync(process.execPath, options, {
     encoding: 'utf8',
@@ -60,10 +60,8 @@ test('--help loads the list of commands and none of them', () => {
   expect(status).toBe(0);
   expect(loaded.filter((url) => url.includes('/commander/'))).not.toEqual([]);
   const inOrder = loaded.filter((url) => url.includes('/src/')).map((url) => url.replace(/^.*\/src\//, ''));
-  expect(inOrder).toEqual(expect.arrayContaining(['adapters/cli/main.ts', 'adapters/cli/commands.ts']));
-  expect(inOrder.filter((file) => /command-line|approve|client/.test(file))).toEqual([
-    'adapters/cli/run-command-line.ts',
-  ]);
+  expect(inOrder).toEqual(expect.arrayContaining(['main.ts', 'commands.ts']));
+  expect(inOrder.filter((file) => /command-line|approve|client/.test(file))).toEqual(['run-command-line.ts']);
 });
 
 describe.each(paths.map((path): [string, string[]] => [['countersign', ...path].join(' '), path]))(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadFault } from '../../../src/adapters/cli/dev/load-fault.ts';
+import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
 
 function fault(...frames: string[]): string {
   const cause = new Error('no such module');

@@ -1,7 +1,7 @@
 import { describe, expect, vi, test } from 'vitest';
-import { findNamed, shortIds } from '../../../src/adapters/cli/request-id.ts';
-import { renderApprovals } from '../../../src/adapters/cli/approval-views.ts';
-import { sendDecision } from '../../../src/adapters/cli/send-decision.ts';
+import { findNamed, shortIds } from '../../../packages/cli/src/request-id.ts';
+import { renderApprovals } from '../../../packages/cli/src/approval-views.ts';
+import { sendDecision } from '../../../packages/cli/src/send-decision.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
 import type { ApprovalFilter } from '../../../src/client/list-approvals.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';

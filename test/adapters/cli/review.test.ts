@@ -11,7 +11,7 @@ import { openLink } from '../../support/link.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
 import { cli } from './support.ts';
 
-const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 
 const asking = (timeout = '10m') => ({ rules: [{ pattern: '*', action: 'ask', ask: { timeout } }] });
 const pay = (to: string, amount = 5) => ({ tool: 'pay', args: { to, amount } });
@@ -252,7 +252,7 @@ onTmux.concurrent('on a terminal', () => {
   });
 
   test('a draw that comes late leaves the terminal as it was', async () => {
-    const screen = new URL('../../../src/adapters/cli/review/screen.ts', import.meta.url);
+    const screen = new URL('../../../packages/cli/src/review/screen.ts', import.meta.url);
     const code = `
       const { openScreen } = await import('${screen.href}');
       const screen = openScreen({ press() {}, resize() {} });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeReviewerKey } from '../../../src/adapters/cli/reviewer-key.ts';
+import { makeReviewerKey } from '../../../packages/cli/src/reviewer-key.ts';
 import { publicKeyOf } from '../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';

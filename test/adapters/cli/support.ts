@@ -1,13 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Output } from '../../../src/adapters/cli/output.ts';
+import type { Output } from '../../../packages/cli/src/output.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CliOptions, type CliResult, environment } from '../../support/in-process.ts';
 
 export { type CliResult, cli } from '../../support/in-process.ts';
 
-const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 export const agentsModule = fileURLToPath(new URL('../../fixtures/cli-agents.ts', import.meta.url));
 
 interface ProcessOptions extends CliOptions {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { pad, truncate, wrap } from '../../../src/adapters/cli/fit-text.ts';
-import { renderFields, renderTable } from '../../../src/adapters/cli/table.ts';
+import { pad, truncate, wrap } from '../../../packages/cli/src/fit-text.ts';
+import { renderFields, renderTable } from '../../../packages/cli/src/table.ts';
 import { terminal } from './support.ts';
 
 describe('truncate', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { renderApprovals, renderWaiting } from '../../../src/adapters/cli/approval-views.ts';
-import { renderCard } from '../../../src/adapters/cli/card-view.ts';
-import { renderRow } from '../../../src/adapters/cli/row-view.ts';
+import { renderApprovals, renderWaiting } from '../../../packages/cli/src/approval-views.ts';
+import { renderCard } from '../../../packages/cli/src/card-view.ts';
+import { renderRow } from '../../../packages/cli/src/row-view.ts';
 import { escapeText } from '../../../src/core/base/escape-text.ts';
-import { renderResult, renderRun } from '../../../src/adapters/cli/run-views.ts';
-import { renderChanges } from '../../../src/adapters/cli/argument-changes.ts';
-import { renderGrants } from '../../../src/adapters/cli/grants.ts';
+import { renderResult, renderRun } from '../../../packages/cli/src/run-views.ts';
+import { renderChanges } from '../../../packages/cli/src/argument-changes.ts';
+import { renderGrants } from '../../../packages/cli/src/grants.ts';
 import type { ApprovalDetails, ApprovalSummary, Grant, Settlement } from '../../../src/contract.ts';
 import { terminal } from './support.ts';
 

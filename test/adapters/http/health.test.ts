@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once as event } from 'node:events';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
-import { type GatewayOptions, startGateway } from '../../../src/gateway.ts';
+import { type GatewayOptions, startGateway } from '../../../packages/gateway/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';

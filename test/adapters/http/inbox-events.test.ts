@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../../src/adapters/http/principal.ts';
+import type { Principal } from '../../../packages/gateway/src/http/principal.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { startGateway, type Gateway, type InboxEvents, type InboxPage, type InboxRow } from '../../../src/gateway.ts';
+import {
+  startGateway,
+  type Gateway,
+  type InboxEvents,
+  type InboxPage,
+  type InboxRow,
+} from '../../../packages/gateway/src/index.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';

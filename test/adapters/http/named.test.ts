@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Principal } from '../../../src/gateway.ts';
+import type { Principal } from '../../../packages/gateway/src/index.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 
 test('nobody is nameless, a group, or somebody who only looks like another, whatever authenticates them', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import type { RunEvent } from '../../../src/core/events/run-event.ts';
 import { openAICompatible } from '../../../src/models/openai-compatible.ts';
-import { startGateway, type RunEvents } from '../../../src/gateway.ts';
+import { startGateway, type RunEvents } from '../../../packages/gateway/src/index.ts';
 import {
   chunk,
   startChatServer,

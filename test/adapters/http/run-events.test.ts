@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunEvents } from '../../../src/gateway.ts';
-import { startGateway } from '../../../src/gateway.ts';
+import type { RunEvents } from '../../../packages/gateway/src/index.ts';
+import { startGateway } from '../../../packages/gateway/src/index.ts';
 import { countPolls } from '../../support/count-polls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

@@ -5,9 +5,14 @@ import { text } from 'node:stream/consumers';
 import { serve } from '@hono/node-server';
 import { afterEach, expect, test } from 'vitest';
 import { Hono } from 'hono';
-import type { GatewayContext } from '../../../src/adapters/http/gateway-context.ts';
-import type { HttpEnv } from '../../../src/adapters/http/http-env.ts';
-import { frameOf, type SseStream, sseResponse, type StreamLimits } from '../../../src/adapters/http/sse-stream.ts';
+import type { GatewayContext } from '../../../packages/gateway/src/http/gateway-context.ts';
+import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
+import {
+  frameOf,
+  type SseStream,
+  sseResponse,
+  type StreamLimits,
+} from '../../../packages/gateway/src/http/sse-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openSse } from '../../support/sse-client.ts';
 

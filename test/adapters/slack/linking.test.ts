@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getRecord, putRecord, removeRecord } from '../../../src/client/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { startGateway } from '../../../src/gateway.ts';
+import { startGateway } from '../../../packages/gateway/src/index.ts';
 import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';

@@ -1,6 +1,6 @@
 /** Who may subscribe at the gateway, and what it takes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Gateway, startGateway } from '../../../src/gateway.ts';
+import { type Gateway, startGateway } from '../../../packages/gateway/src/index.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { openPushWorld, publicUrl, type PushWorld } from '../../support/push-world.ts';
 

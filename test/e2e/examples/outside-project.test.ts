@@ -1,7 +1,6 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -10,13 +9,13 @@ import workerPackage from '@temporalio/worker/package.json' with { type: 'json' 
 import { createClient } from '../../../src/client/client.ts';
 import { encrypted } from '../../../src/codec.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
-import { type Tarball, makeOutsideProject, pack } from '../../support/outside-project.ts';
+import { type Tarballs, makeOutsideProject, pack } from '../../support/outside-project.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killAll, spawnReady } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 
 /**
- * A project outside the repository that installed the packed package: `test/fixtures/outside-project`. With
+ * A project outside the repository that installed the packed packages: `test/fixtures/outside-project`. With
  * COUNTERSIGN_TEST_SDK it runs on that version of Temporal's packages: `npm run test:lowest-sdk`.
  */
 
@@ -24,17 +23,16 @@ const typescript = join(import.meta.dirname, '..', '..', '..', 'node_modules', '
 /** The version of the SDK in the bundles of the package, and the one in the project. */
 const bundledSdk = workerPackage.version;
 const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
-const folder = mkdtempSync(join(tmpdir(), 'countersign-packed-'));
-let tarball: Tarball;
+let tarballs: Tarballs;
 let project: string;
 let env: NodeJS.ProcessEnv;
 
 const inDist = (...path: string[]): string => join(project, 'node_modules', 'countersign', 'dist', ...path);
-const cli = (): string => inDist('adapters', 'cli', 'main.js');
+const cli = (): string => join(project, 'node_modules', '@countersign', 'cli', 'dist', 'main.js');
 
 beforeAll(async () => {
-  tarball = pack(folder);
-  project = makeOutsideProject(tarball.path, process.env.COUNTERSIGN_TEST_SDK);
+  tarballs = pack();
+  project = makeOutsideProject(tarballs, process.env.COUNTERSIGN_TEST_SDK);
   const id = `outside-${randomUUID()}`;
   // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
   await makeNamespace(id);
@@ -45,22 +43,30 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await killAll();
-  for (const each of [folder, project]) rmSync(each, { recursive: true, force: true });
+  rmSync(project, { recursive: true, force: true });
 });
 
-test('the tarball has the compiled code, the pages and the examples, without sources and source maps', () => {
-  const { files, size } = tarball;
-  expect(files.filter((file) => /^(src|test|docs\/images|dist\/demo)\/|\.map$/.test(file))).toEqual([]);
-  expect(files.length).toBeLessThan(1_950);
+test('the tarballs have compiled code, pages and examples, without sources, source maps, decisions and the API', () => {
+  const files = Object.values(tarballs).flatMap((tarball) => tarball.files);
+  const left = /^(src|test|docs\/(images|decisions)|dist\/demo)\/|\.map$|^docs\/api\.md$/;
+  expect(files.filter((file) => left.test(file))).toEqual([]);
+  const { countersign, '@countersign/gateway': gateway, '@countersign/cli': command } = tarballs;
+  expect(countersign.files.length).toBeLessThan(1_450);
   // 700,000 of them are the two workflow bundles.
-  expect(size).toBeLessThan(2_150_000);
+  expect(countersign.size).toBeLessThan(1_750_000);
+  expect(countersign.files.filter((file) => file.endsWith('go.sum'))).toEqual([]);
+  // The inbox is in the gateway, and the pinned Temporal server in the command line.
+  expect(gateway.files).toContain('dist/inbox/index.html');
+  expect(gateway.size).toBeLessThan(250_000);
+  expect(command.files).toContain('temporal/go.sum');
+  expect(command.size).toBeLessThan(200_000);
 });
 
 test('every link of its README leads to a file in it; pictures are in the repository only', () => {
   const readme = readFileSync(join(project, 'node_modules', 'countersign', 'README.md'), 'utf8');
   const links = [...readme.matchAll(/(?<!!\[[^\]]*)\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path!);
   expect(links.length).toBeGreaterThan(8);
-  expect(links.filter((path) => !tarball.files.includes(path))).toEqual([]);
+  expect(links.filter((path) => !tarballs.countersign.files.includes(path))).toEqual([]);
 });
 
 test.each(['20.20.2', '22.20.0'])(
@@ -81,7 +87,7 @@ test('channels and gateway load without the packages of Slack, mail and web push
   for (const name of ['@slack', 'nodemailer', 'web-push']) {
     expect(existsSync(join(project, 'node_modules', name))).toBe(false);
   }
-  const code = `import 'countersign/channels'; import 'countersign/gateway'; console.log('loaded');`;
+  const code = `import 'countersign/channels'; import '@countersign/gateway'; console.log('loaded');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, encoding: 'utf8' });
   expect([run.stderr, run.stdout]).toEqual(['', 'loaded\n']);
 });

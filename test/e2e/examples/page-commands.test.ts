@@ -44,6 +44,7 @@ async function problemOfOne([program = '', ...words]: string[], isWhole: boolean
   const given = words.map((word) => (word === 'EVENT' ? '7' : word));
   if (program === 'countersign') return countersignProblem(given, isWhole);
   if (program === 'temporal') return temporalProblem(given, isWhole);
+  if (program === 'npx') return problemOfOne(words, isWhole);
   if (program === 'echo') return undefined;
   return program === 'npm' ? npmProblem(given) : `no test runs '${program}'`;
 }

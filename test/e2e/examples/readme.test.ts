@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
-import { freePort } from '../../../src/dev-server/free-port.ts';
+import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import { blocksOf, shellLinesOf, ShellCommand } from '../../support/readme.ts';
 
@@ -18,8 +18,9 @@ const runElsewhere = [
   'npm install && npm run demo',
   'npm install && npm test',
   'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 COUNTERSIGN_MODEL=llama3.3 npm run demo',
-  'npm pack',
-  'npm install ../countersign/countersign-0.1.0.tgz zod',
+  'npm install && npm run packages',
+  'npm install ../countersign/dist/countersign-0.1.0.tgz ../countersign/dist/countersign-gateway-0.1.0.tgz ../countersign/dist/countersign-cli-0.1.0.tgz zod',
+  'npm install ../countersign/dist/countersign-0.1.0.tgz @temporalio/worker @temporalio/activity @temporalio/workflow @temporalio/plugin zod',
 ];
 const redact = commands.find((command) => command.endsWith('| countersign redact'));
 const [alias, server, worker, run, approvals, show, approve, start, signal, showRun] = commands.filter(

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { DataConverter } from '@temporalio/common';
 import { createClient } from '../../../src/client.ts';
 import { encrypted } from '../../../src/codec.ts';
-import { startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../../src/worker.ts';
 import { openWorld } from '../../support/world.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDevServer, type DevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { startDevServer, type DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { openBoundaryStage } from '../../support/boundary-stage.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { replayLines, replayServer, type ReplayBundle } from '../../support/replay-server.ts';

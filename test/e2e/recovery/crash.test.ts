@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
-import { startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { killAll } from '../../support/ready-process.ts';

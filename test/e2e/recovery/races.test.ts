@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decision, Receipt } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
-import { startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';

@@ -8,7 +8,7 @@ import { closeShop, handOver, tighten } from '../../../examples/channels/switchi
 import terminalExample from '../../../examples/channels/terminal.ts';
 import { followRun } from '../../../examples/channels/web-page.ts';
 import { approvalQueue, conditional, consoleChannel } from '../../../src/channels.ts';
-import { startGateway } from '../../../src/gateway.ts';
+import { startGateway } from '../../../packages/gateway/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openShop, outcomesOf, runShop } from '../../support/shop-world.ts';

@@ -3,20 +3,20 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The entries of the package, and the file in `src` that each one is made from. In the order of the page. */
+/** The entries that users import, and the file that each one is made from. In the order of the page. */
 export const entries = {
-  countersign: 'index',
-  'countersign/workflow': 'workflow',
-  'countersign/worker': 'worker',
-  'countersign/client': 'client',
-  'countersign/gateway': 'gateway',
-  'countersign/channels': 'channels',
-  'countersign/codec': 'codec',
+  countersign: 'src/index',
+  'countersign/workflow': 'src/workflow',
+  'countersign/worker': 'src/worker',
+  'countersign/client': 'src/client',
+  'countersign/channels': 'src/channels',
+  'countersign/codec': 'src/codec',
+  '@countersign/gateway': 'packages/gateway/src/index',
 } as const;
 
 export type Entry = keyof typeof entries;
 
-/** Writes the declarations of the package to a folder, as `npm run build` writes them to `dist`, but without checking types. */
+/** Writes the declarations of the packages to a folder, as `npm run build` makes them, but without checking types. */
 export function writeDeclarations(folder: string): void {
   const problems = compile(['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--noCheck', '--outDir', folder]);
   if (problems !== '') throw new Error(`the declarations cannot be written: ${problems}`);

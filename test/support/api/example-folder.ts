@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeDeclarations } from './declarations.ts';
@@ -12,42 +12,33 @@ export interface ExampleFolder {
   examples: ExampleFile[];
   /** Holds the files of the examples. */
   path: string;
+  /** Holds the present declarations. */
+  types: string;
 }
 
 /**
- * Lays out a project of a user in an empty folder: the examples, and a package `countersign` with the present
- * declarations, whose code is that of `src`. `workflows.ts` exports the workflows of all examples.
+ * Lays out a project of a user in an empty folder: the examples, and a link to what is installed here, our packages
+ * included. `workflows.ts` exports the workflows of all examples.
  */
 export function layOutExamples(folder: string): ExampleFolder {
   const path = join(folder, 'project');
-  const installed = join(path, 'node_modules', 'countersign');
-  mkdirSync(installed, { recursive: true });
-  writeDeclarations(join(installed, 'types'));
-  symlinkSync(join(root, 'src'), join(installed, 'src'));
+  const types = join(folder, 'types');
+  mkdirSync(path);
+  writeDeclarations(types);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(installed, 'package.json'), packageJson());
-  const api = readApi(join(installed, 'types'));
+  const api = readApi(types);
   const examples = examplesOf(api);
   for (const { file, code } of examples) writeFileSync(join(path, file), code);
   const workflows = examples.filter(({ kind }) => kind === 'workflow');
   writeFileSync(join(path, 'workflows.ts'), workflows.map(({ file }) => `export * from './${file}';\n`).join(''));
   writeFileSync(join(path, 'package.json'), JSON.stringify({ type: 'module' }));
-  writeFileSync(
-    join(path, 'tsconfig.json'),
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), include: ['*.ts'] }),
-  );
-  return { api, examples, path };
-}
-
-/** The entries of our own package.json; types come from the declarations, code from `src`. */
-function packageJson(): string {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Record<string, string | { types: string }>;
+  // They compile with the declarations, and run with the sources.
+  const paths = {
+    countersign: ['../types/src/index.d.ts'],
+    'countersign/*': ['../types/src/*.d.ts'],
+    '@countersign/gateway': ['../types/packages/gateway/src/index.d.ts'],
   };
-  const entries = Object.entries(exports).flatMap(([entry, target]) => {
-    if (typeof target === 'string') return [];
-    const name = target.types.replace('./dist/', '').replace('.d.ts', '');
-    return [[entry, { types: `./types/${name}.d.ts`, default: `./src/${name}.ts` }]];
-  });
-  return JSON.stringify({ name: 'countersign', type: 'module', exports: Object.fromEntries(entries) });
+  const tsconfig = { extends: join(root, 'tsconfig.json'), compilerOptions: { paths }, include: ['*.ts'] };
+  writeFileSync(join(path, 'tsconfig.json'), JSON.stringify(tsconfig));
+  return { api, examples, path, types };
 }

@@ -83,7 +83,9 @@ function placeOf({ file, name }: Place): Place | undefined {
   const { declared, reexported } = readModule(file);
   if (declared.has(name)) return { file, name };
   const next = reexported.find((each) => each.name?.exported === name);
-  return next === undefined ? undefined : placeOf({ file: next.file, name: next.name!.local });
+  if (next !== undefined) return placeOf({ file: next.file, name: next.name!.local });
+  const all = reexported.filter((each) => each.name === undefined);
+  return all.map((each) => placeOf({ file: each.file, name })).find((place) => place !== undefined);
 }
 
 /** The declarations of the package that some code in a file names. */

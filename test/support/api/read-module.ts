@@ -136,7 +136,9 @@ function withMembers(code: string, declared: DeclarationModule['declared']): str
   });
 }
 
-/** The file of a relative specifier; undefined for a package. */
+/** The file of a specifier; undefined for a package of others. Declarations of another package of ours name its entries. */
 function sourceOf(file: string, source: string): string | undefined {
-  return source.startsWith('.') ? join(dirname(file), source.replace(/\.ts$/, '.d.ts')) : undefined;
+  if (source.startsWith('.')) return join(dirname(file), source.replace(/\.ts$/, '.d.ts'));
+  const [, entry] = /^countersign\/([\w-]+)$/.exec(source) ?? [];
+  return entry === undefined ? undefined : join(file.slice(0, file.lastIndexOf('/packages/')), 'src', `${entry}.d.ts`);
 }

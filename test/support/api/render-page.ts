@@ -4,8 +4,8 @@ import type { ApiEntry, ApiExport } from './read-api.ts';
 
 const introduction = `# API
 
-What each entry of the package exports. \`npm run api\` writes this page from the declarations: edit the comments in \`src\`, not
-the page. [Install](install.md) says which entry is for what.
+What each entry of the packages exports. \`npm run api\` writes this page from the declarations: edit the comments in the
+sources, not the page. [Install](install.md) says which entry is for what.
 
 A test compiles and runs every example; the comment after \`console.log\` says what it prints. Clients find their server by
 Temporal's environment configuration, such as \`TEMPORAL_ADDRESS\`. Where a client needs a worker, it has two agents: \`clerk\`
@@ -20,7 +20,7 @@ export async function renderPage(api: readonly ApiEntry[]): Promise<string> {
   const sections = api.map((entry, index) => renderEntry(entry, own[index]!, links));
   const contents = api.map(({ entry, values }) => {
     const names = values.map((each) => links.to(each)).join(', ');
-    return `- [${entry}](#${entry.replaceAll('/', '')}): ${names}\n`;
+    return `- [${entry}](#${entry.replaceAll(/[@/]/g, '')}): ${names}\n`;
   });
   const page = [introduction, contents.join(''), ...sections].join('\n');
   return format(page, { parser: 'markdown', singleQuote: true, printWidth: 120, proseWrap: 'always' });

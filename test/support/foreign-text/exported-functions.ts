@@ -2,25 +2,25 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const source = join(import.meta.dirname, '..', '..', '..', 'src');
+const root = join(import.meta.dirname, '..', '..', '..');
 
 /** The rooms whose functions read what models, reviewers, receivers and strangers write. */
 const rooms = [
-  'core/base',
-  'core/match',
-  'core/redact',
-  'core/shell',
-  'core/assess',
-  'core/people',
-  'core/messages',
-  'core/card',
-  'core/events',
-  'models',
-  'workflows/sandbox',
-  'adapters/http',
-  'adapters/webhook',
-  'adapters/slack',
-  'adapters/email',
+  'src/core/base',
+  'src/core/match',
+  'src/core/redact',
+  'src/core/shell',
+  'src/core/assess',
+  'src/core/people',
+  'src/core/messages',
+  'src/core/card',
+  'src/core/events',
+  'src/models',
+  'src/workflows/sandbox',
+  'packages/gateway/src/http',
+  'src/adapters/webhook',
+  'src/adapters/slack',
+  'src/adapters/email',
 ];
 
 /** A type that holds text: written in place, or one that carries a call, a card or a message. */
@@ -31,9 +31,12 @@ const holdsText =
  * `async` one passes texts on to these: no task of ours is both long and asynchronous. */
 export function textFunctions(): string[] {
   return rooms.flatMap((room) =>
-    globSync(`${room}/**/*.ts`, { cwd: source })
+    globSync(`${room}/**/*.ts`, { cwd: root })
       .toSorted()
-      .flatMap((file) => functionsOf(readFileSync(join(source, file), 'utf8')).map((name) => `${file} ${name}`)),
+      .flatMap((file) => {
+        const names = functionsOf(readFileSync(join(root, file), 'utf8'));
+        return names.map((name) => `${file.replace(/^src\//, '')} ${name}`);
+      }),
   );
 }
 

@@ -7,7 +7,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { Channel, ChannelAnswer } from '../../../src/channels/channel.ts';
 import { changedName, channelsWorkflowId } from '../../../src/contract.ts';
-import { type DevServer, startDevServer } from '../../../src/dev-server/start-dev-server.ts';
+import { type DevServer, startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openWorld, testBundle, type World } from '../../support/world.ts';

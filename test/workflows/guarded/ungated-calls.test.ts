@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { GatedActivities } from '../../../src/core/policy/gated-activity.ts';
-import { freePort } from '../../../src/dev-server/free-port.ts';
+import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { gated } from '../../support/gated-declarations.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { hasBegun, resetTo } from '../../support/reset-to.ts';

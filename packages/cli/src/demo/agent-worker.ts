@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { countersignFolder } from '../countersign-folder.ts';
 import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface AgentWorker {
   pid: number;
@@ -29,7 +27,7 @@ export async function startAgentWorker(options: {
 }): Promise<AgentWorker> {
   const { address, bundle, folder, onStart, onEnd } = options;
   const words = [
-    'src/adapters/cli/main.ts',
+    'packages/cli/src/main.ts',
     'worker',
     'examples/tidy/agent.ts',
     '--address',
@@ -37,7 +35,10 @@ export async function startAgentWorker(options: {
     '--bundle',
     bundle,
   ];
-  const child = spawnBound(process.execPath, words, { cwd: root, env: { ...process.env, TIDY_FOLDER: folder } });
+  const child = spawnBound(process.execPath, words, {
+    cwd: countersignFolder,
+    env: { ...process.env, TIDY_FOLDER: folder },
+  });
   let lastWords = '';
   let expected = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));

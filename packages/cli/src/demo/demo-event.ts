@@ -1,6 +1,6 @@
-import type { CallOutcome, RunStatusName } from '../contract.ts';
-import type { Action } from '../core/policy/action.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import type { CallOutcome, RunStatusName } from 'countersign/client';
+import type { Action } from 'countersign/policy';
 
 /** The events of the demo, in order. `--json` prints each as it is, `tellPeople` prints sentences. */
 export type DemoEvent =

@@ -3,10 +3,10 @@
  * open.
  */
 import { once } from 'node:events';
-import { escapeJson, escapeText } from '../core/base/escape-text.ts';
+import { modelFromEnvironment } from 'countersign';
+import { escapeJson, escapeText } from 'countersign/base';
 import { createAskPerson } from './ask-person.ts';
 import { CleanUp } from '../dev-server/clean-up.ts';
-import { modelFromEnvironment } from '../models/openai-compatible.ts';
 import type { Tell } from './demo-event.ts';
 import { type DemoOptions, readDemoOptions, usage } from './options.ts';
 import { play } from './play.ts';

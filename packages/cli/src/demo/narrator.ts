@@ -1,6 +1,5 @@
-import type { CountersignClient } from '../client/countersign-client.ts';
-import type { JournalEntry } from '../contract.ts';
-import type { Severity } from '../core/base/tool-call.ts';
+import type { Severity } from 'countersign/base';
+import type { CountersignClient, JournalEntry } from 'countersign/client';
 import type { DemoEvent, Tell } from './demo-event.ts';
 import { type SeenTurn, readRun } from './read-run.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunResult } from '../contract.ts';
-import type { modelFromEnvironment } from '../models/openai-compatible.ts';
+import type { modelFromEnvironment } from 'countersign';
+import type { RunResult } from 'countersign/client';
 import type { AgentWorker } from './agent-worker.ts';
 import { Narrator } from './narrator.ts';
 import { type SettleOptions, command, settleRequest } from './settle-request.ts';

@@ -1,10 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import type { CallModelResult } from '../activities/model-turn.ts';
-import type { CountersignClient } from '../client/countersign-client.ts';
-import { journalIn } from '../client/written-by-gate.ts';
-import { activityNames, type JournalEntry } from '../contract.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
+import type { Json } from 'countersign/base';
+import type { CountersignClient, JournalEntry } from 'countersign/client';
 
 type Payload = temporal.api.common.v1.IPayload;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { userInfo } from 'node:os';
-import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
-import { isProblemError } from '../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
+import type { ApprovalSummary } from 'countersign/client';
 import type { AskPerson } from './ask-person.ts';
 import type { Tell } from './demo-event.ts';
 import type { Stage } from './start-stage.ts';

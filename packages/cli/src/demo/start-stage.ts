@@ -2,13 +2,12 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../client/client.ts';
-import type { CountersignClient } from '../client/countersign-client.ts';
+import { startGateway } from '@countersign/gateway';
+import { createClient, type CountersignClient } from 'countersign/client';
+import { bundleWorkflows } from 'countersign/worker';
 import { findTemporal } from '../dev-server/find-temporal.ts';
 import { hideOtherServers } from '../dev-server/hide-other-servers.ts';
 import { startDevServer } from '../dev-server/start-dev-server.ts';
-import { startGateway } from '../gateway.ts';
-import { bundleWorkflows } from '../worker.ts';
 import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
 import type { CleanUp } from '../dev-server/clean-up.ts';
 

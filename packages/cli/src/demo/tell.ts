@@ -1,7 +1,5 @@
 import { styleText } from 'node:util';
-import { formatDuration } from '../core/base/duration.ts';
-import { escapeJson, escapeText } from '../core/base/escape-text.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import { formatDuration, escapeJson, escapeText, type Json } from 'countersign/base';
 import type { DemoEvent, Tell } from './demo-event.ts';
 
 type Format = Parameters<typeof styleText>[0];

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { ProblemError } from '../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 import { buildTemporal } from './build-temporal.ts';
 import { downloadTemporal } from './download-temporal.ts';
 import { withFileLock } from './file-lock.ts';

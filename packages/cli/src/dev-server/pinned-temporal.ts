@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The Go module that pins the dev server; the relative path is the same from `src` and from `dist`. */
-const moduleFolder = join(import.meta.dirname, '..', '..', 'tools', 'temporal');
+const moduleFolder = join(import.meta.dirname, '..', '..', 'temporal');
 
 /** The Temporal CLI that this version of the project pins, and where this machine keeps it. */
 export interface PinnedTemporal {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { searchAttributes } from '../contract.ts';
-import { ProblemError } from '../core/base/problem.ts';
+import { searchAttributes } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
 import { findTemporal } from './find-temporal.ts';
 import { freePort, isPortFree, loopback } from './free-port.ts';

@@ -1,7 +1,5 @@
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
+import { countersignFolder } from '../countersign-folder.ts';
 
 /** One sentence about why a module does not load, with the line of the user's code where that is known. */
 export function loadFault(error: unknown): string {
@@ -16,7 +14,7 @@ function placeIn(stack: string): string | undefined {
   const places = stack.matchAll(/^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/gm);
   for (const [, path, line] of places) {
     const file = decodeURI(path!);
-    if (!file.includes('/node_modules/') && !file.startsWith(ownFolder)) return `${relative('', file)}:${line}`;
+    if (!file.includes('/node_modules/') && !file.startsWith(countersignFolder)) return `${relative('', file)}:${line}`;
   }
   return undefined;
 }

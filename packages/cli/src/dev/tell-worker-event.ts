@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { escapeText } from '../../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
 import type { Output } from '../output.ts';
 import type { WorkerEvent } from './reloading-worker.ts';
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { signalGroup, spawnBound } from '../../../dev-server/bound-child.ts';
+import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import { WatchedFiles } from './watched-files.ts';
 import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
 

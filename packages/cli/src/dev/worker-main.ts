@@ -2,8 +2,8 @@
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type WorkerOptions, createWorker } from '../../../worker.ts';
-import { bundleKind } from '../../../worker/package-bundle.ts';
+import { bundleKind } from 'countersign/dev';
+import { createWorker, type WorkerOptions } from 'countersign/worker';
 import { closeModule, configFile, loadWorkerModule, type WorkerModule } from '../load-config.ts';
 import { processOutput } from '../output.ts';
 import { WorkerLog } from '../worker-log.ts';

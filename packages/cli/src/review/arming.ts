@@ -1,5 +1,5 @@
 /** When a key counts. A key that is meant for the request before must never answer this one. */
-import { armingMs } from '../../../core/messages/console-line.ts';
+import { armingMs } from 'countersign/card';
 import type { ReviewState } from './review-state.ts';
 
 /**

@@ -1,12 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
-import type { Card } from '../../../core/card/card.ts';
-import { cardOf } from '../../../core/card/card-of.ts';
-import { headings } from '../../../core/card/card-words.ts';
-import { renderTerminal } from '../../../core/card/render-terminal.ts';
-import { wrapText } from '../../../core/card/wrap-text.ts';
-import { cardDigest } from '../../../core/card/card-digest.ts';
-import { chosenScope } from '../../../core/ledger/always-terms.ts';
+import { cardOf, headings, renderTerminal, wrapText, cardDigest, chosenScope, type Card } from 'countersign/card';
 import type { Output } from '../output.ts';
 import { rowFacts } from '../row-view.ts';
 import type { OpenCard } from './review-state.ts';

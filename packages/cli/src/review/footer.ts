@@ -1,5 +1,5 @@
-import { escapeText } from '../../../core/base/escape-text.ts';
-import type { Settlement } from '../../../contract.ts';
+import { escapeText } from 'countersign/base';
+import type { Settlement } from 'countersign/client';
 import { wrap } from '../fit-text.ts';
 import { isArmed } from './arming.ts';
 import { breakLine, type Styling } from './card-lines.ts';

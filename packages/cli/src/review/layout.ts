@@ -1,6 +1,5 @@
 import stringWidth from 'string-width';
-import { formatDuration } from '../../../core/base/duration.ts';
-import { escapeText } from '../../../core/base/escape-text.ts';
+import { formatDuration, escapeText } from 'countersign/base';
 import { renderChanges } from '../argument-changes.ts';
 import { truncate } from '../fit-text.ts';
 import type { Output } from '../output.ts';

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { escapeJson } from '../../../core/base/escape-text.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
+import { escapeJson, type JsonObject } from 'countersign/base';
 import { readArguments } from './read-arguments.ts';
 
 /** The command of the person's editor: $VISUAL, else $EDITOR; undefined if neither names one. */

@@ -1,9 +1,6 @@
-import { queryRun } from '../../../client/query-run.ts';
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import { type Message, queryNames } from '../../../contract.ts';
-import { isProblemError } from '../../../core/base/problem.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
-import { isObject } from '../../../core/base/is-object.ts';
+import { queryRun, queryNames } from 'countersign/adapter';
+import { isProblemError, isObject, type JsonObject } from 'countersign/base';
+import type { CountersignClient, Message } from 'countersign/client';
 
 /**
  * The arguments of this run's past calls of a tool, as the model wrote them, oldest first. Undefined if they cannot be

@@ -1,5 +1,5 @@
+import { escapeJson, type JsonObject } from 'countersign/base';
 import { isArmed, pressedInVain } from './arming.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
 import { requiredLines, showsWhole, type Styling } from './card-lines.ts';
 import { skippedCount, standingOf } from './card-state.ts';
 import type { KeyPress, NamedKey } from './key-press.ts';
@@ -7,7 +7,6 @@ import { bodyColumns, layoutOf } from './layout.ts';
 import { changeView, type OpenCard, type ReviewState, type Step } from './review-state.ts';
 import { openScopeEditor } from './scope-editor.ts';
 import { textField } from './text-field.ts';
-import { escapeJson } from '../../../core/base/escape-text.ts';
 
 const scrollKeys: Partial<Record<NamedKey, (height: number) => number>> = {
   up: () => -1,

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../core/base/parse-duration.ts';
+import { parseDuration } from 'countersign/base';
 import { isArmed, pressedInVain } from './arming.ts';
 import { readArguments } from './read-arguments.ts';
 import type { Styling } from './card-lines.ts';

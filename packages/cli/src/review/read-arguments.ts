@@ -1,5 +1,5 @@
-import { readJson } from '../../../core/base/read-json.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
+import type { JsonObject } from 'countersign/base';
+import { readJson } from 'countersign/json';
 
 /** Reads edited arguments as strictly as a model's. */
 export function readArguments(text: string): { arguments: JsonObject } | { problem: string } {

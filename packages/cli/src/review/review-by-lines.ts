@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createInterface, type Interface } from 'node:readline';
 import stringWidth from 'string-width';
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
-import { lineCard, noAlways } from '../../../core/card/line-card.ts';
-import { renderTerminal } from '../../../core/card/render-terminal.ts';
-import { armingMs, consoleLineHelp, readConsoleLine } from '../../../core/messages/console-line.ts';
+import { lineCard, noAlways, renderTerminal, armingMs, consoleLineHelp, readConsoleLine } from 'countersign/card';
+import type { CountersignClient, ApprovalSummary } from 'countersign/client';
 import { readRequest } from '../read-request.ts';
 import { rowFacts } from '../row-view.ts';
 import type { Output } from '../output.ts';

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import type { ApprovalFilter } from '../../../client/list-approvals.ts';
-import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
-import { isProblemError } from '../../../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
+import type { CountersignClient, ApprovalFilter, ApprovalSummary } from 'countersign/client';
 import { reviewerOf } from '../reviewer.ts';
 import type { Styling } from './card-lines.ts';
 import { standingOf } from './card-state.ts';

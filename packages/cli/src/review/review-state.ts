@@ -1,6 +1,5 @@
-import type { ApprovalDetails, Decision } from '../../../contract.ts';
-import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
+import type { JsonObject } from 'countersign/base';
+import type { ApprovalDetails, Decision, ApprovalSummary } from 'countersign/client';
 import type { KeyPress } from './key-press.ts';
 import type { ScopeEditor } from './scope-editor.ts';
 import type { Size } from './screen.ts';

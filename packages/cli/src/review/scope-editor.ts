@@ -1,11 +1,6 @@
-import { formatDuration } from '../../../core/base/duration.ts';
-import { escapeJson, escapeText } from '../../../core/base/escape-text.ts';
-import { parseDuration } from '../../../core/base/parse-duration.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
-import { type AskedAlways, narrowestScope, scopeCovers, scopeSteps } from '../../../core/ledger/narrowest-scope.ts';
-import { exactGlob } from '../../../core/match/exact-glob.ts';
-import { compileFieldGlob } from '../../../core/match/matching.ts';
-import type { RequestedScope } from '../../../core/messages/decision.ts';
+import { formatDuration, escapeJson, escapeText, parseDuration, type JsonObject } from 'countersign/base';
+import { narrowestScope, scopeCovers, scopeSteps, type AskedAlways, type RequestedScope } from 'countersign/card';
+import { exactGlob, compileFieldGlob } from 'countersign/policy';
 import type { KeyPress } from './key-press.ts';
 import { shownField, type TextField, textField, textOf, typeInto } from './text-field.ts';
 

@@ -1,7 +1,5 @@
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import type { Receipt, Viewed } from '../../../contract.ts';
-import { escapeText } from '../../../core/base/escape-text.ts';
-import { isProblemError } from '../../../core/base/problem.ts';
+import { escapeText, isProblemError } from 'countersign/base';
+import type { CountersignClient, Receipt, Viewed } from 'countersign/client';
 import { type ReviewerOptions, reviewerOf } from '../reviewer.ts';
 import { type SignerOptions, signerOf } from '../signer.ts';
 import { shownDigest } from './card-lines.ts';

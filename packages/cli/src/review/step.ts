@@ -1,6 +1,5 @@
-import type { ApprovalDetails } from '../../../contract.ts';
-import { decidingTexts } from '../../../core/card/deciding-texts.ts';
-import type { ApprovalSummary } from '../../../core/ledger/approval-index.ts';
+import { decidingTexts } from 'countersign/card';
+import type { ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { requiredLines, type Styling } from './card-lines.ts';
 import { standingOf, waitingRows } from './card-state.ts';
 import { bodyColumns, layoutOf, scrolling } from './layout.ts';

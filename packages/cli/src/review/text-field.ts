@@ -1,4 +1,4 @@
-import { escapeText } from '../../../core/base/escape-text.ts';
+import { escapeText } from 'countersign/base';
 import type { KeyPress } from './key-press.ts';
 
 /** A text that a person writes. `at` counts its characters before the cursor. */

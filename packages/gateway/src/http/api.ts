@@ -1,4 +1,7 @@
 /** The JSON that the API answers with, beside the shapes of the contract. The inbox imports these types. */
+import type { DecisionStatistics, RuleStatistics, PlacedRule, RecordedPolicy } from 'countersign/audit';
+import type { Problem } from 'countersign/base';
+import type { Card } from 'countersign/card';
 import type {
   ApprovalDetails,
   ApprovalSummary,
@@ -8,17 +11,12 @@ import type {
   Receipt,
   RequestedScope,
   Viewed,
-} from '../../contract.ts';
-import type { DecisionStatistics } from '../../core/audit/decision-statistics.ts';
-import type { RuleStatistics } from '../../core/audit/statistics-rows.ts';
-import type { PlacedRule, RecordedPolicy } from '../../core/audit/policy-in-force.ts';
-import type { Policy } from '../../core/policy/policy.ts';
-import type { Card } from '../../core/card/card.ts';
-import type { UnreadRun } from '../../client/list-approvals.ts';
-import type { ListedRun } from '../../client/list-runs.ts';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
-import type { RunView } from '../../client/show-run.ts';
-import type { Problem } from '../../core/base/problem.ts';
+  UnreadRun,
+  ListedRun,
+  RecordedEvent,
+  RunView,
+} from 'countersign/client';
+import type { Policy } from 'countersign/policy';
 import type { Role } from './principal.ts';
 
 /** `GET /me`: who the sender is, and what the inbox has to know of the gateway. */

@@ -4,7 +4,7 @@
  * token is not added by itself.
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Problem } from '../../core/base/problem.ts';
+import type { Problem } from 'countersign/base';
 import type { HttpEnv } from './http-env.ts';
 import { problemResponse } from './problem-response.ts';
 import { loopbackHosts, ownOrigin, type Site } from './site.ts';

@@ -2,29 +2,29 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const root = join(import.meta.dirname, '..', '..', '..');
-/** In the package, this file is in dist, and the built inbox beside it. */
-const isPackage = !existsSync(join(import.meta.dirname, '..', '..', 'inbox', 'main.tsx'));
-const built = join(root, 'dist', 'inbox');
-/** What the inbox is built from. */
-const sources = ['src/inbox', 'src/core', 'vite.config.ts'];
+/** The folder of this package, in a checkout and installed. */
+const own = join(import.meta.dirname, '..', '..');
+const source = join(own, 'src', 'inbox');
+const isInstalled = !existsSync(source);
+const built = join(own, 'dist', 'inbox');
 
 /**
  * The folder with the built inbox. In a checkout it is built first if it is missing or older than its sources, which
  * `log` tells. Throws if it cannot be built.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
-  if (isPackage || !(await isStale())) return built;
+  if (isInstalled || !(await isStale())) return built;
   log('Building the inbox …');
   // Several gateways may build at the same time, so each builds into a folder of its own.
-  await mkdir(join(root, 'dist'), { recursive: true });
-  const own = await mkdtemp(join(root, 'dist', 'inbox-'));
+  await mkdir(join(own, 'dist'), { recursive: true });
+  const folder = await mkdtemp(join(own, 'dist', 'inbox-'));
   try {
-    await build(own);
-    await replace(own);
+    await build(folder);
+    await replace(folder);
   } finally {
-    await rm(own, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
   return built;
 }
@@ -32,7 +32,8 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
 async function isStale(): Promise<boolean> {
   const page = await stat(join(built, 'index.html')).catch(() => undefined);
   if (page === undefined) return true;
-  const times = await Promise.all(sources.map((name) => newest(join(root, name))));
+  const core = fileURLToPath(new URL('core', import.meta.resolve('countersign/card')));
+  const times = await Promise.all([source, core, join(own, 'vite.config.ts')].map(newest));
   return Math.max(...times) > page.mtimeMs;
 }
 
@@ -45,9 +46,10 @@ async function newest(path: string): Promise<number> {
 }
 
 async function build(folder: string): Promise<void> {
-  const command = [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'error'];
+  const vite = fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')));
+  const command = [vite, 'build', '--logLevel', 'error'];
   const env = { ...process.env, COUNTERSIGN_INBOX_FOLDER: folder, NODE_ENV: 'production' };
-  const child = spawn(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, command, { cwd: own, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const ended = Promise.withResolvers<number | null>();

@@ -1,9 +1,5 @@
-import { ProblemError } from '../../core/base/problem.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
-import { parseRunPolicy } from '../../core/policy-file/parse-run-policy.ts';
-import type { Mode } from '../../core/policy/modes.ts';
-import { beyondDenying } from '../../core/policy/only-denies.ts';
-import type { Policy } from '../../core/policy/policy.ts';
+import { ProblemError, visibleText } from 'countersign/base';
+import { parseRunPolicy, beyondDenying, type Mode, type Policy } from 'countersign/policy';
 import type { Principal } from './principal.ts';
 
 const mostShown = 5;

@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
+import { ProblemError } from 'countersign/base';
 import { limitConcurrency } from './limit-concurrency.ts';
-import { ProblemError } from '../../core/base/problem.ts';
 import { noSuchRoute } from './allowed-methods.ts';
 import { browserGuard } from './browser-guard.ts';
 import type { GatewayContext } from './gateway-context.ts';

@@ -1,8 +1,5 @@
-import type { ChatApp } from '../../channels/chat-app.ts';
-import type { PushApp } from '../../channels/push-app.ts';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import type { Channel } from '../../channels/channel.ts';
-import type { Signer } from '../../client/sign-message.ts';
+import type { Channel, ChatApp, PushApp } from 'countersign/channels';
+import type { CountersignClient, Signer } from 'countersign/client';
 import type { Authenticator } from './authenticator.ts';
 import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits } from './limits.ts';

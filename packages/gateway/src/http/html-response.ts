@@ -1,5 +1,4 @@
-import { htmlPage, pagePolicy } from '../../core/base/html-page.ts';
-import { cardStyle } from '../../core/card/html-style.ts';
+import { cardStyle, htmlPage, pagePolicy } from 'countersign/card';
 
 const style = `${cardStyle}
 .card form { margin-top: 1.5rem; display: grid; gap: .75rem; }

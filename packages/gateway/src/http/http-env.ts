@@ -1,4 +1,4 @@
-import type { Decision } from '../../contract.ts';
+import type { Decision } from 'countersign/client';
 import type { Principal } from './principal.ts';
 
 /** What middleware adds to a request. */

@@ -1,6 +1,5 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { inParallel } from '../../client/in-parallel.ts';
-import type { ApprovalSummary } from '../../contract.ts';
+import { inParallel } from 'countersign/adapter';
+import type { CountersignClient, ApprovalSummary } from 'countersign/client';
 import { type RowFacts, askRowFacts, rowKey } from './row-facts.ts';
 
 /** The time-out of a query to a run, and after which time the run is asked again, in milliseconds. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { changedOrAborted } from '../../client/changed-or-aborted.ts';
-import type { UnreadRun } from '../../client/list-approvals.ts';
-import type { ApprovalSummary } from '../../contract.ts';
-import type { Problem } from '../../core/base/problem.ts';
+import { changedOrAborted } from 'countersign/adapter';
+import type { Problem } from 'countersign/base';
+import type { UnreadRun, ApprovalSummary } from 'countersign/client';
 import type { InboxEvents, InboxPage, InboxRow } from './api.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { InboxFacts } from './inbox-facts.ts';

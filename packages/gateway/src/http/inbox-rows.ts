@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { inParallel } from '../../client/in-parallel.ts';
-import type { ApprovalSummary } from '../../contract.ts';
+import { inParallel } from 'countersign/adapter';
+import type { CountersignClient, ApprovalSummary } from 'countersign/client';
 import type { InboxRow } from './api.ts';
 import type { Principal } from './principal.ts';
 import { type RowFacts, askRowFacts, inboxRow } from './row-facts.ts';

@@ -1,7 +1,6 @@
 /** What routes take: these schemas check it, and the OpenAPI document shows them. */
 import { z } from '@hono/zod-openapi';
-import { modes } from '../../core/policy/modes.ts';
-import { grantKinds } from '../../core/policy/policy.ts';
+import { modes, grantKinds } from 'countersign/policy';
 
 /** A JSON body. */
 export const body = <Schema extends z.ZodType>(schema: Schema, required = true) => ({

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 import type { HttpEnv } from './http-env.ts';
 
 /** Requests of one person that run at the same time; open streams are counted elsewhere. */

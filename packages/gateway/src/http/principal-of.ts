@@ -1,4 +1,4 @@
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 import type { Principal } from './principal.ts';
 
 /** The sender, on a route that needs one. */

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
-import { type Problem, isProblemError, problemCodes } from '../../core/base/problem.ts';
-import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
+import { grpcStatus, grpcStatusOf } from 'countersign/adapter';
+import { isProblemError, problemCodes, type Problem } from 'countersign/base';
 import { problemStatus } from './problem-status.ts';
 
 /** A refusal as RFC 9457 describes it. `detail` is one sentence with the remedy. */

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../core/base/problem.ts';
+import type { ProblemCode } from 'countersign/base';
 
 /** The HTTP status of every problem code. docs/gateway.md has the same table. */
 export const problemStatus = {

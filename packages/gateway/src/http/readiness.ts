@@ -1,5 +1,5 @@
-import { callServer } from '../../client/call-server.ts';
-import { isProblemError, type Problem } from '../../core/base/problem.ts';
+import { callServer } from 'countersign/adapter';
+import { isProblemError, type Problem } from 'countersign/base';
 import type { GatewayContext } from './gateway-context.ts';
 
 /** The time-out of one call of the server, and how long its result is reused, in milliseconds. */

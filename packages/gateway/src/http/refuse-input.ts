@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { jsonPlace } from '../../core/base/json-place.ts';
-import type { ProblemCode } from '../../core/base/problem.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { visibleText, type ProblemCode } from 'countersign/base';
+import { jsonPlace } from 'countersign/json';
 import type { HttpEnv } from './http-env.ts';
 import { problemResponse } from './problem-response.ts';
 

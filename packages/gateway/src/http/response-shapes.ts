@@ -1,6 +1,6 @@
 /** The responses of routes, for the OpenAPI document: api.ts has the types. */
 import { z } from '@hono/zod-openapi';
-import { problemCodes } from '../../core/base/problem.ts';
+import { problemCodes } from 'countersign/base';
 import { grantScope } from './input-shapes.ts';
 
 /** A response of JSON. */

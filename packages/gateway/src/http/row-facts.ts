@@ -1,10 +1,7 @@
-import type { Session } from '../../client/connect.ts';
-import { queryRun } from '../../client/query-run.ts';
-import { type ApprovalDetails, type ApprovalSummary, queryNames } from '../../contract.ts';
-import { isProblemError } from '../../core/base/problem.ts';
-import { isObject } from '../../core/base/is-object.ts';
-import { cardOf } from '../../core/card/card-of.ts';
-import { wholeText } from '../../core/card/cut-text.ts';
+import { queryRun, queryNames } from 'countersign/adapter';
+import { isProblemError, isObject } from 'countersign/base';
+import { cardOf, wholeText } from 'countersign/card';
+import type { Session, ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import type { InboxRow } from './api.ts';
 import type { Principal } from './principal.ts';
 import { waitsFor } from './waits-for.ts';

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 
 /** The address of whoever sent a request, from that of its connection and the header `X-Forwarded-For`. */
 export type SenderAddress = (peer: string, forwarded: string | undefined) => string;

@@ -1,9 +1,8 @@
 /** Who may say more to a session through the gateway: the person for whom it works. */
-import { type SessionOfRun, sessionOf } from '../../client/session-of.ts';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import { ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { sessionOf, type SessionOfRun } from 'countersign/adapter';
+import { ProblemError, isProblemError, nfc } from 'countersign/base';
+import type { CountersignClient } from 'countersign/client';
 import type { Principal } from './principal.ts';
-import { nfc } from '../../core/base/normal-text.ts';
 
 /** Throws `forbidden` for anybody but the run's user, and `invalid_message` for a run that is no session. */
 export async function requireUserOf(

@@ -1,6 +1,4 @@
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import type { RunView } from '../../client/show-run.ts';
-import type { RunCompleteEvent } from '../../core/events/run-event.ts';
+import type { CountersignClient, RunView, RunCompleteEvent } from 'countersign/client';
 
 /** A run as its policies let reviewers see it: the texts that it ends with come from its redacted events. */
 export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {

@@ -1,6 +1,5 @@
-import type { Signer } from '../../client/sign-message.ts';
-import type { Receipt } from '../../contract.ts';
-import { isProblemError } from '../../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
+import type { Signer, Receipt } from 'countersign/client';
 import type { GatewayContext } from './gateway-context.ts';
 import type { Principal } from './principal.ts';
 

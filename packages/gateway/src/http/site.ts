@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 
 /** Where a gateway is reached, and by whom. */
 export interface Site {

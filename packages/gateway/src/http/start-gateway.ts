@@ -1,13 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChatApp } from '../../channels/chat-app.ts';
-import type { PushApp } from '../../channels/push-app.ts';
-import type { CountersignClient } from '../../client/countersign-client.ts';
-import type { Channel } from '../../channels/channel.ts';
-import type { Signer } from '../../client/sign-message.ts';
-import { unknownName } from '../../core/base/unknown-name.ts';
-import { ProblemError } from '../../core/base/problem.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { unknownName, ProblemError, visibleText } from 'countersign/base';
+import type { Channel, ChatApp, PushApp } from 'countersign/channels';
+import type { CountersignClient, Signer } from 'countersign/client';
 import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -110,7 +105,7 @@ const stalledTimeout = 300_000;
  * @example
  * ```ts
  * import { createClient } from 'countersign/client';
- * import { startGateway } from 'countersign/gateway';
+ * import { startGateway } from '@countersign/gateway';
  *
  * const client = await createClient();
  * const gateway = await startGateway({ client, port: 0 });

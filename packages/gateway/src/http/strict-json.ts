@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from 'countersign/json';
 import type { HttpEnv } from './http-env.ts';
 import { problemResponse } from './problem-response.ts';
 

@@ -1,4 +1,4 @@
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 
 /** One answer that is being computed, or was. */
 interface Kept<Answer> {

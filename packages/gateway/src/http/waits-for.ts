@@ -1,9 +1,8 @@
-import type { ApprovalDetails } from '../../contract.ts';
-import { isOneOf } from '../../core/people/directory.ts';
-import { type Delegation, seatsOf } from '../../core/people/delegation.ts';
+import { isOneOf, seatsOf, type Delegation } from 'countersign/adapter';
+import { nfc } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
 import type { WaitsFor } from './api.ts';
 import type { Principal } from './principal.ts';
-import { nfc } from '../../core/base/normal-text.ts';
 
 /**
  * Whether a request waits for this person. The run says whose approval would count; where it does not (an older worker, or too

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { expect, test } from 'vitest';
-import { cardLines, requiredLines } from '../../../../src/adapters/cli/review/card-lines.ts';
-import type { OpenCard } from '../../../../src/adapters/cli/review/review-state.ts';
-import type { Style } from '../../../../src/adapters/cli/output.ts';
+import { cardLines, requiredLines } from '../../../../packages/cli/src/review/card-lines.ts';
+import type { OpenCard } from '../../../../packages/cli/src/review/review-state.ts';
+import type { Style } from '../../../../packages/cli/src/output.ts';
 import { cardRequest } from '../../../core/card/sample-requests.ts';
 import { listedRow } from '../support.ts';
 

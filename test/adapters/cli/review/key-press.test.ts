@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Key } from 'ink';
-import { type KeyPress, keyPressesOf } from '../../../../src/adapters/cli/review/key-press.ts';
+import { type KeyPress, keyPressesOf } from '../../../../packages/cli/src/review/key-press.ts';
 
 test.each<[string, Partial<Key>, KeyPress[]]>([
   ['a', {}, [{ typed: 'a' }]],

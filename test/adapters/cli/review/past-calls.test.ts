@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pastCalls } from '../../../../src/adapters/cli/review/past-calls.ts';
+import { pastCalls } from '../../../../packages/cli/src/review/past-calls.ts';
 import type { Message } from '../../../../src/contract.ts';
 
 const asked = (...calls: [id: string, name: string, to: string][]): Message => ({

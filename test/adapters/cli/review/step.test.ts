@@ -1,17 +1,17 @@
 /** What keys do in `countersign review`, without a terminal: each test plays events at given times. */
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { armingAgainMs } from '../../../../src/adapters/cli/review/arming.ts';
+import { armingAgainMs } from '../../../../packages/cli/src/review/arming.ts';
 import { armingMs } from '../../../../src/core/messages/console-line.ts';
-import type { KeyPress } from '../../../../src/adapters/cli/review/key-press.ts';
-import { frameOf } from '../../../../src/adapters/cli/review/layout.ts';
+import type { KeyPress } from '../../../../packages/cli/src/review/key-press.ts';
+import { frameOf } from '../../../../packages/cli/src/review/layout.ts';
 import {
   type Effect,
   openReview,
   type ReviewEvent,
   type ReviewState,
-} from '../../../../src/adapters/cli/review/review-state.ts';
-import { step } from '../../../../src/adapters/cli/review/step.ts';
+} from '../../../../packages/cli/src/review/review-state.ts';
+import { step } from '../../../../packages/cli/src/review/step.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
 import { listedRow } from '../support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KeyPress } from '../../../../src/adapters/cli/review/key-press.ts';
-import { shownField, textField, textOf, typeInto } from '../../../../src/adapters/cli/review/text-field.ts';
+import type { KeyPress } from '../../../../packages/cli/src/review/key-press.ts';
+import { shownField, textField, textOf, typeInto } from '../../../../packages/cli/src/review/text-field.ts';
 
 const key = (name: string) => ({ key: name }) as KeyPress;
 const typed = (text: string): KeyPress => ({ typed: text });

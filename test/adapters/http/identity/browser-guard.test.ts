@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentSecurityPolicy } from '../../../../src/adapters/http/security-headers.ts';
-import type { GatewayOptions } from '../../../../src/gateway.ts';
-import { startGateway } from '../../../../src/gateway.ts';
+import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/security-headers.ts';
+import type { GatewayOptions } from '../../../../packages/gateway/src/index.ts';
+import { startGateway } from '../../../../packages/gateway/src/index.ts';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
-import { freePort } from '../../../../src/dev-server/free-port.ts';
+import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
 import { rawRequest, type RawAnswer } from '../../../support/raw-request.ts';

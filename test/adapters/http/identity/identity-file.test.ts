@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { readIdentityFile } from '../../../../src/gateway.ts';
+import { readIdentityFile } from '../../../../packages/gateway/src/index.ts';
 import { identityOf } from '../../../support/identity.ts';
 
 const hash = 'a'.repeat(64);

@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { base64url, type JWTPayload, SignJWT } from 'jose';
-import { freePort } from '../../../../src/dev-server/free-port.ts';
+import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { type ForgingProvider, openForgingProvider, publicHalf } from '../../../support/forging-provider.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../../support/identity.ts';

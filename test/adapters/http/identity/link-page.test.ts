@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkProblemPage } from '../../../../src/adapters/http/links/link-page.ts';
+import { linkProblemPage } from '../../../../packages/gateway/src/http/links/link-page.ts';
 
 test('whoever reads a mail is not told to start a worker', async () => {
   const page = linkProblemPage({

@@ -1,6 +1,6 @@
 /** People sign in at a real identity provider, over HTTP: the authorization code flow as browsers take it. */
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
-import { freePort } from '../../../../src/dev-server/free-port.ts';
+import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
 import { findChromium, openSharedBrowser } from '../../../support/browser.ts';

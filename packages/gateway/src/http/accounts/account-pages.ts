@@ -1,6 +1,6 @@
-import type { ChatAccount } from '../../../channels/chat-app.ts';
-import { escapeHtml } from '../../../core/base/html-page.ts';
-import { visibleText } from '../../../core/base/visible-text.ts';
+import type { ChatAccount } from 'countersign/channels';
+import { visibleText } from 'countersign/base';
+import { escapeHtml } from 'countersign/card';
 import { htmlResponse } from '../html-response.ts';
 import type { Principal } from '../principal.ts';
 import { linkDays } from './linked-accounts.ts';

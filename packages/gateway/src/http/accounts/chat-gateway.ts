@@ -1,7 +1,7 @@
-import type { ChatGateway } from '../../../channels/chat-app.ts';
-import { requireGated } from '../../../client/require-gated.ts';
-import type { Decision } from '../../../contract.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { requireGated } from 'countersign/adapter';
+import type { ChatGateway } from 'countersign/channels';
+import { ProblemError } from 'countersign/base';
+import type { Decision } from 'countersign/client';
 import type { GatewayContext } from '../gateway-context.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { isPermitted, permissions } from '../permissions.ts';

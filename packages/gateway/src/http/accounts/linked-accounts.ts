@@ -1,8 +1,7 @@
-import type { ChatAccount } from '../../../channels/chat-app.ts';
-import type { Session } from '../../../client/connect.ts';
-import { getRecord, listRecords, putRecord, removeRecord } from '../../../client/records.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
+import { getRecord, listRecords, putRecord, removeRecord } from 'countersign/adapter';
+import type { ChatAccount } from 'countersign/channels';
+import { ProblemError, type JsonObject } from 'countersign/base';
+import type { Session } from 'countersign/client';
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { Credential } from '../identity/sessions.ts';
 import type { Principal } from '../principal.ts';

@@ -1,4 +1,4 @@
-import type { ChatApp, ChatGateway } from '../../../channels/chat-app.ts';
+import type { ChatApp, ChatGateway } from 'countersign/channels';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import { chatGateway } from './chat-gateway.ts';

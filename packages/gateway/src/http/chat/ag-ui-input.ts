@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Problem } from '../../../core/base/problem.ts';
+import type { Problem } from 'countersign/base';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
 import type { SeenItems } from './seen-run.ts';
 

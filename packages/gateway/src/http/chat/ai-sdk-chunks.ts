@@ -1,7 +1,7 @@
+import { parseJson } from 'countersign/json';
 import { problemOf } from '../problem-response.ts';
 import type { SeenItems } from './seen-run.ts';
 import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
-import { parseJson } from '../../../core/base/parse-json.ts';
 
 /** A chunk of the UI message stream of the AI SDK. */
 export type UiChunk = { type: string } & Record<string, unknown>;

@@ -1,7 +1,6 @@
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import type { ApprovalRequestEvent } from '../../../core/events/run-event.ts';
-import { visibleText } from '../../../core/base/visible-text.ts';
-import { cardOf } from '../../../core/card/card-of.ts';
+import { visibleText } from 'countersign/base';
+import { cardOf } from 'countersign/card';
+import type { CountersignClient, ApprovalRequestEvent } from 'countersign/client';
 import type { AskedRequest } from './chat-step.ts';
 
 /**

@@ -1,7 +1,6 @@
+import { isProblemError, type Problem, type JsonObject } from 'countersign/base';
+import type { Decision, Receipt } from 'countersign/client';
 import { hashOf, parseAnswerId, type ChatThread, workflowOfTurn } from './chat-thread.ts';
-import type { Decision, Receipt } from '../../../contract.ts';
-import { type Problem, isProblemError } from '../../../core/base/problem.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import { sendAs } from '../signing.ts';
 

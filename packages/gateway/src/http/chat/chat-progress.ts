@@ -1,11 +1,5 @@
-import type {
-  ApprovalRequestEvent,
-  ApprovalResultEvent,
-  RecordedEvent,
-  RunEvent,
-  RunItem,
-} from '../../../core/events/run-event.ts';
-import type { Json } from '../../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import type { ApprovalRequestEvent, ApprovalResultEvent, RecordedEvent, RunEvent, RunItem } from 'countersign/client';
 import { askedRequest } from './asked-request.ts';
 import type { ChatStep } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';

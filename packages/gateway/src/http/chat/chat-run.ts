@@ -3,7 +3,7 @@
  * front end says it has seen are left out, and a false claim changes only its own view.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent, RunEvent } from '../../../core/events/run-event.ts';
+import type { RecordedEvent, RunEvent } from 'countersign/client';
 import { ChatProgress } from './chat-progress.ts';
 import type { ChatRun } from './seen-run.ts';
 import type { ChatStep } from './chat-step.ts';

@@ -1,6 +1,5 @@
-import type { ApprovalDetails, Receipt } from '../../../contract.ts';
-import type { Problem } from '../../../core/base/problem.ts';
-import type { Json, JsonObject } from '../../../core/base/tool-call.ts';
+import type { Problem, Json, JsonObject } from 'countersign/base';
+import type { ApprovalDetails, Receipt } from 'countersign/client';
 
 /** A request of a chat's run, as a front end shows it. */
 export interface AskedRequest {

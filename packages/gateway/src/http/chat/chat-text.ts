@@ -1,4 +1,4 @@
-import type { RawResponseEvent } from '../../../core/events/run-event.ts';
+import type { RawResponseEvent } from 'countersign/client';
 import type { ChatStep } from './chat-step.ts';
 
 /**

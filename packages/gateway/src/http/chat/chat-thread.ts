@@ -3,8 +3,8 @@
  * agent, the thread and the messages of the user together: nobody can join the run of another person by its name.
  */
 import { createHash } from 'node:crypto';
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import { keyedStart } from '../../../client/keyed-start.ts';
+import { keyedStart } from 'countersign/adapter';
+import type { CountersignClient } from 'countersign/client';
 import type { Principal } from '../principal.ts';
 
 /** A thread of one person with one agent. */

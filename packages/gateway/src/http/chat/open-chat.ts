@@ -1,5 +1,5 @@
-import { requireGated } from '../../../client/require-gated.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { requireGated } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../../contract.ts';
+import type { Receipt } from 'countersign/client';
 import type { ChatThread } from './chat-thread.ts';
 
 /** What a front end says it has: ids of the steps that it was told. */

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../../contract.ts';
+import type { Receipt } from 'countersign/client';
 import type { AskedRequest } from './chat-step.ts';
 
 /** What a turn of a run waits for. */

@@ -1,9 +1,7 @@
-import { isObject } from '../../../core/base/is-object.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { isObject, ProblemError, nfc } from 'countersign/base';
 import { roles, type Role } from '../principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 import { personName } from './person-name.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
 
 /** A person as a credential names them. */
 export interface Person {

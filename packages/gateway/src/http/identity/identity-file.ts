@@ -1,15 +1,13 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { ProblemError } from '../../../core/base/problem.ts';
-import { instantMs } from '../../../core/messages/control.ts';
-import { explainWithoutValues } from '../../../core/policy-file/explain-without-values.ts';
-import { readPolicyText } from '../../../core/policy-file/text.ts';
+import { instantMs } from 'countersign/adapter';
+import { ProblemError, nfc } from 'countersign/base';
+import { explainWithoutValues, readPolicyText } from 'countersign/policy';
 import type { Identity, OpenIdSettings } from './identity.ts';
 import { type IdentityDocument, identityShape } from './identity-shape.ts';
 import { personName } from './person-name.ts';
 import { shortestToken, type TokenEntry } from './token-list.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
 
 const defaultSessionMs = 8 * 3_600_000;
 /** Of a secret that is typed in or generated as text; 32 random characters are more than anybody can guess. */
@@ -23,7 +21,7 @@ const shortestKey = 32;
  * @example
  * ```ts
  * import { mkdtempSync, writeFileSync } from 'node:fs';
- * import { readIdentityFile } from 'countersign/gateway';
+ * import { readIdentityFile } from '@countersign/gateway';
  *
  * const file = `${mkdtempSync('/tmp/gateway-')}/identity.yaml`;
  * writeFileSync(file, `tokens: [{ id: ann, sha256: ${'ab'.repeat(32)}, roles: [viewer, reviewer] }]`);

@@ -1,5 +1,5 @@
-import { createSeals, type Seals } from '../../../channels/sealed-text.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { createSeals, type Seals } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import type { Authenticator } from '../authenticator.ts';
 import type { Principal } from '../principal.ts';
 import { createCookies, type Cookies } from './cookies.ts';

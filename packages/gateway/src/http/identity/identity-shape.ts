@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { durationBetween } from '../../../channels/duration-shape.ts';
-import { instantMs } from '../../../core/messages/control.ts';
+import { durationBetween, instantMs } from 'countersign/adapter';
 import { isLoopbackHost } from '../site.ts';
 import { roles } from '../principal.ts';
 import { personName } from './person-name.ts';

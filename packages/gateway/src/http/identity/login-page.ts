@@ -1,5 +1,5 @@
-import { escapeHtml } from '../../../core/base/html-page.ts';
-import type { Problem } from '../../../core/base/problem.ts';
+import type { Problem } from 'countersign/base';
+import { escapeHtml } from 'countersign/card';
 import { htmlResponse } from '../html-response.ts';
 import { problemStatus } from '../problem-status.ts';
 

@@ -1,6 +1,6 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 import { type Person, personOfClaims } from './claims.ts';
 import { discover, type Discovered, toleranceSeconds } from './discover.ts';
 import type { OpenIdSettings } from './identity.ts';

@@ -1,6 +1,5 @@
-import { groupOf } from '../../../core/people/directory.ts';
-import { visibleText } from '../../../core/base/visible-text.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
+import { groupOf } from 'countersign/adapter';
+import { visibleText, nfc } from 'countersign/base';
 
 const longest = 200;
 

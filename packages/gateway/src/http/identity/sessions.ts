@@ -1,9 +1,9 @@
 import type { JWTPayload } from 'jose';
-import { ProblemError } from '../../../core/base/problem.ts';
+import type { Seals } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import { isRole, type Principal } from '../principal.ts';
 import type { Person } from './claims.ts';
 import type { Cookies } from './cookies.ts';
-import type { Seals } from '../../../channels/sealed-text.ts';
 import { findHash, type TokenEntry } from './token-list.ts';
 
 /** Sessions of browsers. A gateway stores none: the content of a session is sealed in its cookie. */

@@ -1,4 +1,4 @@
-import { isProblemError } from '../../../core/base/problem.ts';
+import { isProblemError } from 'countersign/base';
 import { wantsHtml } from '../html-response.ts';
 import { problemOf } from '../problem-response.ts';
 import { linkProblemPage } from './link-page.ts';

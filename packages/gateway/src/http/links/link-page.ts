@@ -1,13 +1,8 @@
-import type { ApprovalDetails } from '../../../contract.ts';
-import { escapeHtml } from '../../../core/base/html-page.ts';
-import type { Problem } from '../../../core/base/problem.ts';
-import { visibleText } from '../../../core/base/visible-text.ts';
-import { cardDigest } from '../../../core/card/card-digest.ts';
-import { cardOf } from '../../../core/card/card-of.ts';
-import { renderHtml } from '../../../core/card/render-html.ts';
+import { visibleText, nfc, type Problem } from 'countersign/base';
+import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
 import { htmlResponse } from '../html-response.ts';
 import { problemStatus } from '../problem-status.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
 
 /** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {

@@ -1,9 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { requireGated } from '../../../client/require-gated.ts';
-import { cardDigest } from '../../../core/card/card-digest.ts';
-import { cardOf } from '../../../core/card/card-of.ts';
-import type { ApprovalDetails } from '../../../contract.ts';
-import { scopeSteps } from '../../../core/ledger/narrowest-scope.ts';
+import { requireGated } from 'countersign/adapter';
+import { cardDigest, cardOf, scopeSteps } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
 import type { InboxPage, RequestView } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

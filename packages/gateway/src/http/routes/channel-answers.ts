@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { requireGated } from '../../../client/require-gated.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { requireGated } from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import { json, receipt } from '../response-shapes.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { requireGated } from '../../../client/require-gated.ts';
-import type { Receipt, SetPolicyMessage } from '../../../contract.ts';
-import { redacted } from '../../../core/audit/entry-line.ts';
+import { requireGated } from 'countersign/adapter';
+import { redacted } from 'countersign/audit';
+import type { Receipt, SetPolicyMessage } from 'countersign/client';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';

@@ -1,8 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { inParallel } from '../../../client/in-parallel.ts';
-import { requireGated } from '../../../client/require-gated.ts';
-import type { Decision, Receipt } from '../../../contract.ts';
-import { isProblemError } from '../../../core/base/problem.ts';
+import { inParallel, requireGated } from 'countersign/adapter';
+import { isProblemError } from 'countersign/base';
+import type { Decision, Receipt } from 'countersign/client';
 import type { Receipts } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

@@ -1,6 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { ProblemError, isProblemError } from '../../../core/base/problem.ts';
+import { ProblemError, isProblemError } from 'countersign/base';
 import type { Me } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

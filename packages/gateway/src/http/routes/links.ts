@@ -1,8 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { requireGated } from '../../../client/require-gated.ts';
-import { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from '../../../channels/answer-link.ts';
-import type { ApprovalDetails } from '../../../contract.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { requireGated, decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from 'countersign/adapter';
+import { ProblemError, nfc } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
 import { json, page } from '../response-shapes.ts';
 import type { MadeLink } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
@@ -17,7 +16,6 @@ import type { Principal } from '../principal.ts';
 import { principalOf } from '../principal-of.ts';
 import { refuseInput } from '../refuse-input.ts';
 import { ownOrigin } from '../site.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
 
 const linkBody = z.strictObject({
   reviewer: z.string().max(200),

@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { PushApp } from '../../../channels/push-app.ts';
-import { recordsOf } from '../../../client/records.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { recordsOf } from 'countersign/adapter';
+import type { PushApp } from 'countersign/channels';
+import { ProblemError } from 'countersign/base';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';

@@ -1,6 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { coveredCalls } from '../../../client/covered-calls.ts';
-import { requireGated } from '../../../client/require-gated.ts';
+import { coveredCalls, requireGated } from 'countersign/adapter';
 import type { Matches } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

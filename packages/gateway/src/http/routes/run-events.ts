@@ -1,8 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { CountersignClient } from '../../../client/countersign-client.ts';
-import { requireGated } from '../../../client/require-gated.ts';
-import { openWatch } from '../../../client/watch-run.ts';
-import type { RecordedEvent, RunEvent } from '../../../core/events/run-event.ts';
+import { requireGated, openWatch } from 'countersign/adapter';
+import type { CountersignClient, RecordedEvent, RunEvent } from 'countersign/client';
 import type { RunEvents } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

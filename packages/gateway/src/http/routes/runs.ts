@@ -1,8 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { listedStatuses } from '../../../client/list-runs.ts';
-import { requireGated } from '../../../client/require-gated.ts';
-import { ProblemError } from '../../../core/base/problem.ts';
-import type { JsonObject } from '../../../core/base/tool-call.ts';
+import { listedStatuses, requireGated } from 'countersign/adapter';
+import { ProblemError, nfc, type JsonObject } from 'countersign/base';
 import type { RunList, ShownRun, StartedRun } from '../api.ts';
 import { checkPolicy } from '../check-policy.ts';
 import { defineRoute } from '../define-route.ts';
@@ -15,7 +13,6 @@ import { shownRun } from '../shown-run.ts';
 import { principalOf } from '../principal-of.ts';
 import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
 import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../input-shapes.ts';
-import { nfc } from '../../../core/base/normal-text.ts';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',

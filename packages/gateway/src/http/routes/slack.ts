@@ -1,5 +1,5 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { ProblemError } from '../../../core/base/problem.ts';
+import { ProblemError } from 'countersign/base';
 import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
 import { type Chat, slackChat } from '../accounts/slack-chat.ts';
 import { defineRoute } from '../define-route.ts';

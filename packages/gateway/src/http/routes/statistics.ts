@@ -1,7 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { type Survey, surveyDecisions } from '../../../client/survey-decisions.ts';
-import { decisionStatistics } from '../../../core/audit/decision-statistics.ts';
-import { policyInForce } from '../../../core/audit/policy-in-force.ts';
+import { surveyDecisions, type Survey } from 'countersign/adapter';
+import { decisionStatistics, policyInForce } from 'countersign/audit';
 import type { Covered, PresentPolicy, Statistics } from '../api.ts';
 import { defineRoute } from '../define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';

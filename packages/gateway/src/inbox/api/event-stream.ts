@@ -1,4 +1,4 @@
-import { parseJson } from '../../core/base/parse-json.ts';
+import { parseJson } from 'countersign/json';
 
 /** How a stream stands. `lost`: it is opened again by itself. */
 export type StreamState = 'connecting' | 'live' | 'lost';

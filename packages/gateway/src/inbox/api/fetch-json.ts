@@ -1,5 +1,5 @@
-import type { Problem, ProblemCode } from '../../core/base/problem.ts';
-import { parseJson } from '../../core/base/parse-json.ts';
+import type { Problem, ProblemCode } from 'countersign/base';
+import { parseJson } from 'countersign/json';
 import { problemText } from './problem-text.ts';
 import { noteServerTime } from './server-clock.ts';
 

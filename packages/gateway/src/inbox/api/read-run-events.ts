@@ -1,5 +1,5 @@
-import type { RunEvents } from '../../adapters/http/api.ts';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
+import type { RecordedEvent } from 'countersign/client';
+import type { RunEvents } from '../../http/api.ts';
 import { apiPath, getJson } from './fetch-json.ts';
 
 /** What has happened in a run so far. */

@@ -1,5 +1,5 @@
-import { jsonPlace } from '../../core/base/json-place.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import { jsonPlace } from 'countersign/json';
 
 /** A value that differs; absent on a side: it is not there. */
 export interface ChangedValue {

@@ -1,7 +1,6 @@
 /** A form for a JSON value, made of the value and its JSON Schema. Nodes never change: each edit makes new ones. */
-import { memberSchema } from '../../core/card/member-schema.ts';
-import type { Json, JsonObject } from '../../core/base/tool-call.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject, type Json, type JsonObject } from 'countersign/base';
+import { memberSchema } from 'countersign/card';
 
 /** How one value is edited. `json`: as JSON text. */
 export type FormNode = { schema: JsonObject } & (

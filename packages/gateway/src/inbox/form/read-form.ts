@@ -1,6 +1,5 @@
-import { jsonPlace } from '../../core/base/json-place.ts';
-import { readJson } from '../../core/base/read-json.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import { jsonPlace, readJson } from 'countersign/json';
 import type { FormNode } from './form-node.ts';
 
 /** What is wrong with a form, by place, such as `arguments.items[0].sku`. */

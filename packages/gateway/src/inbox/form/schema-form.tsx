@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { visibleText } from '../../core/base/visible-text.ts';
-import { saysName } from '../../core/card/card-words.ts';
-import { schemaText } from '../../core/card/member-schema.ts';
-import { jsonPlace } from '../../core/base/json-place.ts';
-import type { JsonObject } from '../../core/base/tool-call.ts';
+import { visibleText, type JsonObject } from 'countersign/base';
+import { jsonPlace } from 'countersign/json';
+import { saysName, schemaText } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
 import { type FormNode, nextItem, nextMember, typeOf } from './form-node.ts';
 import { type FormProblems, formRoot } from './read-form.ts';

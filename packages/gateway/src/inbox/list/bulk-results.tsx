@@ -1,5 +1,5 @@
-import type { InboxRow } from '../../adapters/http/api.ts';
-import type { Receipt } from '../../contract.ts';
+import type { Receipt } from 'countersign/client';
+import type { InboxRow } from '../../http/api.ts';
 import { Modal } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/request-key.ts';

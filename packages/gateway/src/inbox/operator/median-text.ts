@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/base/duration.ts';
+import { formatDuration } from 'countersign/base';
 
 /** Such as `< 0.1s`, `0.4s`, `2m5s`, `3h20m`. */
 export function medianText(ms: number): string {

@@ -1,4 +1,4 @@
-import type { RuleStatistics } from '../../core/audit/statistics-rows.ts';
+import type { RuleStatistics } from 'countersign/audit';
 import { isHasty, MedianCell, ShareCell } from './figures.tsx';
 
 /** The heads of the cells of `RuleFigures`. */

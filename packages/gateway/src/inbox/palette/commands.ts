@@ -1,6 +1,5 @@
-import type { InboxRow, Me } from '../../adapters/http/api.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
-import { shortened } from '../../core/base/shortened.ts';
+import { visibleText, shortened } from 'countersign/base';
+import type { InboxRow, Me } from '../../http/api.ts';
 import type { AnswerName } from '../state/answer-name.ts';
 
 /** One thing that the palette can do. */

@@ -1,4 +1,4 @@
-import type { ApprovalResultEvent } from '../../core/events/run-event.ts';
+import type { ApprovalResultEvent } from 'countersign/client';
 
 type Result = Pick<ApprovalResultEvent, 'decision' | 'reviewerId' | 'reason' | 'identity' | 'by' | 'byId'>;
 

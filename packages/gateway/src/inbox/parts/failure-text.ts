@@ -1,4 +1,4 @@
-import type { RunCompleteEvent } from '../../core/events/run-event.ts';
+import type { RunCompleteEvent } from 'countersign/client';
 
 /** Why a run could not begin, by code. Its own words are hidden where no policy says what people may see. */
 const sentences: Partial<Record<string, string>> = {

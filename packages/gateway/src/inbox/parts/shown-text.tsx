@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CardText } from '../../core/card/card.ts';
-import { hiddenNote } from '../../core/card/cut-text.ts';
-import { visibleEscape, visibleText } from '../../core/base/visible-text.ts';
+import { visibleEscape, visibleText } from 'countersign/base';
+import { hiddenNote, type CardText } from 'countersign/card';
 
 /** Each mark is an element. A text with more of them is shown without marks, so that it does not slow the page. */
 const mostMarks = 2_000;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { RecordedEvent, RunItem } from '../../core/events/run-event.ts';
+import type { RecordedEvent, RunItem } from 'countersign/client';
 import { requestHref, runHref } from '../state/location.ts';
 import { failureText } from './failure-text.ts';
 import { decisionText, decisionTone } from './decision-text.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { visibleText } from '../../core/base/visible-text.ts';
-import type { RequestedScope } from '../../core/messages/decision.ts';
+import { visibleText } from 'countersign/base';
+import type { RequestedScope } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import type { AnswerFormProps } from './form-props.ts';

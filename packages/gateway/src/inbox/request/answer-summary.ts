@@ -1,5 +1,5 @@
-import type { ApprovalDetails } from '../../contract.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
 import { changedValues } from '../form/changed-values.ts';
 import type { Answer } from './use-decision.ts';
 

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Card, CardRow } from '../../core/card/card.ts';
-import { answerLabels, argumentsNote, headings } from '../../core/card/card-words.ts';
+import { answerLabels, argumentsNote, headings, type Card, type CardRow } from 'countersign/card';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
 import { CardChanges } from './card-changes.tsx';
 import { CardFields } from './card-fields.tsx';

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Card, CardChange } from '../../core/card/card.ts';
-import { changeRest, changeTitle, diffMarks, previewNote } from '../../core/card/card-words.ts';
+import { changeRest, changeTitle, diffMarks, previewNote, type Card, type CardChange } from 'countersign/card';
 import { Marked, ShownText } from '../parts/shown-text.tsx';
 
 /** The changes that a call would make, as differences and tables. */

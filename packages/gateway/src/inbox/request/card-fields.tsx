@@ -1,5 +1,4 @@
-import type { CardField } from '../../core/card/card.ts';
-import { fieldLabel, fieldNote } from '../../core/card/card-words.ts';
+import { fieldLabel, fieldNote, type CardField } from 'countersign/card';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
 
 /** The arguments of a call, each with what it means. */

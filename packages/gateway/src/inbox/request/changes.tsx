@@ -1,4 +1,4 @@
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json } from 'countersign/base';
 import type { ChangedValue } from '../form/changed-values.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 

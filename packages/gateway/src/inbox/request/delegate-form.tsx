@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { visibleText } from 'countersign/base';
 import { apiPath } from '../api/fetch-json.ts';
 import { AnswerForm } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';

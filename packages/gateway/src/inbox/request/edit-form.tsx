@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isObject } from '../../core/base/is-object.ts';
-import { readJson } from '../../core/base/read-json.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import { isObject, type Json } from 'countersign/base';
+import { readJson } from 'countersign/json';
 import { changedValues } from '../form/changed-values.ts';
 import { formOf } from '../form/form-node.ts';
 import { formRoot, placedProblems, readForm } from '../form/read-form.ts';

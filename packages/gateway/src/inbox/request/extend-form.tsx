@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { parseDuration } from 'countersign/base';
 import { apiPath } from '../api/fetch-json.ts';
 import { AnswerForm } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 import type { Answer } from './use-decision.ts';
 
 /** What the forms of all answers get. */

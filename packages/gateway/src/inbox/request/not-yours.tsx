@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 
 interface NotYoursProps {

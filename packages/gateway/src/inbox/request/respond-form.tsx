@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from 'countersign/json';
 import { AnswerForm } from './answer-form.tsx';
 import type { AnswerFormProps } from './form-props.ts';
 

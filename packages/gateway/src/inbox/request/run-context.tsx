@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 import { problemText } from '../api/problem-text.ts';
 import { type EventsSoFar, readRunEvents } from '../api/read-run-events.ts';
 import { Foreign } from '../parts/shown-text.tsx';

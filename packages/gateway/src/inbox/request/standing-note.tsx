@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { hrefOf, requestHref } from '../state/location.ts';

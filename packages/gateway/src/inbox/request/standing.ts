@@ -1,4 +1,4 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 
 /** How a request stands: its answers depend on it. */
 export type Standing = 'open' | 'expired' | 'settled';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Matches, MatchesBody } from '../../adapters/http/api.ts';
-import type { ApprovalDetails } from '../../contract.ts';
-import type { RequestedScope } from '../../core/messages/decision.ts';
+import type { RequestedScope } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
+import type { Matches, MatchesBody } from '../../http/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 

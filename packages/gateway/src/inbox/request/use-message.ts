@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Receipt } from '../../contract.ts';
+import type { Receipt } from 'countersign/client';
 import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';

@@ -1,4 +1,4 @@
-import type { Viewed } from '../../contract.ts';
+import type { Viewed } from 'countersign/client';
 
 /** A year: a decision that says more is refused. */
 const mostShownMs = 365 * 24 * 3_600_000;

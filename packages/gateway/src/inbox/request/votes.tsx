@@ -1,4 +1,4 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 

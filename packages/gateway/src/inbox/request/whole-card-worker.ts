@@ -1,7 +1,5 @@
-import type { ApprovalDetails } from '../../contract.ts';
-import { cardDigest } from '../../core/card/card-digest.ts';
-import { cardOf } from '../../core/card/card-of.ts';
-import { chosenScope } from '../../core/ledger/always-terms.ts';
+import { cardDigest, cardOf, chosenScope } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
 import type { WholeCard } from './whole-card.ts';
 
 self.addEventListener('message', ({ data: request }: MessageEvent<ApprovalDetails>) => {

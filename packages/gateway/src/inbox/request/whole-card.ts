@@ -1,5 +1,5 @@
-import type { ApprovalDetails } from '../../contract.ts';
-import type { Card } from '../../core/card/card.ts';
+import type { Card } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
 
 /** A card on which nothing is cut, and its digest. */
 export interface WholeCard {

@@ -1,4 +1,4 @@
-import type { ApprovalDetails } from '../../contract.ts';
+import type { ApprovalDetails } from 'countersign/client';
 
 /** Why the call cannot be approved from what is on the screen; undefined if all of it is there. */
 export function whyNotApprove({ shown, preview }: ApprovalDetails, isWhole: boolean): string | undefined {

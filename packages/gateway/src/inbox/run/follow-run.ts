@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../core/events/run-event.ts';
+import type { RunEvent } from 'countersign/client';
 import { apiPath } from '../api/fetch-json.ts';
 import { openStream, type StreamState } from '../api/event-stream.ts';
 import { emptyTimeline, type Timeline, withEvents, withoutWriting } from './timeline.ts';

@@ -1,4 +1,4 @@
-import type { Grant } from '../../contract.ts';
+import type { Grant } from 'countersign/client';
 
 /** The calls that a grant answers, in words. */
 export function scopeText({ tool, scope }: Pick<Grant, 'tool' | 'scope'>): string {

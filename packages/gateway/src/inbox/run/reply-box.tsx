@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Receipt } from '../../contract.ts';
+import type { Receipt } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 import { announce } from '../state/announcements.ts';

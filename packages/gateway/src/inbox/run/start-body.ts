@@ -1,5 +1,5 @@
-import { modes, type Mode } from '../../core/policy/modes.ts';
-import { parseJson } from '../../core/base/parse-json.ts';
+import { parseJson } from 'countersign/json';
+import { modes, type Mode } from 'countersign/policy';
 import { problemText } from '../api/problem-text.ts';
 
 /** The fields of the form that starts a run, as they are typed. */

@@ -1,4 +1,4 @@
-import type { Ran } from '../../core/ledger/approval.ts';
+import type { Ran } from 'countersign/card';
 import type {
   ApprovalRequestEvent,
   ApprovalResultEvent,
@@ -6,7 +6,7 @@ import type {
   RecordedEvent,
   RunCompleteEvent,
   RunEvent,
-} from '../../core/events/run-event.ts';
+} from 'countersign/client';
 
 /** What the page knows of a run: its events, each once and in order, and what the model is writing now. */
 export interface Timeline {

@@ -1,5 +1,5 @@
-import type { InboxRow } from '../../adapters/http/api.ts';
-import { shownName } from '../../core/base/shown-name.ts';
+import { shownName } from 'countersign/base';
+import type { InboxRow } from '../../http/api.ts';
 
 /** What a notification of the browser shows, and where it leads. */
 export interface NotificationTexts {

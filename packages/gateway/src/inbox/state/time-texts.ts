@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/base/duration.ts';
+import { formatDuration } from 'countersign/base';
 
 const minuteMs = 60_000;
 

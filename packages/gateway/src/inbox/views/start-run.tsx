@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { modes } from '../../core/policy/modes.ts';
+import { modes } from 'countersign/policy';
 import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';

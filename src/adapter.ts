@@ -1,0 +1,38 @@
+/** What programs need of client, channels and server beyond `countersign/client`. */
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+export type { CallModelResult } from './activities/model-turn.ts';
+export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink } from './channels/answer-link.ts';
+export type { Link } from './channels/answer-link.ts';
+export { channelSetOf } from './channels/channel-set.ts';
+export { durationBetween } from './channels/duration-shape.ts';
+export { LineTerminal } from './channels/line-terminal.ts';
+export { createSeals } from './channels/sealed-text.ts';
+export type { Seals } from './channels/sealed-text.ts';
+export { callServer } from './client/call-server.ts';
+export { changedOrAborted } from './client/changed-or-aborted.ts';
+export { checkSdk } from './client/check-set-up.ts';
+export { coveredCalls } from './client/covered-calls.ts';
+export { eventsOfHistories } from './client/events-of-histories.ts';
+export { inParallel } from './client/in-parallel.ts';
+export { journalIn } from './client/written-by-gate.ts';
+export { keyedStart } from './client/keyed-start.ts';
+export { listedStatuses } from './client/list-runs.ts';
+export { lookUp } from './client/look-up.ts';
+export { queryRun } from './client/query-run.ts';
+export { getRecord, listRecords, putRecord, recordsOf, removeRecord } from './client/records.ts';
+export { requireGated } from './client/require-gated.ts';
+export { readPrivateKey } from './client/reviewer-key.ts';
+export { sessionOf } from './client/session-of.ts';
+export type { SessionOfRun } from './client/session-of.ts';
+export { surveyDecisions } from './client/survey-decisions.ts';
+export type { Survey } from './client/survey-decisions.ts';
+export { LiveComparison } from './client/verify-live.ts';
+export { openWatch } from './client/watch-run.ts';
+export { attributeNamesOf } from './connection/attribute-names.ts';
+export { connectionSettings } from './connection/connection-settings.ts';
+export { grpcStatus, grpcStatusOf, startCommandIn } from './connection/server-error.ts';
+export { activityNames, queryNames, searchAttributes, workflowType } from './contract.ts';
+export { instantMs } from './core/messages/control.ts';
+export { seatsOf } from './core/people/delegation.ts';
+export type { Delegation } from './core/people/delegation.ts';
+export { groupOf, isOneOf } from './core/people/directory.ts';

@@ -1,0 +1,16 @@
+/** Values, texts and problems, as all of Countersign reads and writes them. It loads no library. */
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+export { attributeTypes } from './core/base/attribute-names.ts';
+export { formatDuration, formatTimeLeft } from './core/base/duration.ts';
+export { escapeJson, escapeText, escapeUnseen } from './core/base/escape-text.ts';
+export { isObject } from './core/base/is-object.ts';
+export { nfc } from './core/base/normal-text.ts';
+export { parseDuration } from './core/base/parse-duration.ts';
+export { ProblemError, isProblemError, problemCodes } from './core/base/problem.ts';
+export type { Problem, ProblemCode } from './core/base/problem.ts';
+export { shortened } from './core/base/shortened.ts';
+export { shownName } from './core/base/shown-name.ts';
+export { risks } from './core/base/tool-call.ts';
+export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
+export { unknownName } from './core/base/unknown-name.ts';
+export { visibleEscape, visibleText } from './core/base/visible-text.ts';
