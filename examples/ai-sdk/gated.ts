@@ -1,4 +1,4 @@
-import type { Gated } from '../../src/workflow.ts';
+import type { Gated } from 'countersign/workflow';
 import type { ShopActivities } from './activities.ts';
 
 /** What is gated, and what rules and reviewers see of a call. Workflow and worker both import this. */

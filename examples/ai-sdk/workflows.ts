@@ -1,13 +1,12 @@
 /**
  * An AI SDK agent in a workflow of @temporalio/ai-sdk. Its tools are gated activities.
  *
- * In your own project, import from 'countersign/workflow'.
  */
 import { temporalProvider } from '@temporalio/ai-sdk/workflow';
 import { proxyActivities } from '@temporalio/workflow';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
-import { ApprovalGate, forModel } from '../../src/workflow.ts';
-import type { JsonObject } from '../../src/workflow.ts';
+import { ApprovalGate, forModel } from 'countersign/workflow';
+import type { JsonObject } from 'countersign/workflow';
 import type { ShopActivities } from './activities.ts';
 import { gated } from './gated.ts';
 

@@ -4,9 +4,8 @@
  *   countersign worker examples/channels/ci.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
-import { autoDeny } from '../../src/channels.ts';
+import { autoDeny } from 'countersign/channels';
 import { shop } from './shop.ts';
 
 export default {

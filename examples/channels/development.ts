@@ -4,9 +4,8 @@
  *   countersign worker examples/channels/development.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
-import { conditional, consoleChannel } from '../../src/channels.ts';
+import { conditional, consoleChannel } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 export default {

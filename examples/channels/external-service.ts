@@ -4,10 +4,9 @@
  *   VERDICT_URL=http://127.0.0.1:8080/verdicts countersign worker examples/channels/external-service.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * A service that takes minutes, or is on the internet, is better reached by a webhook (docs/channels.md). In your own project,
- * import from 'countersign/channels'.
+ * A service that takes minutes, or is on the internet, is better reached by a webhook (docs/channels.md).
  */
-import { callback } from '../../src/channels.ts';
+import { callback } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 const { VERDICT_URL: url = 'http://127.0.0.1:8080/verdicts' } = process.env;

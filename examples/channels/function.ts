@@ -4,9 +4,8 @@
  *   countersign worker examples/channels/function.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
-import { callback, type ChannelRequest } from '../../src/channels.ts';
+import { callback, type ChannelRequest } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 /** Stands for a look into a database. */

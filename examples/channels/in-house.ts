@@ -4,7 +4,6 @@
  *   WEBHOOK_SECRET=whsec_… LEGACY_SECRET=… countersign worker examples/channels/in-house.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign'.
  */
 import { join } from 'node:path';
 import { policy, shop } from './shop.ts';

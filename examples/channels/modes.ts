@@ -6,9 +6,8 @@
  *   countersign run shop --input 'My lamp came broken' --mode headless
  *   node examples/channels/modes.ts headless
  *
- * In your own project, import from 'countersign/client'.
  */
-import { type CountersignClient, createClient, type RunInput } from '../../src/client.ts';
+import { type CountersignClient, createClient, type RunInput } from 'countersign/client';
 import { policy, shop } from './shop.ts';
 
 type Mode = RunInput['mode'];

@@ -5,10 +5,9 @@
  *   WEBHOOK_SECRET=… countersign worker examples/channels/night-shift.ts
  *   node examples/channels/night-shift.ts
  *
- * In your own project, import from 'countersign' and 'countersign/client'.
  */
 import { join } from 'node:path';
-import { type CountersignClient, createClient, type RunInput } from '../../src/client.ts';
+import { type CountersignClient, createClient, type RunInput } from 'countersign/client';
 import { policy, shop } from './shop.ts';
 
 /** The workflow id that the runs' ids begin with; Temporal adds the time to it. */

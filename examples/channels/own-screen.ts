@@ -6,10 +6,9 @@
  *   countersign worker examples/channels/own-screen.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
 import { createInterface } from 'node:readline/promises';
-import type { Channel, ChannelAnswer, ChannelRequest } from '../../src/channels.ts';
+import type { Channel, ChannelAnswer, ChannelRequest } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 /** What the screen gets: a request, and the way to answer it. */

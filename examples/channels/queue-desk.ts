@@ -7,12 +7,11 @@
  *   node examples/channels/queue-desk.ts approve all   lists what waits, and approves exactly that
  *   node examples/channels/queue-desk.ts deny all      lists what waits, and denies it and what has come since
  *
- * In your own project, import from 'countersign/channels' and 'countersign/client'.
  */
 import { createInterface } from 'node:readline/promises';
-import { type ApprovalQueue, approvalQueue, type ChannelAnswer } from '../../src/channels.ts';
-import type { ApprovalDetails } from '../../src/client.ts';
-import { createClient } from '../../src/client.ts';
+import { type ApprovalQueue, approvalQueue, type ChannelAnswer } from 'countersign/channels';
+import type { ApprovalDetails } from 'countersign/client';
+import { createClient } from 'countersign/client';
 
 /** What the page asks a person. */
 export type AskPerson = (question: string) => Promise<string>;

@@ -4,9 +4,8 @@
  *   countersign worker examples/channels/read-only.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
-import { autoDeny } from '../../src/channels.ts';
+import { autoDeny } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 export default {

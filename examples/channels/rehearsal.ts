@@ -4,9 +4,8 @@
  *   countersign worker examples/channels/rehearsal.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
-import { autoApprove } from '../../src/channels.ts';
+import { autoApprove } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 export default {

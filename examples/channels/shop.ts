@@ -6,10 +6,9 @@
  *   countersign worker examples/channels/shop.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign'.
  */
 import { z } from 'zod';
-import { defineAgent, defineTool, modelFromEnvironment, scriptedModel } from '../../src/index.ts';
+import { defineAgent, defineTool, modelFromEnvironment, scriptedModel } from 'countersign';
 
 /** What the agent does if no model is set. */
 const script = scriptedModel([

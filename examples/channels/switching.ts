@@ -7,9 +7,8 @@
  *   node examples/channels/switching.ts WORKFLOW_ID close   asks nobody any more
  *   node examples/channels/switching.ts WORKFLOW_ID desk    asks on the channel 'desk' from now on
  *
- * In your own project, import from 'countersign/client'.
  */
-import { type CountersignClient, createClient } from '../../src/client.ts';
+import { type CountersignClient, createClient } from 'countersign/client';
 
 /** Before a delicate phase: ask about everything of medium severity or more. */
 export async function tighten(client: CountersignClient, workflowId: string) {

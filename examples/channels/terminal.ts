@@ -4,9 +4,9 @@
  *   countersign worker examples/channels/terminal.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * The second command needs a terminal of its own. In your own project, import from 'countersign/channels'.
+ * The second command needs a terminal of its own.
  */
-import { consoleChannel } from '../../src/channels.ts';
+import { consoleChannel } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 export default {

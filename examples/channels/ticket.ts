@@ -5,10 +5,9 @@
  *   TRACKER_URL=http://127.0.0.1:8080 countersign worker examples/channels/ticket.ts
  *   countersign run shop --input 'My lamp came broken'
  *
- * In your own project, import from 'countersign/channels'.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Channel, ChannelAnswer, ChannelRequest, NotifyContext, ResolveContext } from '../../src/channels.ts';
+import type { Channel, ChannelAnswer, ChannelRequest, NotifyContext, ResolveContext } from 'countersign/channels';
 import { policy, shop } from './shop.ts';
 
 interface Ticket {

@@ -4,11 +4,11 @@
  *   countersign worker examples/desk/agent.ts
  *   countersign run desk --input 'Order 7 came broken'
  *
- * Without OPENAI_API_KEY they play `turns.yaml`. In your own project, import from 'countersign'.
+ * Without OPENAI_API_KEY they play `turns.yaml`.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { agentTool, defineAgent, defineTool, modelFromEnvironment, scriptedModel } from '../../src/index.ts';
+import { agentTool, defineAgent, defineTool, modelFromEnvironment, scriptedModel } from 'countersign';
 
 const model = modelFromEnvironment(process.env) ?? scriptedModel(join(import.meta.dirname, 'turns.yaml'));
 

@@ -1,4 +1,4 @@
-import type { Gated } from '../../src/workflow.ts';
+import type { Gated } from 'countersign/workflow';
 import type { ShopActivities } from './activities.ts';
 
 /** The gated activities. Each takes one object, which rules and reviewers see. */

@@ -6,13 +6,12 @@
  *     --input '{"prompt":"Please refund order o-17","customer":"carl"}'
  *   countersign approvals
  *
- * In your own project, import from 'countersign/worker'.
  */
 import { join } from 'node:path';
 import { OpenAIProvider } from '@openai/agents-openai';
 import { OpenAIAgentsPlugin } from '@temporalio/openai-agents';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { CountersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from 'countersign/worker';
 import { shopActivities } from './activities.ts';
 import { gated } from './gated.ts';
 

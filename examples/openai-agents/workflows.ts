@@ -1,14 +1,13 @@
 /**
  * An @openai/agents agent in a workflow of @temporalio/openai-agents. Its activity tools are gated.
  *
- * In your own project, import from 'countersign/workflow'.
  */
 import type { FunctionTool } from '@openai/agents-core';
 import { Agent } from '@openai/agents-core';
 import { TemporalOpenAIRunner, activityAsTool } from '@temporalio/openai-agents/workflow';
 import { proxyActivities } from '@temporalio/workflow';
-import { ApprovalGate, forModel } from '../../src/workflow.ts';
-import type { JsonObject } from '../../src/workflow.ts';
+import { ApprovalGate, forModel } from 'countersign/workflow';
+import type { JsonObject } from 'countersign/workflow';
 import type { ShopActivities } from './activities.ts';
 import { gated } from './gated.ts';
 

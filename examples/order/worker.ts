@@ -6,11 +6,10 @@
  *     --input '{"orderId":"o-17","amount":250,"customer":"carl@example.com","clerk":"ann"}'
  *   countersign approvals
  *
- * In your own project, import from 'countersign/worker'.
  */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { CountersignPlugin } from '../../src/worker.ts';
+import { CountersignPlugin } from 'countersign/worker';
 import { orderActivities } from './activities.ts';
 import { gated } from './gated.ts';
 

@@ -1,11 +1,10 @@
 /**
  * A plain order workflow without an agent. Its refunds may need approval.
  *
- * In your own project, import from 'countersign/workflow'.
  */
 import { defineSignal, makeContinueAsNewFunc, proxyActivities, setHandler } from '@temporalio/workflow';
-import { ApprovalGate, gateRefusal } from '../../src/workflow.ts';
-import type { CarriedGate, JsonObject } from '../../src/workflow.ts';
+import { ApprovalGate, gateRefusal } from 'countersign/workflow';
+import type { CarriedGate, JsonObject } from 'countersign/workflow';
 import type { OrderActivities } from './activities.ts';
 import { gated } from './gated.ts';
 

@@ -4,10 +4,10 @@
  *   countersign worker examples/tidy/agent.ts
  *
  * It works on TIDY_FOLDER, or else on `examples/tidy/folder`, which it fills with sample files if it does not exist.
- * Its tools log what they did to FOLDER.log. In your own project, import from 'countersign'.
+ * Its tools log what they did to FOLDER.log.
  */
 import { join, resolve } from 'node:path';
-import { defineAgent, modelFromEnvironment, scriptedModel } from '../../src/index.ts';
+import { defineAgent, modelFromEnvironment, scriptedModel } from 'countersign';
 import { layOutSampleFiles } from './sample-files.ts';
 import { tidyTools } from './tools.ts';
 

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { z } from 'zod';
-import { type Tool, type ToolContext, defineTool } from '../../src/index.ts';
+import { type Tool, type ToolContext, defineTool } from 'countersign';
 import { insideFolder } from './inside-folder.ts';
 import { runProgram } from './run-program.ts';
 

@@ -4,12 +4,12 @@
  *   WEBHOOK_SECRET=whsec_… node examples/webhook-receiver/receiver.ts 8090
  *
  * It answers both ways: to polling under /requests/ID, and to the callback URL if a request names one. docs/webhook.md has the
- * channel that posts to it. In your own project, import from 'countersign/channels'.
+ * channel that posts to it.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { signWebhook, verifyWebhook } from '../../src/channels.ts';
+import { signWebhook, verifyWebhook } from 'countersign/channels';
 
 const { WEBHOOK_SECRET = '' } = process.env;
 /** Several while you rotate, the newest first. */

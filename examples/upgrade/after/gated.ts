@@ -1,4 +1,4 @@
-import type { Gated } from '../../../src/workflow.ts';
+import type { Gated } from 'countersign/workflow';
 import type { BankActivities } from '../activities.ts';
 
 /** Declares the gated activities. The workflow and the worker both import this. */

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { CountersignPlugin } from '../../../src/worker.ts';
+import { CountersignPlugin } from 'countersign/worker';
 import { bankActivities } from '../activities.ts';
 import { deployment } from '../deployment.ts';
 import { gated } from './gated.ts';

@@ -1,6 +1,6 @@
 /** The workflow with the gate. Executions that began before it go on without it. */
 import { condition, defineSignal, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
-import { ApprovalGate, gateRefusal } from '../../../src/workflow.ts';
+import { ApprovalGate, gateRefusal } from 'countersign/workflow';
 import type { BankActivities } from '../activities.ts';
 import type { Order } from '../before/workflows.ts';
 import { gated } from './gated.ts';
