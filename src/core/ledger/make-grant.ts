@@ -189,7 +189,8 @@ function scopeOf(
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
   const fitting = [{ grantId: '', tool, approved: true, scope }];
   const call = grantedCall(record, engine, undefined);
-  const [missing] = unmatched(scope, call.undeclared);
+  const named = call.command === undefined ? call.undeclared : [call.command.subject, ...call.undeclared];
+  const [missing] = unmatched(scope, named);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
   if (!fitting.every((grant) => coversCommand(grant, call)))
     return `'always.match' must match each part of the command by itself`;

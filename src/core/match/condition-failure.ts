@@ -3,6 +3,9 @@ import { argumentsRead } from './argument-reads.ts';
 /** What CEL gives for `double("20,000")` and `int("0x10")`; and no number is what 0.0 / 0.0 gives here. */
 export const notANumber = 'not a number';
 
+/** What `has(x.y)` gives for an `x` that is no object. */
+export const notAnObject = 'not an object';
+
 /** Rewords the library's message so that it holds no value of an argument (I13). */
 export function conditionFailure(message: string, source: string, engine: number): string {
   const told = failureWords(message, source);
@@ -12,6 +15,7 @@ export function conditionFailure(message: string, source: string, engine: number
 }
 
 function failureWords(message: string, source: string): string {
+  if (message.includes(notAnObject)) return 'has() reads a member of what is no object';
   if (message.includes(notANumber)) return 'something that it reads is not a number';
   const field = /field not found: (.*)$/s.exec(message)?.[1];
   if (field !== undefined) {

@@ -20,7 +20,7 @@ import {
   type CelInput,
   type CelValue,
 } from './cel.ts';
-import { conditionFailure, notANumber } from './condition-failure.ts';
+import { conditionFailure, notANumber, notAnObject } from './condition-failure.ts';
 import { expressionSize } from './expression-size.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
 import { TextSearch } from '../base/text-search.ts';
@@ -133,8 +133,19 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       if (variables.has(name)) return undefined;
       return `reads '${name.slice(0, 60)}'; it can read ${conditionVariables.join(', ')}`;
     }
-    case 'selectExpr':
-      return all([exprKind.value.operand]);
+    case 'selectExpr': {
+      const { operand, testOnly } = exprKind.value;
+      const problem = all([operand]);
+      if (problem !== undefined || !testOnly || operand === undefined) return problem;
+      // `has(x.y)` of an `x` that is no object is an error, and not false, as the library has it.
+      const test = { ...expression, exprKind } as Expression;
+      expression.exprKind = call(expression, '_?_:_', [
+        call(expression, '@object', [operand]),
+        test,
+        no(expression),
+      ]).exprKind;
+      return undefined;
+    }
     case 'callExpr': {
       const { function: name, target, args } = exprKind.value;
       if (!known.has(name)) return `uses '${name.slice(0, 60)}', which is not part of the language`;
@@ -176,6 +187,11 @@ function nestsDeeper(source: string, most: number): boolean {
   return false;
 }
 
+function no(like: Expression): Expression {
+  const value = { constantKind: { case: 'boolValue', value: false } };
+  return { ...like, exprKind: { case: 'constExpr', value } } as unknown as Expression;
+}
+
 function call(like: Expression, name: string, args: Expression[]): Expression {
   return { ...like, exprKind: { case: 'callExpr', value: { function: name, args } } } as unknown as Expression;
 }
@@ -188,6 +204,10 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
   ];
   const ours = [
     celFunc('@step', [], BOOL, () => true),
+    celFunc('@object', [DYN], BOOL, (value) => {
+      if (ruledBy >= 3 && !isCelMap(value)) throw new Error(notAnObject);
+      return true;
+    }),
     celMethod('lowerAscii', STRING, [], STRING, function () {
       return this.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
     }),
@@ -241,6 +261,7 @@ function pay(steps: number): void {
 function costOf(name: string, values: CelValue[]): number {
   if (name === 'matches') return costOfMatch(values);
   if (name === '@step') return 4;
+  if (name === '@object') return 0;
   // Parsing a number of a million digits takes half a second.
   if (name === 'int') return values.reduce<number>((sum, value) => sum + sizeOf(value, false) * 100, 0.1);
   // These look at each character; before engine 3 they cost what a comparison does.

@@ -82,13 +82,15 @@ export function grantFor(
 }
 
 /**
- * True unless a glob matches the command and not each part of it, as an allow rule has to: `make*` matches the text
- * `make; rm -rf /`. The very text that the glob spells is covered, whatever runs.
+ * False for a grant of kind `arguments` without a glob on the command: it would answer any command. True unless its glob
+ * matches the command and not each part of it, as an allow rule has to: `make*` matches the text `make; rm -rf /`. The very
+ * text that the glob spells is covered, whatever runs.
  */
 export function coversCommand(grant: Grant, call: GrantedCall & { command?: GrantedCommand }): boolean {
   const { scope } = grant;
   const { command, subjects } = call;
-  if (command === undefined || scope.kind !== 'arguments' || !Object.hasOwn(scope.match, command.subject)) return true;
+  if (command === undefined || scope.kind !== 'arguments') return true;
+  if (!Object.hasOwn(scope.match, command.subject)) return false;
   const { subject, text, shell } = command;
   if (scope.match[subject] === text) return true;
   if (shell.uncertain.length > 0) return false;

@@ -205,7 +205,7 @@ export function readyCall(call: RuledCall, context: RulingContext, meter: Ruling
       ...(call.shell !== undefined && { held: new Map() }),
       variables: () =>
         (variables ??= {
-          args: celArguments(call.args),
+          args: celArguments(call.args, number),
           tool: call.tool,
           risk: call.risk,
           severity,

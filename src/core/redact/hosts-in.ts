@@ -1,5 +1,3 @@
-/** What stands before the host of an address. For their own schemes, browsers read any number of slashes of either kind. */
-const begins = /\b(?:https?|wss?|ftp):[/\\]*|:\/\/|^\s*\/\//gi;
 /** A text that begins with an address. */
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 
@@ -10,7 +8,8 @@ const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 export function hostsIn(text: string): [start: number, end: number][] {
   // A quote may be part of an address, but in running text it ends one.
   const ends = isAddress.test(text) ? /[/?#\\ ]/g : /[/?#\\\s"'<>`]/g;
-  const search = new RegExp(begins);
+  // What stands before a host. For their own schemes, browsers read any number of slashes of either kind.
+  const search = /\b(?:https?|wss?|ftp):[/\\]*|:\/\/|^\s*\/\//gi;
   const hosts: [number, number][] = [];
   for (let match = search.exec(text); match !== null; match = search.exec(text)) {
     const start = match.index + match[0].length;

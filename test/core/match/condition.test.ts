@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
-import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { runs } from '../../support/thorough.ts';
 
 const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}, number = engine) => {
@@ -19,7 +19,7 @@ const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVa
     metadata: {},
     counts: { calls: 2, asks: 0, denials: 0, irreversible: 0 },
     ...others,
-    args: celArguments(args),
+    args: celArguments(args, 3),
   };
   return condition.holds(variables, budget, number);
 };
@@ -33,6 +33,9 @@ describe('the value of a condition', () => {
       { amount: 2 },
       true,
     ],
+    ['has(args.limit) && "limit" in args && args.limit == null', { limit: null }, true],
+    ['has(args.a.b) || "b" in args.a', { a: {} }, false],
+    ['args.list.exists(x, has(x.a) && x.a)', { list: [{}, { a: true }] }, true],
     ['args.list[1] == "b" && size(args.list) == 2', { list: ['a', 'b'] }, true],
     ['"b" in args.list && !("c" in args.list)', { list: ['a', 'b'] }, true],
     ['args.list.exists(x, x.startsWith("b"))', { list: ['a', 'b'] }, true],
@@ -80,6 +83,12 @@ describe('what it cannot evaluate', () => {
   });
 });
 
+test.each<Json>(['{"b":true}', [{ b: true }], 5, null])('has(args.a.b) cannot be evaluated on %j', (a) => {
+  const problem = "has() reads a member of what is no object; it reads 'a'";
+  expect(held('has(args.a.b) && args.a.b', { a })).toEqual({ problem });
+  expect(held('has(args.a.b) && args.a.b', { a }, {}, 2)).toBe(false);
+});
+
 describe('texts are numbers only if CEL says so', () => {
   const problem = "something that it reads is not a number; it reads 'n'";
   test.each(['20,000', '', ' 5', '0x10', 'NaN', 'Infinity', '-inf', '1_000', '1e', 'five', '١٢'])('double(%j)', (n) => {
@@ -120,7 +129,7 @@ describe('a regular expression costs what its program takes', () => {
     const budget = { left: maxConditionWork };
     const condition = compileCondition(one);
     if ('problem' in condition) throw new Error(condition.problem);
-    const variables = { args: celArguments({ s }) } as unknown as ConditionVariables;
+    const variables = { args: celArguments({ s }, 3) } as unknown as ConditionVariables;
     for (let count = 0; count < 20; count += 1) expect(condition.holds(variables, budget, engine)).toBe(true);
   });
   test('in a run of engine 2 digits make it costly', () => {
@@ -212,7 +221,7 @@ describe('hostile conditions terminate', () => {
         const condition = compileCondition(source);
         if ('problem' in condition) return;
         const result = condition.holds(
-          { args: celArguments(args as JsonObject) } as unknown as ConditionVariables,
+          { args: celArguments(args as JsonObject, 3) } as unknown as ConditionVariables,
           { left: maxConditionWork },
           engine,
         );
@@ -228,7 +237,7 @@ test('what is read within a large map is converted once, not again for each read
   const from = vi.spyOn(Object, 'entries');
   const compiled = compileCondition('args.m.all(k, args.m[k] >= 0.0)');
   if ('problem' in compiled) throw new Error(compiled.problem);
-  const variables = { args: celArguments(args) } as unknown as ConditionVariables;
+  const variables = { args: celArguments(args, 3) } as unknown as ConditionVariables;
   expect(compiled.holds(variables, { left: maxConditionWork }, engine)).toBe(true);
   expect(from.mock.calls.filter(([value]) => value === args.m)).toHaveLength(1);
 });
@@ -236,7 +245,7 @@ test('what is read within a large map is converted once, not again for each read
 test.each(['size(args.s) > 5.0', 'args.s.lowerAscii() == "a"'])('%s costs what its characters take', (when) => {
   const compiled = compileCondition(when);
   if ('problem' in compiled) throw new Error(compiled.problem);
-  const variables = { args: celArguments({ s: 'A'.repeat(100_000) }) } as unknown as ConditionVariables;
+  const variables = { args: celArguments({ s: 'A'.repeat(100_000) }, 3) } as unknown as ConditionVariables;
   const budget = { left: maxConditionWork };
   compiled.holds(variables, budget, engine);
   expect(maxConditionWork - budget.left).toBeGreaterThan(5_000);

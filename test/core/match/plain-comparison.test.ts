@@ -40,7 +40,7 @@ function answer(source: string, args: JsonObject, left: number): unknown {
   const condition = compileCondition(source);
   if ('problem' in condition) throw new Error(`${source}: ${condition.problem}`);
   const budget = { left };
-  const held = condition.holds({ args: celArguments(args) } as unknown as ConditionVariables, budget, engine);
+  const held = condition.holds({ args: celArguments(args, engine) } as unknown as ConditionVariables, budget, engine);
   return [held, budget.left];
 }
 

@@ -37,8 +37,8 @@ const tool = { kind: 'tool' } as const;
 const ofCommand = (match: Record<string, string>): Grant => grant({ kind: 'arguments', match });
 const withEnv = call({ command: 'ls -l', env: {} }, 1_000, ['env']);
 
-const commandCall = (command: Json): Call => {
-  const args = { command };
+const commandCall = (command: Json, beside: JsonObject = {}): Call => {
+  const args = { command, ...beside };
   const shell = typeof command === 'string' ? splitShell(command) : notSplit;
   return { ...call(args), command: grantedCommand({ args, subject: 'command', shell }, 2) };
 };
@@ -67,6 +67,7 @@ describe('whether a grant fits', () => {
     ['any call of the tool, a command', grant(tool), twoCommands, true],
     ['the same command', grant({ kind: 'call', digest: 'd1' }), twoCommands, true],
     ['the first of two commands', ofCommand({ command: 'ls*' }), twoCommands, false],
+    ['another argument than the command', ofCommand({ note: 'n' }), commandCall('ls', { note: 'n' }), false],
     ['a command that is no text', ofCommand({ command: '*' }), noCommand, false],
     ['an undeclared argument that no glob matches', ofCommand({ command: 'ls*' }), withEnv, false],
     ['an undeclared argument with a glob', ofCommand({ command: 'ls*', env: '{}' }), withEnv, true],

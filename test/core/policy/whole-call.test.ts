@@ -253,12 +253,12 @@ describe('a grant for a command', () => {
     expect(answered({ command: pattern }, command)).toBe(action);
   });
 
-  test('has no part in a grant without a glob on it', () => {
+  test('is answered by no grant without a glob on it', () => {
     const grants = [
       { grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'arguments', match: { cwd: '/srv' } } },
     ] as const;
     const call = bash('make; make', { cwd: '/srv' });
-    expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('allow');
+    expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('ask');
   });
 
   test('is only that of a shell subject', () => {

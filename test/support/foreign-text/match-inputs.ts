@@ -59,7 +59,7 @@ export const matchInputs: Inputs = {
     most: longestCondition,
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
-  'core/match/cel-arguments.ts celArguments': objects(celArguments),
+  'core/match/cel-arguments.ts celArguments': objects((args) => celArguments(args, 3)),
   'core/match/exact-glob.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
