@@ -24,7 +24,7 @@ export interface Glob {
   /** Every matching text holds these in this order: the first at its start, the last at its end. */
   literals: string[];
   /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
-  matcher?: Minimatch;
+  matches?: (mapped: string) => boolean;
 }
 
 /** A text prepared for many globs, or why no glob can be matched against it. */
@@ -49,8 +49,14 @@ export function compileGlob(source: string): Glob | { problem: string } {
   const [first, ...rest] = translated.literals;
   const glob = { source: normal, wildcards, hasStars, literals: [separator + first!, ...rest] };
   if (onlyStars) return glob;
-  // Every option is set, so that no default of a later minimatch or of another platform changes a result.
-  const matcher = new Minimatch(separator + translated.glob, {
+  // minimatch takes longer than everything above, and most globs are only checked: their first text compiles them.
+  let matcher: Minimatch | undefined;
+  return { ...glob, matches: (text) => (matcher ??= minimatchOf(translated.glob)).match(text) };
+}
+
+/** Every option is set, so that no default of a later minimatch or of another platform changes a result. */
+function minimatchOf(translated: string): Minimatch {
+  return new Minimatch(separator + translated, {
     dot: true,
     flipNegate: false,
     magicalBraces: false,
@@ -68,7 +74,6 @@ export function compileGlob(source: string): Glob | { problem: string } {
     preserveMultipleSlashes: true,
     windowsPathsNoEscape: false,
   });
-  return { ...glob, matcher };
 }
 
 /** Prepares a text: converts it to NFC and maps `/`. */
@@ -95,7 +100,7 @@ export function globMatches(glob: Glob, subject: GlobSubject): boolean | { probl
   // Most mismatches end here: a thousand rules take microseconds.
   if (!holdsLiterals(glob.literals, subject.mapped)) return false;
   if (subject.segments !== undefined) return segmentsMatch(glob.source, subject.segments);
-  return glob.matcher?.match(subject.mapped) ?? true;
+  return glob.matches?.(subject.mapped) ?? true;
 }
 
 /** True if the text holds the literals in order, without overlap. The leftmost match of each leaves the most room. */
@@ -133,7 +138,7 @@ export function workDone(glob: Glob, subject: GlobSubject): number {
   if (list !== undefined) return matchWork(glob, subject);
   if (!holdsLiterals(glob.literals, mapped)) return 0;
   if (segments !== undefined) return matchWork(glob, subject) * ofSegments;
-  return glob.matcher === undefined ? 0 : matchWork(glob, subject);
+  return glob.matches === undefined ? 0 : matchWork(glob, subject);
 }
 
 /** The length of all texts that a match reads. */

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
 import { parseDecision, sameDecision } from '../../../src/core/messages/decision.ts';
+import { Minimatch } from '../../../src/core/match/minimatch.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
 
 const requestId = '0123456789abcdef'.repeat(2);
@@ -168,6 +169,17 @@ describe('an invalid decision is refused in one sentence', () => {
     [{ ...whole, constructor: 1 }, 'invalid_decision', "unknown field 'constructor'"],
     [{ ...whole, toString: 1 }, 'invalid_decision', "unknown field 'toString'"],
   ])('%j', (value, code, message) => expect(parseDecision(value)).toEqual({ problem: { code, message } }));
+
+  test('globs are checked without being compiled: thousands may come at once', () => {
+    const make = vi.spyOn(Minimatch.prototype, 'make');
+    try {
+      const always = { kind: 'arguments', match: { to: '[a-z]?', from: '*[0-9]' } };
+      expect(parseDecision({ requestId, approved: true, always })).toHaveProperty('decision');
+      expect(make).not.toHaveBeenCalled();
+    } finally {
+      make.mockRestore();
+    }
+  });
 
   test('an unknown field is named, up to a maximum length', () => {
     expect(parseDecision({ ['x'.repeat(10_000)]: 1 })).toEqual({
