@@ -91,7 +91,9 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     return close(ledger, voted, { outcome: 'responded', runs: false, response: decision.response }, vote, atMs);
   }
   const { outcome, have } = tally(panel, voted.votes);
-  const isOver = record.votes.length >= maxVotes && earlier === undefined && have <= tally(panel, record.votes).have;
+  const isFull = record.votes.length >= maxVotes && earlier === undefined;
+  // A denial fills no place.
+  const isOver = isFull && (!approved || have <= tally(panel, record.votes).have);
   if (outcome === undefined && isOver) {
     return refusalOf(
       ledger,

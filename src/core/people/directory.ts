@@ -25,19 +25,82 @@ const groupPrefix = 'group:';
  * isOneOf(directory, 'ann', ['bob', 'group:finance']); // => true
  */
 export function isOneOf(directory: Directory | undefined, personId: string, names: readonly string[]): boolean {
-  const id = nfc(personId);
-  const groups = new Set(personOf(directory, id)?.groups.map((group) => nfc(group)));
-  return names.some((name) => {
-    const group = groupOf(name);
-    return group === undefined ? nfc(name) === id : groups.has(group);
-  });
+  return isAmong(directory, names)(nfc(personId));
+}
+
+/** As `isOneOf`, for many people by their names in NFC: reads `names` only once. */
+export function isAmong(directory: Directory | undefined, names: readonly string[]): (personId: string) => boolean {
+  const { people, groups } = sorted(names);
+  const { groupsOf } = known(directory);
+  const all = [...groups];
+  return (personId) => {
+    if (people.has(personId)) return true;
+    const own = all.length === 0 ? undefined : groupsOf.get(personId);
+    return own !== undefined && all.some((group) => own.has(group));
+  };
 }
 
 /** Every person in `names`, once each, in NFC: people named directly, known or not, and known members of groups. */
 export function membersOf(directory: Directory | undefined, names: readonly string[]): string[] {
-  const named = names.filter((name) => groupOf(name) === undefined);
-  const known = Object.keys(directory?.people ?? {}).filter((id) => isOneOf(directory, id, names));
-  return [...new Set([...named, ...known].map((id) => nfc(id)))];
+  const { people, groups } = sorted(names);
+  if (groups.size === 0) return [...people];
+  const isMember = isAmong(directory, names);
+  return [...new Set([...people, ...[...known(directory).groupsOf.keys()].filter(isMember)])];
+}
+
+/** As `membersOf`, of one name. */
+export function membersOfOne(directory: Directory | undefined, name: string): readonly string[] {
+  const group = groupOf(name);
+  return group === undefined ? [nfc(name)] : (known(directory).idsIn.get(group) ?? []);
+}
+
+function sorted(names: readonly string[]): { people: ReadonlySet<string>; groups: ReadonlySet<string> } {
+  const people = new Set<string>();
+  const groups = new Set<string>();
+  for (const name of new Set(names)) {
+    const group = groupOf(name);
+    if (group === undefined) people.add(nfc(name));
+    else groups.add(group);
+  }
+  return { people, groups };
+}
+
+/** What is often asked of a directory, read once: nothing changes a directory. */
+interface Known {
+  /** By the person's name in NFC. */
+  personOf: ReadonlyMap<string, Person>;
+  groupsOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By the group's name in NFC. */
+  idsIn: ReadonlyMap<string, readonly string[]>;
+}
+
+const nobody: Known = { personOf: new Map(), groupsOf: new Map(), idsIn: new Map() };
+const read = new WeakMap<Directory, Known>();
+
+function known(directory: Directory | undefined): Known {
+  if (directory === undefined) return nobody;
+  const before = read.get(directory);
+  if (before !== undefined) return before;
+  const personOf = new Map<string, Person>();
+  for (const [name, person] of Object.entries(directory.people)) {
+    const id = nfc(name);
+    // A name that is written in NFC comes before others of the same form.
+    if (name === id || !personOf.has(id)) personOf.set(id, person);
+  }
+  const groupsOf = new Map<string, ReadonlySet<string>>();
+  const idsIn = new Map<string, string[]>();
+  for (const [id, { groups }] of personOf) {
+    const own = new Set(groups.map((group) => nfc(group)));
+    groupsOf.set(id, own);
+    for (const group of own) {
+      const ids = idsIn.get(group);
+      if (ids === undefined) idsIn.set(group, [id]);
+      else ids.push(id);
+    }
+  }
+  const now = { personOf, groupsOf, idsIn };
+  read.set(directory, now);
+  return now;
 }
 
 /** The group's name in NFC; undefined for the name of a person. */
@@ -47,9 +110,5 @@ export function groupOf(name: string): string | undefined {
 
 /** Reads own properties only: names come from messages. */
 export function personOf(directory: Directory | undefined, personId: string): Person | undefined {
-  if (directory === undefined) return undefined;
-  const id = nfc(personId);
-  if (Object.hasOwn(directory.people, id)) return directory.people[id];
-  const written = Object.keys(directory.people).find((name) => nfc(name) === id);
-  return written === undefined ? undefined : directory.people[written];
+  return known(directory).personOf.get(nfc(personId));
 }

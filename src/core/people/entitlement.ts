@@ -3,8 +3,8 @@
  * separately: `quorum` approvals by its reviewers, and one for each of `oneOfEach`, each by a different person. A
  * person has one vote, however many seats they hold.
  */
-import { holderOf, seatsOf, type Delegation, type Seat } from './delegation.ts';
-import { groupOf, isOneOf, membersOf, type Directory } from './directory.ts';
+import { Seats, type Delegation, type Seat } from './delegation.ts';
+import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './directory.ts';
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
@@ -57,36 +57,52 @@ export interface Panel {
  * started the run cannot approve: neither they nor anyone they chose may.
  */
 export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
-  if (panel.verified && voter.identity !== 'verified') {
-    return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
-  }
-  const id = idOf(voter);
-  if (id === undefined) {
-    if (!namesAnybody(panel)) return undefined;
-    return {
-      code: 'not_entitled',
-      message: `a decision about this request needs 'reviewerId': not everyone may decide`,
-    };
-  }
-  const seats = seatsOf(panel.delegations, id);
-  if (seats.length === 0) {
-    const holder = holderOf(panel.delegations, id);
-    return { code: 'not_entitled', message: `'${id}' has delegated this request; '${holder}' decides instead` };
-  }
-  if (!panel.requirements.some((requirement) => isReviewer(requirement, seats))) {
-    return { code: 'not_entitled', message: `'${id}' is not among the reviewers of this request${groupsHint(panel)}` };
-  }
-  const untouched = approvingSeats(panel, id);
-  if (approves && !panel.requirements.some((requirement) => isReviewer(requirement, untouched))) {
-    const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
-    return { code: 'self_approval', message };
-  }
-  return undefined;
+  return entitlementOf(panel, new Seats(panel.delegations))(voter, approves);
+}
+
+/** As `entitlement`, for many voters: it reads the names of each requirement once. */
+function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boolean) => Problem | undefined {
+  const reviewers: ((personId: string) => boolean)[] = [];
+  const isReviewer = (index: number, { directory, reviewers: named, oneOfEach }: SeatedRequirement, held: Seat[]) => {
+    if (named.length + oneOfEach.length === 0) return held.length > 0;
+    const isAsked = (reviewers[index] ??= isAmong(directory, [...named, ...oneOfEach]));
+    return held.some(([owner]) => isAsked(owner));
+  };
+  const isAny = (held: Seat[]) => panel.requirements.some((each, index) => isReviewer(index, each, held));
+  return (voter, approves) => {
+    if (panel.verified && voter.identity !== 'verified') {
+      return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
+    }
+    const id = idOf(voter);
+    if (id === undefined) {
+      if (!namesAnybody(panel)) return undefined;
+      return {
+        code: 'not_entitled',
+        message: `a decision about this request needs 'reviewerId': not everyone may decide`,
+      };
+    }
+    const held = seats.of(id);
+    if (held.length === 0) {
+      const holder = seats.holderOf(id);
+      return { code: 'not_entitled', message: `'${id}' has delegated this request; '${holder}' decides instead` };
+    }
+    if (!isAny(held)) {
+      const message = `'${id}' is not among the reviewers of this request${groupsHint(panel)}`;
+      return { code: 'not_entitled', message };
+    }
+    if (approves && !isAny(approvingSeats(panel, seats, id))) {
+      const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
+      return { code: 'self_approval', message };
+    }
+    return undefined;
+  };
 }
 
 const mostApprovers = 200;
 /** A larger directory is not searched: every query of a run would take as long. */
 const mostSearched = 1_000;
+/** The most people times names that are searched. */
+const mostLookups = 5_000_000;
 
 /**
  * The people who can approve now and have not voted, if they verify who they are: of groups, those whom the directory has in
@@ -97,13 +113,22 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
   if (requirements.some(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length === 0)) return undefined;
   if (requirements.some(({ directory }) => Object.keys(directory?.people ?? {}).length > mostSearched))
     return undefined;
-  const asked = requirements.flatMap(({ directory, reviewers, oneOfEach }) =>
-    membersOf(directory, [...reviewers, ...oneOfEach]),
-  );
-  const voted = votes.map((vote) => idOf(vote));
-  const approvers = [...new Set([...asked, ...delegations.map(({ to }) => nfc(to))])].filter((id) => {
-    const canApprove = entitlement(panel, { reviewerId: id, identity: 'verified' }, true) === undefined;
-    return canApprove && !voted.includes(id);
+  const asked = new Set<string>();
+  let names = 0;
+  let lookups = 0;
+  for (const { directory, reviewers, oneOfEach } of requirements) {
+    const own = new Set([...reviewers, ...oneOfEach]);
+    names += own.size;
+    lookups += own.size * Object.keys(directory?.people ?? {}).length;
+    if (lookups > mostLookups) return undefined;
+    for (const id of membersOf(directory, [...own])) asked.add(id);
+  }
+  for (const { to } of delegations) asked.add(nfc(to));
+  if (asked.size * names > mostLookups) return undefined;
+  const voted = new Set(votes.map((vote) => idOf(vote)));
+  const problemOf = entitlementOf(panel, new Seats(delegations));
+  const approvers = [...asked].filter((reviewerId) => {
+    return !voted.has(reviewerId) && problemOf({ reviewerId, identity: 'verified' }, true) === undefined;
   });
   return approvers.length > mostApprovers ? undefined : approvers;
 }
@@ -118,20 +143,22 @@ export function tally(
   panel: Panel,
   votes: readonly Ballot[],
 ): { outcome?: 'approved' | 'denied'; have: number; need: number } {
+  const seats = new Seats(panel.delegations);
+  const problemOf = entitlementOf(panel, seats);
   const voted = new Map<string, boolean>();
   for (const vote of votes) {
     const id = idOf(vote) ?? anonymous;
-    if (!voted.has(id) && entitlement(panel, vote, vote.approved) === undefined) voted.set(id, vote.approved);
+    if (!voted.has(id) && problemOf(vote, vote.approved) === undefined) voted.set(id, vote.approved);
   }
   const approving = [...voted.keys()].filter((id) => voted.get(id) === true);
   const need = total(panel.requirements.map(placesOf));
-  const missing = total(panel.requirements.map((requirement) => missingIn(panel, requirement, approving)));
+  const missing = total(panel.requirements.map((requirement) => missingIn(panel, seats, requirement, approving)));
   const denied = approving.length < voted.size;
   const settled = { have: need - missing, need };
   if (denied && panel.veto) return { outcome: 'denied', ...settled };
   // Never approved without a voter, whatever a panel demands (I2).
   if (missing === 0 && approving.length > 0) return { outcome: 'approved', ...settled };
-  if (denied && !canBeApproved(panel, voted)) return { outcome: 'denied', ...settled };
+  if (denied && !canBeApproved(panel, seats, voted)) return { outcome: 'denied', ...settled };
   return settled;
 }
 
@@ -139,13 +166,26 @@ export function tally(
 const anonymous = '';
 
 /** If a requirement names nobody, anyone may still vote. */
-function canBeApproved(panel: Panel, voted: ReadonlyMap<string, boolean>): boolean {
-  return panel.requirements.every((requirement) => {
-    const names = [...requirement.reviewers, ...requirement.oneOfEach];
-    if (names.length === 0) return true;
-    const holders = membersOf(requirement.directory, names).map((id) => holderOf(panel.delegations, id));
-    const possible = new Set(holders.filter((id) => voted.get(id) !== false));
-    return missingIn(panel, requirement, [...possible]) === 0;
+function canBeApproved(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): boolean {
+  return panel.requirements.every(({ directory, reviewers, quorum, oneOfEach }) => {
+    if (reviewers.length + oneOfEach.length === 0) return true;
+    /** Up to `most` people who can still approve for one of the names. */
+    const possible = (names: readonly string[], most: number): string[] => {
+      const found = new Set<string>();
+      for (const name of new Set(names)) {
+        for (const owner of membersOfOne(directory, name)) {
+          if (found.size >= most) return [...found];
+          const holder = seats.holderOf(owner);
+          if (voted.get(holder) !== false && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
+        }
+      }
+      return [...found];
+    };
+    if (possible(reviewers.length > 0 ? reviewers : oneOfEach, quorum).length < quorum) return false;
+    // As in `maxMatching`: more people than there are places make no difference.
+    const fitting = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
+    const people = new Set([...fitting.values()].flatMap((ids) => [...ids]));
+    return maxMatching(oneOfEach, [...people], (name, id) => fitting.get(name)!.has(id)) === oneOfEach.length;
   });
 }
 
@@ -154,23 +194,31 @@ function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
 }
 
 /** The fewest further approvals that suffice: one vote may count for the quorum and for one of each. */
-function missingIn(panel: Panel, requirement: SeatedRequirement, approving: readonly string[]): number {
+function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, approving: readonly string[]): number {
   const { directory, reviewers, quorum, oneOfEach } = requirement;
+  const owners = new Map(approving.map((id) => [id, approvingSeats(panel, seats, id).map(([owner]) => owner)]));
+  const countOf = (names: readonly string[]): ((id: string) => boolean) => {
+    const isNamed = isAmong(directory, names);
+    return (id) => owners.get(id)!.some(isNamed);
+  };
   const names = reviewers.length > 0 ? reviewers : oneOfEach;
-  const isAny = (id: string, of: readonly string[]) =>
-    approvingSeats(panel, id).some(([owner]) => isOneOf(directory, owner, of));
-  const counted = approving.filter((id) => names.length === 0 || isAny(id, names)).length;
-  const placed = maxMatching(oneOfEach, approving, (name, id) => isAny(id, [name]));
-  return Math.max(quorum - counted, oneOfEach.length - placed, 0);
+  const counted = names.length === 0 ? approving : approving.filter(countOf(names));
+  const placed = maxMatching(
+    oneOfEach.map((name) => countOf([name])),
+    approving,
+    (isNamed, id) => isNamed(id),
+  );
+  return Math.max(quorum - counted.length, oneOfEach.length - placed, 0);
 }
 
 /** The seats with which a person may approve. */
-function approvingSeats(panel: Panel, id: string): Seat[] {
-  if (id === anonymous) return [[anonymous]];
-  const seats = seatsOf(panel.delegations, id);
-  if (panel.allowSelf || panel.callerUserId === null) return seats;
-  const caller = nfc(panel.callerUserId);
-  return seats.filter((seat) => !seat.includes(caller));
+function approvingSeats(panel: Panel, seats: Seats, id: string): Seat[] {
+  return id === anonymous ? [[anonymous]] : seats.of(id).filter((seat) => canApproveBy(panel, seat));
+}
+
+/** Not by a seat that passed through the person who started the run. */
+function canApproveBy({ allowSelf, callerUserId }: Panel, seat: Seat): boolean {
+  return allowSelf || callerUserId === null || !seat.includes(nfc(callerUserId));
 }
 
 /** A group of a credential is not one of the policy: people look for the mistake there. */
@@ -179,11 +227,6 @@ function groupsHint({ requirements }: Panel): string {
   return names.some((name) => groupOf(name) !== undefined)
     ? `: the directory of the policy says who is in a group`
     : '';
-}
-
-function isReviewer({ directory, reviewers, oneOfEach }: SeatedRequirement, seats: readonly Seat[]): boolean {
-  const names = [...reviewers, ...oneOfEach];
-  return seats.some(([owner]) => names.length === 0 || isOneOf(directory, owner, names));
 }
 
 function namesAnybody({ named = false, requirements }: Panel): boolean {

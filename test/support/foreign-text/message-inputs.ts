@@ -30,8 +30,8 @@ import { isRequestId, parseDecision, sameDecision, signatureProblem } from '../.
 import { claimedSender, verifiedSender } from '../../../src/core/messages/sender.ts';
 import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';
 import { viewedProblem } from '../../../src/core/messages/viewed.ts';
-import { groupOf, isOneOf, membersOf, personOf } from '../../../src/core/people/directory.ts';
-import { holderOf, seatsOf } from '../../../src/core/people/delegation.ts';
+import { groupOf, isAmong, isOneOf, membersOf, membersOfOne, personOf } from '../../../src/core/people/directory.ts';
+import { holderOf, Seats, seatsOf } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);
@@ -135,8 +135,16 @@ export const messageInputs: Inputs = {
   },
   'core/people/delegation.ts seatsOf': (text) => seatsOf([{ from: 'ann', to: 'bob' }], text),
   'core/people/delegation.ts holderOf': (text) => holderOf([{ from: 'ann', to: 'bob' }], text),
+  'core/people/delegation.ts Seats.of': (text) => new Seats([{ from: 'ann', to: 'bob' }]).of(text),
+  'core/people/delegation.ts Seats.holderOf': (text) => new Seats([{ from: text, to: 'bob' }]).holderOf(text),
+  'core/people/delegation.ts Seats.seatOf': (text) => new Seats([{ from: 'ann', to: text }]).seatOf('ann'),
   'core/people/directory.ts isOneOf': (text) => isOneOf(directory, text, ['group:a', 'ann']),
+  'core/people/directory.ts isAmong': [
+    (text) => isAmong(directory, ['group:a', 'ann'])(text),
+    (text) => isAmong(directory, pieces(text))('ann'),
+  ],
   'core/people/directory.ts membersOf': (text) => membersOf(directory, [text]),
+  'core/people/directory.ts membersOfOne': (text) => membersOfOne(directory, text),
   'core/people/directory.ts groupOf': [groupOf, (text) => groupOf(`group:${text}`)],
   'core/people/directory.ts personOf': (text) => personOf(directory, text),
   'core/messages/console-line.ts readConsoleLine': readConsoleLine,
