@@ -1,6 +1,7 @@
 /** The patterns of a policy, by RE2: their time is linear in the length of a text, whatever the pattern. */
 import { RE2JS } from 're2js';
 import type { FindMore, Span } from './find-sensitive.ts';
+import { expressionSize } from '../match/expression-size.ts';
 import { tooMuch, placeholderOf } from './kinds.ts';
 import type { OwnPattern } from './redaction.ts';
 
@@ -8,8 +9,8 @@ import type { OwnPattern } from './redaction.ts';
 const pieceLength = 20_000;
 /** Matches that are longer may be missed at the end of a piece. */
 const overlap = 1_000;
-/** The work for one call, in characters searched, each as often as there are patterns. */
-const mostSearched = 20_000_000;
+/** The work for one call: for each pattern, its `expressionSize` times the characters searched. Measured: at most 13 ns each. */
+const mostSearched = 200_000_000;
 /** The matches for one call. */
 const mostMatches = 2_000;
 
@@ -29,9 +30,10 @@ export function patternProblem(pattern: string): string | undefined {
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;
   const compiled = patterns.map(({ name, pattern }) => ({ placeholder: placeholderOf(name), re: compile(pattern) }));
+  const sizes = patterns.reduce((sum, { pattern }) => sum + expressionSize(pattern), 0);
   let [searched, matches] = [0, 0];
   return (text) => {
-    searched += text.length * patterns.length;
+    searched += text.length * sizes;
     const spans: Span[] = [];
     for (const { placeholder, re } of compiled) {
       for (let from = 0; from < text.length; from += pieceLength - overlap) {

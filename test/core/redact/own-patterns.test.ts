@@ -30,6 +30,12 @@ describe('bounds', () => {
     expect(redactText('x', [], findMore)).toBe('[REDACTED]');
   });
 
+  test('a pattern that repeats pays for each copy', () => {
+    const findMore = own(['A', '((x?){30}){30}[0-9]']);
+    expect(redactText('x'.repeat(10_000), [], findMore)).toBe('x'.repeat(10_000));
+    expect(redactText('x'.repeat(40_000), [], findMore)).toBe('[REDACTED]');
+  });
+
   test('a pattern whose search looks at the rest of the text for each match ends', () => {
     // It ends by the number of matches, each of which looks at one piece at most.
     expect(redactText('a'.repeat(100_000), [], own(['A', 'a[^b]*c|a']))).toBe('[REDACTED]');
