@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
+import { processorMs } from '../../support/processor-time.ts';
 import { runs } from '../../support/thorough.ts';
 
 const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}, number = engine) => {
@@ -249,4 +250,60 @@ test.each(['size(args.s) > 5.0', 'args.s.lowerAscii() == "a"'])('%s costs what i
   const budget = { left: maxConditionWork };
   compiled.holds(variables, budget, engine);
   expect(maxConditionWork - budget.left).toBeGreaterThan(5_000);
+});
+
+test('tests for members in each other are read once each', () => {
+  const nested = `${'has('.repeat(40)}args.a${').b'.repeat(39)})`;
+  expect(held(nested, { a: 1 })).toHaveProperty('problem');
+  expect(held('has(args.a) && has(args.a.b)', { a: { b: 1 } })).toBe(true);
+});
+
+describe('a condition takes about as long as it pays', () => {
+  const repeated = (part: string, operator: string) => Array.from({ length: 80 }, () => part).join(operator);
+  const l = Array.from({ length: 8_000 }, (_, index) => index);
+  test.each([
+    ['loops that miss a field', 'args.l.exists(x, x.a > 1.0 || x.b > 1.0 || x.c > 1.0)'],
+    ['loops that miss many', `args.l.exists(x, ${repeated('x.z==1', '||')})`],
+    ['loops over what is neither true nor false', `args.l.exists(x, ${repeated('x', '||')})`],
+    ['loops that compare other types', `args.l.exists(x, ${repeated('x>"1"', '||')})`],
+    ['loops that read long paths', `args.l.all(x, args${'.a'.repeat(400)} == 1.0 || true)`],
+    ['lists that grow', 'size(args.l.filter(x, x >= 0.0)) > 5'],
+    ['lists in each other', 'size(args.l.map(x, {"a": x, "b": x})) > 5'],
+    ['lists that are put together', 'args.l.all(x, size(args.l + args.l + args.l) > 0)'],
+  ])('%s', (_, when) => {
+    const compiled = compileCondition(when);
+    if ('problem' in compiled) throw new Error(compiled.problem);
+    const variables = { args: celArguments({ l, a: {} }, engine) } as unknown as ConditionVariables;
+    const usPerStep = Array.from({ length: 3 }, () => {
+      const budget = { left: maxConditionWork };
+      const tookMs = processorMs(() => compiled.holds(variables, budget, engine));
+      return (tookMs * 1_000) / (maxConditionWork - budget.left);
+    });
+    // Twice what it may: processor time passes faster where other work shares the caches.
+    expect(Math.min(...usPerStep)).toBeLessThan(2);
+  });
+
+  test('everyday loops pay no more than before', () => {
+    const rows = Array.from({ length: 8_000 }, () => ({ amount: 1, price: 2, total: 3 }));
+    expect(held('args.rows.exists(r, r.amount > 100.0 || r.price > 100.0 || r.total > 100.0)', { rows })).toBe(false);
+    expect(held('size(args.rows.filter(r, r.amount > 0.0)) == 1500', { rows: rows.slice(0, 1_500) })).toBe(true);
+  });
+
+  test('runs of older engines keep their prices', () => {
+    const price = (when: string, number: number): number => {
+      const compiled = compileCondition(when);
+      if ('problem' in compiled) throw new Error(compiled.problem);
+      const budget = { left: maxConditionWork };
+      const args = celArguments(
+        { l: Array.from({ length: 100 }, (_, index) => index + 1), m: { a: 1 }, n: { a: 1 } },
+        number,
+      );
+      compiled.holds({ args } as unknown as ConditionVariables, budget, number);
+      return Number((maxConditionWork - budget.left).toFixed(3));
+    };
+    const loop = `args.l.exists(x, ${repeated('x==2.0', '&&')})`;
+    expect([2, 3].map((number) => price(loop, number))).toEqual([20.4, 202.8]);
+    expect([2, 3].map((number) => price('(args.l + args.l)[0] == 1.0', number))).toEqual([2.2, 4.2]);
+    expect([2, 3].map((number) => price('args.m == args.n', number))).toEqual([0.302, 1.702]);
+  });
 });

@@ -101,6 +101,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   ],
   'takes a condition that compileCondition has accepted': [
     'core/match/condition-reads.ts conditionReads',
+    'core/match/condition-cost.ts payFor',
     'core/match/condition-failure.ts conditionFailure',
     'core/match/argument-reads.ts argumentsRead',
     'core/match/argument-reads.ts untestedArguments',
