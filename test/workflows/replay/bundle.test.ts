@@ -7,7 +7,7 @@ import { testBundle } from '../../support/world.ts';
 
 /** The bundle that every worker loads for every run (B5) is small and has only modules that may be replayed. */
 
-const maxBundleBytes = 2_780_000;
+const maxBundleBytes = 2_800_000;
 const sourceMapComment = /^\/\/# sourceMappingURL=.*base64,(.*)$/m;
 /**
  * Temporal's own packages, and those that rules and digests need. Add a package deliberately: every run pays for it.
@@ -37,7 +37,7 @@ test('the bundle holds the workflow, the interceptors and the payload converter'
   for (const text of ['agentRun', 'countersign.reserved', 'countersign.undecodable']) expect(code).toContain(text);
 });
 
-test('the bundle is at most 2.78 MB, including its source map', () => {
+test('the bundle is at most 2.8 MB, including its source map', () => {
   const codeOnly = code.replace(sourceMapComment, '');
   process.stderr.write(`workflow bundle: ${code.length} bytes, ${codeOnly.length} of them code\n`);
   expect(codeOnly.length).toBeGreaterThan(100_000);
