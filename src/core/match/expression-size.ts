@@ -21,9 +21,10 @@ export function expressionSize(source: string): number {
     if (character === '(') {
       open.push({ size: 0, last: 0 });
     } else if (character === ')' && open.length > 1) {
-      const { size } = open.pop()!;
-      open.at(-1)!.last = size + 2;
-      open.at(-1)!.size += size + 2;
+      // An empty group has an instruction that does nothing.
+      const size = Math.max(open.pop()!.size, 1) + 2;
+      open.at(-1)!.last = size;
+      open.at(-1)!.size += size;
     } else if (character === '*' || character === '+' || character === '?') {
       group.size += 1;
       group.last += 1;
