@@ -23,7 +23,11 @@ export async function openBoundaryStage(address = sharedAddress()): Promise<Boun
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection: await Connection.connect({ address }) });
   const release = new Map<string, () => void>();
-  const hold = (name: string): Promise<void> => new Promise((resolve) => release.set(name, resolve));
+  let isClosing = false;
+  // An activity that starts while the stage closes would hold the worker for ever.
+  const hold = async (name: string): Promise<void> => {
+    if (!isClosing) await new Promise<void>((resolve) => release.set(name, resolve));
+  };
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities: { hold } });
   const done = worker.run();
   return {
@@ -73,6 +77,7 @@ export async function openBoundaryStage(address = sharedAddress()): Promise<Boun
       };
     },
     close: async () => {
+      isClosing = true;
       for (const end of release.values()) end();
       worker.shutdown();
       await done;
