@@ -1,3 +1,5 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Decision, Receipt } from '../../src/contract.ts';
 import { inventedId } from './invented-id.ts';
 import { repeatUntilAnswered } from './repeat-until-answered.ts';
@@ -48,9 +50,11 @@ const through: Record<Via, (sender: Sender, sending: Written) => Promise<SendAns
     await workflow.getHandle(workflowId).signal('decide', payload);
     return items.map(() => ({ kind: 'recorded' }));
   },
-  update: async ({ workflow }, { workflowId, payload }) => {
+  update: async ({ workflow }, { workflowId, payload, items }) => {
     const handle = workflow.getHandle(workflowId);
-    const answer = await handle.executeUpdate<Receipt | Receipt[], [unknown]>('decide', { args: [payload] });
+    const answer = await handle
+      .executeUpdate<Receipt | Receipt[], [unknown]>('decide', { args: [payload] })
+      .catch((error: unknown) => receiptsIn(error, items.length));
     return [answer].flat().map((receipt) => ({ kind: 'receipt', receipt }));
   },
   client: async ({ client }, { workflowId, payload }) => {
@@ -60,6 +64,14 @@ const through: Record<Via, (sender: Sender, sending: Written) => Promise<SendAns
       .map((receipt) => (receipt.recorded === true ? { kind: 'recorded' } : { kind: 'receipt', receipt }));
   },
 };
+
+/** A list of which nothing counts is refused with the code of its first; each item's own receipt is in the details. */
+function receiptsIn(error: unknown, count: number): Receipt[] {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  const receipts = cause instanceof ApplicationFailure ? ((cause.details ?? []) as Receipt[]) : [];
+  if (count < 2 || receipts.length !== count) throw error;
+  return receipts;
+}
 
 const undecodable = rawJson('{"requestId":');
 
