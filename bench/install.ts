@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const budget = { packages: 45, megabytes: 32 };
-/** What a client and a worker do without: terminals and web servers. */
+/** Terminals and web servers: neither a client nor a worker runs one. */
 const unwanted = /^(?:react|ink|hono|@hono\/.*|openid-client)$/;
 const ofWorkers = ['@temporalio/activity', '@temporalio/plugin', '@temporalio/worker', '@temporalio/workflow'];
 

@@ -83,7 +83,7 @@ export interface NotifyContext {
   isLastAttempt?: boolean;
   /** The requests of this call, the first one included. More than one for channels with `batch` only. */
   requests: readonly ChannelRequest[];
-  /** What `notify` returned for this request before. */
+  /** The value that an earlier `notify` for this request returned, such as the id of a message. */
   sent?: Json;
   /** Records of the worker's namespace. Absent: no worker makes the call. */
   records?: Records;
@@ -141,7 +141,7 @@ export interface ChannelAnswer {
   reason?: string;
   modifiedArguments?: JsonObject;
   response?: Json;
-  /** Who answered. Default: `channel:NAME`. It is a claim, as in every decision that nobody signed. */
+  /** The person who answered. Default: `channel:NAME`. Nobody has signed it, so the run records it as `claimed`. */
   reviewerId?: string;
   /** The digest that was shown: the run refuses the answer if it is another call's. */
   digest?: string;

@@ -26,7 +26,7 @@ export interface SubscribedPerson {
 
 /** A subscription, as a browser makes it. */
 export interface BrowserSubscription {
-  /** Where the browser's push service takes messages. */
+  /** The URL to which messages for this browser are posted. */
   endpoint: string;
   /** base64url: the browser's public key (65 bytes), and a secret that it shares with the sender (16 bytes). */
   keys: { p256dh: string; auth: string };

@@ -36,7 +36,7 @@ export interface EmailOptions {
   linkKey?: string;
   /** The namespace of the runs, which is part of the key. Default: as for a client. */
   namespace?: string;
-  /** Of requests that are more severe, mails say only that they wait in the inbox. Default `critical`. */
+  /** A mail about a more severe request leaves out the request, and says only that it waits in the inbox. Default `critical`. */
   highestSeverity?: Severity;
 }
 

@@ -12,11 +12,11 @@ import { serviceUrl } from './service-url.ts';
 
 /** Options of `pagerDutyChannel`. */
 export interface PagerDutyOptions extends HttpSettings {
-  /** Of an integration of the kind Events API v2. */
+  /** The key of an integration whose type is Events API v2. */
   routingKey: string;
   /** The gateway's `public_url`: the incident leads to the request in its inbox. Default: there is no link. */
   gatewayUrl?: string;
-  /** What happens to the incident once the request is settled. Default `resolve`. */
+  /** The event that the channel sends once the request is settled. Default `resolve`. */
   onSettled?: 'resolve' | 'acknowledge';
   /** Steps that trigger an incident. Default: all. */
   steps?: readonly ChannelStep['kind'][];

@@ -5,8 +5,8 @@ export interface LegacySignature {
   /** The header that carries it, such as `X-Signature`. */
   header: string;
   /**
-   * What is signed: the body; or the request's id and tool, as Python's `json.dumps({"request_id": …, "tool_name": …},
-   * sort_keys=True)` writes them.
+   * `body`: the signature covers the body. `id_and_tool`: it covers the text that Python's
+   * `json.dumps({"request_id": …, "tool_name": …}, sort_keys=True)` gives for the request.
    */
   over: 'body' | 'id_and_tool';
   /** Default: the first secret of the webhook, as it is written. */

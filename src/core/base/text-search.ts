@@ -48,23 +48,20 @@ export class TextSearch {
     return length;
   }
 
-  /** The length of the longest prefix that a text ends with, if it ended with one of `length` before this character. */
   #grown(length: number, code: number): number {
-    const shorter = (this.#shorter ??= shorterPrefixes(this.word));
-    let kept = length;
-    while (kept > 0 && this.word.charCodeAt(kept) !== code) kept = shorter[kept - 1]!;
-    return this.word.charCodeAt(kept) === code ? kept + 1 : kept;
+    return grown(this.word, (this.#shorter ??= shorterPrefixes(this.word)), length, code);
   }
+}
+
+/** The length of the longest prefix that a text ends with, if it ended with one of `length` before this character. */
+function grown(word: string, shorter: Uint32Array, length: number, code: number): number {
+  let kept = length;
+  while (kept > 0 && word.charCodeAt(kept) !== code) kept = shorter[kept - 1]!;
+  return word.charCodeAt(kept) === code ? kept + 1 : kept;
 }
 
 function shorterPrefixes(word: string): Uint32Array {
   const shorter = new Uint32Array(word.length);
-  let length = 0;
-  for (let at = 1; at < word.length; at++) {
-    const code = word.charCodeAt(at);
-    while (length > 0 && word.charCodeAt(length) !== code) length = shorter[length - 1]!;
-    if (word.charCodeAt(length) === code) length += 1;
-    shorter[at] = length;
-  }
+  for (let at = 1; at < word.length; at++) shorter[at] = grown(word, shorter, shorter[at - 1]!, word.charCodeAt(at));
   return shorter;
 }

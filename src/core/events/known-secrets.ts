@@ -1,7 +1,6 @@
-import { TextSearch } from '../base/text-search.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import { type Span, redactText } from '../redact/find-sensitive.ts';
-import { hiddenTexts, leastHidden } from '../redact/join-redactions.ts';
+import { type HiddenText, hiddenTexts, leastHidden } from '../redact/join-redactions.ts';
 import { tooMuch } from '../redact/kinds.ts';
 import type { RedactedValue } from '../redact/redaction.ts';
 
@@ -15,13 +14,12 @@ const mostSearched = 50_000_000;
  * hidden wherever else the run repeats them. What a pattern finds by itself is not kept.
  */
 export class KnownSecrets {
-  readonly #placeholders = new Map<string, string>();
-  readonly #searches = new Map<string, TextSearch>();
+  readonly #bySecret = new Map<string, HiddenText>();
   #characters = 0;
   #isFull = false;
 
   get size(): number {
-    return this.#placeholders.size;
+    return this.#bySecret.size;
   }
 
   /** True if there were more than are kept: no text of the run can be shown any more. */
@@ -30,13 +28,13 @@ export class KnownSecrets {
   }
 
   note(args: JsonObject, values: readonly RedactedValue[], kinds: readonly string[]): void {
-    for (const { secret, placeholder } of hiddenTexts(args, values)) {
-      if (secret.length < leastHidden || this.#placeholders.has(secret)) continue;
+    for (const hidden of hiddenTexts(args, values)) {
+      const { secret, placeholder } = hidden;
+      if (secret.length < leastHidden || this.#bySecret.has(secret)) continue;
       if (redactText(secret, kinds) === placeholder) continue;
-      this.#isFull ||= this.#placeholders.size >= mostSecrets || this.#characters + secret.length > mostCharacters;
+      this.#isFull ||= this.size >= mostSecrets || this.#characters + secret.length > mostCharacters;
       if (this.#isFull) return;
-      this.#placeholders.set(secret, placeholder);
-      this.#searches.set(secret, new TextSearch(secret));
+      this.#bySecret.set(secret, hidden);
       this.#characters += secret.length;
     }
   }
@@ -44,21 +42,13 @@ export class KnownSecrets {
   /** Where a text has any of them, the longest first. If the search would take too long, the whole text. */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostSearched) return [[0, text.length, tooMuch]];
-    return this.#longestFirst().flatMap(([secret, placeholder]) =>
-      this.#searches
-        .get(secret)!
-        .places(text)
-        .map((at): Span => [at, at + secret.length, placeholder]),
-    );
+    const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);
+    return longestFirst.flatMap((hidden) => hidden.spansIn(text));
   }
 
   /** Where the end of a text may be the beginning of one of them. The text's length: nowhere. */
   beginsAt(text: string): number {
-    const overlaps = Array.from(this.#searches.values(), (search) => search.overlap(text));
+    const overlaps = Array.from(this.#bySecret.values(), (hidden) => hidden.overlap(text));
     return text.length - Math.max(0, ...overlaps);
-  }
-
-  #longestFirst(): [string, string][] {
-    return [...this.#placeholders].sort(([one], [other]) => other.length - one.length);
   }
 }

@@ -1,5 +1,5 @@
 /** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
-import { groupOf, membersOf, type Directory } from '../people/directory.ts';
+import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../people/max-matching.ts';
 import { directoryOf, placedRules } from './normal-form.ts';
@@ -13,34 +13,14 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
     const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
     return [{ path: ['reviewer_keys'], message, part: 'key' }];
   }
-  const members = new Members(written && directoryOf(written));
+  const directory = written && directoryOf(written);
   return [
     ...(written === undefined ? [] : nameProblems(written)),
     ...(written === undefined ? [] : keyProblems(written, ceiling ? (keys ?? {}) : undefined)),
     ...placedRules(document).flatMap(({ rule, path }) => {
-      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], members);
+      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], directory);
     }),
   ];
-}
-
-/** Who belongs to each name. Each is looked up once: many rules may name the same groups. */
-class Members {
-  readonly directory: Directory | undefined;
-  readonly #byName = new Map<string, ReadonlySet<string>>();
-
-  constructor(directory: Directory | undefined) {
-    this.directory = directory;
-  }
-
-  of(name: string): ReadonlySet<string> {
-    let found = this.#byName.get(name);
-    if (found === undefined) this.#byName.set(name, (found = new Set(membersOf(this.directory, [name]))));
-    return found;
-  }
-
-  ofAll(names: readonly string[]): string[] {
-    return [...new Set(names.flatMap((name) => [...this.of(name)]))];
-  }
 }
 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
@@ -92,21 +72,25 @@ function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefi
 function quorumProblems(
   ask: NonNullable<RuleDocument['ask']>,
   path: readonly PropertyKey[],
-  members: Members,
+  directory: Directory | undefined,
 ): ShapeProblem[] {
   const { quorum = 1, one_of_each: oneOfEach = [], escalate = [] } = ask;
   const reviewers = ask.reviewers === undefined ? oneOfEach : [...ask.reviewers, ...escalate.flatMap(({ to }) => to)];
   const isKnown = (names: readonly string[]) =>
-    members.directory !== undefined || names.every((name) => groupOf(name) === undefined);
-  const persons = members.ofAll(reviewers);
+    directory !== undefined || names.every((name) => groupOf(name) === undefined);
+  const persons = membersOf(directory, reviewers);
   const problems: ShapeProblem[] = [];
   if (ask.quorum !== undefined && reviewers.length > 0 && isKnown(reviewers) && quorum > persons.length) {
     problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
   }
-  const each = members.ofAll(oneOfEach);
-  const placed = maxMatching(oneOfEach, each, (name, person) => members.of(name).has(person));
+  const each = membersOf(directory, oneOfEach);
+  const placed = maxMatching(
+    oneOfEach.map((name) => isAmong(directory, [name])),
+    each,
+    (isNamed, person) => isNamed(person),
+  );
   // Another policy may fill an empty group; otherwise the linter warns about it.
-  const isFilled = oneOfEach.every((name) => members.of(name).size > 0);
+  const isFilled = oneOfEach.every((name) => membersOfOne(directory, name).length > 0);
   if (isFilled && placed < oneOfEach.length) {
     const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
     problems.push({ path: [...path, 'one_of_each'], message });

@@ -38,11 +38,10 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   const leaves = leavesOf(args);
   const cost = leaves.reduce((sum, { text }) => sum + text.length + leafCost, 0);
   if (cost * hidden.length > mostCompared) return [...wholeRedaction(args).values];
-  const searches = hidden.map((each) => ({ each, search: new TextSearch(each.secret) }));
   return leaves.flatMap((leaf): RedactedValue[] => {
     const spans = withoutOverlaps(
       leaf.text,
-      searches.flatMap(({ each, search }) => occurrences(search, leaf, each)),
+      hidden.flatMap((each) => occurrences(leaf, each)),
     );
     if (spans.length > mostSpans) return [{ path: leaf.path, spans: [[0, leaf.text.length, tooMuch]] }];
     return spans.length === 0 ? [] : [{ path: leaf.path, spans }];
@@ -69,12 +68,7 @@ export function hiderIn(
 }
 
 function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
-  let shown = text;
-  for (const { secret, placeholder } of hidden) {
-    const spans = new TextSearch(secret).places(shown).map((at): Span => [at, at + secret.length, placeholder]);
-    shown = withPlaceholders(shown, spans);
-  }
-  return shown;
+  return hidden.reduce((shown, each) => withPlaceholders(shown, each.spansIn(shown)), text);
 }
 
 /** Comparisons of `textsIn`; each ends at the first character that differs. */
@@ -105,10 +99,29 @@ function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenTe
 /** Shorter texts stand everywhere. */
 export const leastHidden = 4;
 
-export interface HiddenText {
-  path: string;
-  secret: string;
-  placeholder: string;
+/** A text that reviewers do not see, wherever it stands. */
+export class HiddenText {
+  /** The path of the value that holds it, as JSON. */
+  readonly path: string;
+  readonly secret: string;
+  readonly placeholder: string;
+  readonly #search: TextSearch;
+
+  constructor(path: string, secret: string, placeholder: string) {
+    this.path = path;
+    this.secret = secret;
+    this.placeholder = placeholder;
+    this.#search = new TextSearch(secret);
+  }
+
+  spansIn(text: string): Span[] {
+    return this.#search.places(text).map((at): Span => [at, at + this.secret.length, this.placeholder]);
+  }
+
+  /** The length of the longest end of `text` with which it begins. */
+  overlap(text: string): number {
+    return this.#search.overlap(text);
+  }
 }
 
 /** The texts that the values hide. Each once, the longest first. */
@@ -117,19 +130,14 @@ export function hiddenTexts(args: Json, values: readonly RedactedValue[]): Hidde
     const text = valueAt(args, path);
     if (typeof text !== 'string' && typeof text !== 'number') return [];
     const key = JSON.stringify(path);
-    return spans.map(([start, end, placeholder]) => ({
-      path: key,
-      secret: String(text).slice(start, end),
-      placeholder,
-    }));
+    return spans.map(([start, end, placeholder]) => new HiddenText(key, String(text).slice(start, end), placeholder));
   });
   const once = new Map(all.map((each) => [`${each.path} ${each.secret}`, each]));
   return [...once.values()].sort((one, other) => other.secret.length - one.secret.length);
 }
 
-function occurrences(search: TextSearch, { path, text }: Leaf, { path: key, secret, placeholder }: HiddenText): Span[] {
-  if (secret === '' || (secret.length < leastHidden && JSON.stringify(path) !== key)) return [];
-  return search.places(text).map((start): Span => [start, start + secret.length, placeholder]);
+function occurrences({ path, text }: Leaf, hidden: HiddenText): Span[] {
+  return hidden.secret.length < leastHidden && JSON.stringify(path) !== hidden.path ? [] : hidden.spansIn(text);
 }
 
 /** In order; of spans that overlap, the first in the list. */

@@ -17,18 +17,18 @@ const runs = /[\n\r`]|\$\(/;
 
 /**
  * The spans of a text without what could be the action of a call: the lines after `# password="`, the rest of a file after the
- * first line of a key. `isAction`: the text is a statement, or says on whom a call acts, as in `password="'; DROP TABLE users; --"`.
+ * first line of a key. `isStatement`: something runs the text, as in `password="'; DROP TABLE users; --"`, so less of it is hidden.
  */
-export function withoutActions(text: string, spans: readonly Span[], isAction = false): Span[] {
+export function withoutActions(text: string, spans: readonly Span[], isStatement = false): Span[] {
   return spans.flatMap((span): Span[] => {
     const [start, end, placeholder] = span;
     const hidden = text.slice(start, end);
     if (placeholder === placeholderOf('PRIVATE_KEY')) {
-      if (isAction) return wholeKey.test(hidden) ? [span] : [];
+      if (isStatement) return wholeKey.test(hidden) ? [span] : [];
       return [[start, start + (keyText.exec(hidden)?.[0].length ?? 0), placeholder]];
     }
     if (placeholder !== placeholderOf('PASSWORD')) return [span];
-    return (isAction ? isPlainSecret(hidden) : !runs.test(hidden)) ? [span] : [];
+    return (isStatement ? isPlainSecret(hidden) : !runs.test(hidden)) ? [span] : [];
   });
 }
 

@@ -201,13 +201,14 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const by = scripts.length > 0 ? { by: '-c' } : {};
   if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
   if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
-  const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand ?? none, each, { whole: true }));
-  if (mayBeOne) return { ...guess(form, rest, []), by: subcommand!.text };
-  const options = gitSubcommands.get(subcommand?.text ?? '')?.split(' ') ?? [];
+  if (subcommand === undefined) return undefined;
+  const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
+  if (mayBeOne) return { ...guess(form, rest, []), by: subcommand.text };
+  const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];
   const isWord = options[0]?.startsWith('-') === false;
   const { starts, unknownOption } = startsIn(rest, options, isWord);
   if (starts.length === 0) return undefined;
-  const starting = `${subcommand!.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
+  const starting = `${subcommand.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
   if (!isWord) {
     const scripts = configured(starts.flatMap((start) => optionValue(rest, start)));
     return { scripts, by: starting, unknownOption };
@@ -216,8 +217,6 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   const words = command.slice(command.findIndex(({ text }) => !text.startsWith('-')));
   return { scripts: words.length === 0 ? [] : [scriptOfAll(words, words)], by: starting, unknownOption };
 }
-
-const none = plainWord('');
 
 /** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
 function configured(settings: Script[]): Script[] {

@@ -11,6 +11,7 @@ import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exem
 import { hostsIn } from '../../../src/core/redact/hosts-in.ts';
 import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
 import {
+  HiddenText,
   hiddenTexts,
   hiderIn,
   joinRedactions,
@@ -119,6 +120,10 @@ export const matchInputs: Inputs = {
     ...withRedaction((args, { values: found }) => hiderIn(args, args, found)?.('a')),
     ...withRedaction((args, { values: found }) => hiderIn('b'.repeat(JSON.stringify(args).length), args, found)?.('a')),
   ],
+  'core/redact/join-redactions.ts HiddenText.spansIn': (text) =>
+    new HiddenText('[]', almostWithin(text), '[PASSWORD]').spansIn(text),
+  'core/redact/join-redactions.ts HiddenText.overlap': (text) =>
+    new HiddenText('[]', `${text}!`, '[PASSWORD]').overlap(text),
   'core/redact/join-redactions.ts hiddenTexts': withRedaction((args, { values: found }) => hiddenTexts(args, found)),
   'core/redact/kept-values.ts keptValues': withRedaction((args, { values: found }) => keptValues(args, found)),
   'core/redact/kept-values.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
