@@ -32,6 +32,17 @@ const workflowRooms = {
   channels: 'the workflow beside a run that carries its requests to channels and brings answers in',
 };
 
+/** The rooms of the client, in order; `client.ts` and what stands beside it is above them all. */
+const clientRooms = {
+  server: 'one call to the server or to a worker: connections, queries, payloads and records',
+  history: 'the one reader of histories: facts, executions and journals',
+  send: 'what people send to runs: decisions, commands and starts',
+  inbox: 'what waits and what runs: lists, requests and runs as people see them',
+  watch: 'run events while they happen',
+  audit: 'the record of a run, its verification, and what rules and reviewers did',
+  doctor: 'whether a namespace, a codec and workers are set up',
+};
+
 /** The one workflow file that reads workflow time. */
 const clockReaders = ['src/workflows/sandbox/clock.ts'];
 
@@ -70,7 +81,7 @@ function restrictedImports(...patterns: object[]) {
 }
 
 /** For each room, in order: its files, the other rooms, and the patterns that refuse imports from the rooms below it. */
-function orderOf(parent: 'core' | 'workflows', rooms: Readonly<Record<string, string>>) {
+function orderOf(parent: 'core' | 'workflows' | 'client', rooms: Readonly<Record<string, string>>) {
   const names = Object.keys(rooms);
   return names.map((room, index) => {
     const earlier = names.slice(0, index).join(', ') || 'itself';
@@ -139,6 +150,27 @@ function workflowImports(up: string, ...patterns: object[]) {
 const workflowOverrides = orderOf('workflows', workflowRooms).map(({ files, message, fromLater }) => ({
   files,
   rules: workflowImports('../..', { regex: '^\\.\\./[^./]+\\.ts$', message }, ...fromLater),
+}));
+
+/** Patterns that every file of the client keeps to. */
+const clientImports = [
+  {
+    group: [
+      '**/adapters/**',
+      '**/activities/**',
+      '**/worker.ts',
+      '**/worker/**',
+      '@temporalio/worker',
+      '@temporalio/workflow',
+    ],
+    message: 'the client runs where no worker does: it imports core, the contract and the Temporal client only.',
+  },
+  { group: ['**/workflows/**'], allowTypeImports: true, message: 'the client takes workflows as types only.' },
+];
+
+const clientOverrides = orderOf('client', clientRooms).map(({ files, message, fromLater }) => ({
+  files,
+  rules: restrictedImports(...clientImports, { regex: '^\\.\\./[^./]+\\.ts$', message }, ...fromLater),
 }));
 
 const noEffects = {
@@ -339,21 +371,9 @@ export default defineConfig({
     },
     {
       files: ['src/client/**/*.ts'],
-      rules: restrictedImports(
-        {
-          group: [
-            '**/adapters/**',
-            '**/activities/**',
-            '**/worker.ts',
-            '**/worker/**',
-            '@temporalio/worker',
-            '@temporalio/workflow',
-          ],
-          message: 'the client runs where no worker does: it imports core, the contract and the Temporal client only.',
-        },
-        { group: ['**/workflows/**'], allowTypeImports: true, message: 'the client takes workflows as types only.' },
-      ),
+      rules: restrictedImports(...clientImports),
     },
+    ...clientOverrides,
     {
       files: ['src/channels/**/*.ts'],
       excludeFiles: ['src/channels/activities/*.ts'],
@@ -365,6 +385,7 @@ export default defineConfig({
             './outgoing/*',
             '../core/*/*',
             '../client/*',
+            '../client/*/*',
             '../../core/*/*',
             '../agents/definition-error.ts',
             '../contract.ts',

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import type { Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { createClient } from '../src/client/client.ts';
-import { inParallel } from '../src/client/in-parallel.ts';
+import { inParallel } from '../src/client/server/in-parallel.ts';
 import type { CountersignClient } from '../src/client/countersign-client.ts';
 import type { ApprovalSummary } from '../src/contract.ts';
 import { memoName } from '../src/contract.ts';

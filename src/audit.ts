@@ -1,6 +1,6 @@
 /** The record of a run: exports, proofs and statistics. It reaches no server. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
-export { verifyAudit } from './client/verify-audit.ts';
+export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { SealedLine } from './core/audit/audit-line.ts';
 export type { AuditVerdict } from './core/audit/audit-verdict.ts';
 export type { Share } from './core/audit/answers-of.ts';

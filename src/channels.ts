@@ -19,7 +19,7 @@ export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
 export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';
 export type { ChannelOptions } from './channels/channel-set.ts';
 export type * from './channels/push-app.ts';
-export type { ListedRecord, RecordName, Records } from './client/records.ts';
+export type { ListedRecord, RecordName, Records } from './client/server/records.ts';
 export type * from './channels/chat-app.ts';
 export { checkAnswer, InvalidAnswer } from './channels/check-answer.ts';
 export { conditional } from './channels/conditional.ts';

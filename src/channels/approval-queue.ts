@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountersignClient } from '../client/countersign-client.ts';
-import type { ReviewedRequest } from '../client/decide-all.ts';
-import type { Signer } from '../client/sign-message.ts';
+import type { ReviewedRequest } from '../client/send/decide-all.ts';
+import type { Signer } from '../client/send/sign-message.ts';
 import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
 import type { ChannelAnswer } from './channel.ts';
 import { isProblemError, ProblemError } from '../core/base/problem.ts';

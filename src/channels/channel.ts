@@ -1,6 +1,6 @@
 import type { ApprovalDetails, Decision, RequestedScope, Settlement } from '../contract.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import type { Records } from '../client/records.ts';
+import type { Records } from '../client/server/records.ts';
 
 /**
  * A way to reach reviewers, or to answer for them. Each member is optional. A workflow beside the run calls them as

@@ -1,5 +1,5 @@
 /** What web push and the gateway need of one another, so that neither adapter imports the other. */
-import type { Records } from '../client/records.ts';
+import type { Records } from '../client/server/records.ts';
 
 /** The part of a web push channel that takes subscriptions: the gateway passes on those of people who are signed in. */
 export interface PushApp {

@@ -1,8 +1,8 @@
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
-import { audit } from './audit.ts';
-import { cancelRun } from './cancel-run.ts';
-import { checkSetUp } from './check-set-up.ts';
-import { connect, openSession } from './connect.ts';
+import { audit } from './audit/audit.ts';
+import { cancelRun } from './send/cancel-run.ts';
+import { checkSetUp } from './doctor/check-set-up.ts';
+import { connect, openSession } from './server/connect.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import {
   type RequestOptions,
@@ -12,22 +12,22 @@ import {
   messageRun,
   revokeGrants,
   setPolicyOf,
-} from './control-run.ts';
-import { decideAll } from './decide-all.ts';
-import { decideMany, decideOne } from './decide.ts';
-import { getApproval } from './get-approval.ts';
-import { fetchHistoryChain } from './history-chain.ts';
-import { fetchJournal } from './fetch-journal.ts';
-import { listApprovals } from './list-approvals.ts';
-import { listRuns } from './list-runs.ts';
-import { queryRun } from './query-run.ts';
-import { runResult } from './run-result.ts';
-import { showRun } from './show-run.ts';
-import { startRun } from './start-run.ts';
-import { approvalsOf } from './tool-approvals.ts';
-import { setUp } from './set-up.ts';
-import { watchRun } from './watch-run.ts';
-import { noWorker, waitForWorker } from './worker-presence.ts';
+} from './send/control-run.ts';
+import { decideAll } from './send/decide-all.ts';
+import { decideMany, decideOne } from './send/decide.ts';
+import { getApproval } from './send/get-approval.ts';
+import { fetchHistoryChain } from './history/history-chain.ts';
+import { fetchJournal } from './history/fetch-journal.ts';
+import { listApprovals } from './inbox/list-approvals.ts';
+import { listRuns } from './inbox/list-runs.ts';
+import { queryRun } from './server/query-run.ts';
+import { runResult } from './inbox/run-result.ts';
+import { showRun } from './inbox/show-run.ts';
+import { startRun } from './send/start-run.ts';
+import { approvalsOf } from './inbox/tool-approvals.ts';
+import { setUp } from './doctor/set-up.ts';
+import { watchRun } from './watch/watch-run.ts';
+import { noWorker, waitForWorker } from './server/worker-presence.ts';
 import type { ClientOptions, CountersignClient, RunHandle } from './countersign-client.ts';
 
 /**

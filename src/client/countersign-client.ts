@@ -14,25 +14,25 @@ import type {
   SetPolicyMessage,
   UserMessage,
 } from '../contract.ts';
-import type { CancelOptions } from './cancel-run.ts';
-import type { Check } from './check.ts';
-import type { CheckOptions } from './check-set-up.ts';
-import type { Session } from './connect.ts';
-import type { RequestOptions, SendOptions } from './control-run.ts';
-import type { CommonDecision, ReviewedRequest } from './decide-all.ts';
+import type { CancelOptions } from './send/cancel-run.ts';
+import type { Check } from './doctor/check.ts';
+import type { CheckOptions } from './doctor/check-set-up.ts';
+import type { Session } from './server/connect.ts';
+import type { RequestOptions, SendOptions } from './send/control-run.ts';
+import type { CommonDecision, ReviewedRequest } from './send/decide-all.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
-import type { HistoryChain } from './history-chain.ts';
+import type { HistoryChain } from './history/history-chain.ts';
 import type { SealedLine } from '../core/audit/audit-line.ts';
-import type { AuditOptions } from './audit.ts';
-import type { AuditScope } from './audit.ts';
-import type { Journal } from './fetch-journal.ts';
-import type { ListedRun, RunFilter } from './list-runs.ts';
-import type { RunView } from './show-run.ts';
-import type { Approvals, ToolApprovals, ToolLike } from './tool-approvals.ts';
-import type { StartOptions } from './start-run.ts';
-import type { Setup } from './set-up.ts';
-import type { WatchOptions } from './watch-run.ts';
+import type { AuditOptions } from './audit/audit.ts';
+import type { AuditScope } from './audit/audit.ts';
+import type { Journal } from './history/fetch-journal.ts';
+import type { ListedRun, RunFilter } from './inbox/list-runs.ts';
+import type { RunView } from './inbox/show-run.ts';
+import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.ts';
+import type { StartOptions } from './send/start-run.ts';
+import type { Setup } from './doctor/set-up.ts';
+import type { WatchOptions } from './watch/watch-run.ts';
 import type { RunEvent } from '../core/events/run-event.ts';
 
 /** Options of `createClient`. */

@@ -4,8 +4,8 @@ import { ProblemError, isProblemError } from '../core/base/problem.ts';
 import { scopeCovers } from '../core/ledger/narrowest-scope.ts';
 import { parseDecision } from '../core/messages/decision.ts';
 import type { CountersignClient } from './countersign-client.ts';
-import { inParallel } from './in-parallel.ts';
-import { type PastCall, pastCalls } from './past-calls.ts';
+import { inParallel } from './server/in-parallel.ts';
+import { type PastCall, pastCalls } from './audit/past-calls.ts';
 
 /** A past call that a scope would have answered. */
 export interface CoveredCall {

@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker';
 import { separatePermit } from '../activities/permit-of-call.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
-import { CountersignClientPlugin } from '../client/client-plugin.ts';
+import { CountersignClientPlugin } from '../client/server/client-plugin.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import type { Output } from '../../packages/cli/src/output.ts';
-import { WorkerLog } from '../../packages/cli/src/worker-log.ts';
+import type { Output } from '../../packages/cli/src/base/output.ts';
+import { WorkerLog } from '../../packages/cli/src/serve/worker-log.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import type { ChannelRequest } from '../../src/channels/channel.ts';
 import { checkAnswer } from '../../src/channels/check-answer.ts';

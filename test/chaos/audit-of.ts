@@ -1,8 +1,8 @@
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { LiveComparison } from '../../src/client/verify-live.ts';
-import { verifyAudit } from '../../src/client/verify-audit.ts';
+import { LiveComparison } from '../../src/client/audit/verify-live.ts';
+import { verifyAudit } from '../../src/client/audit/verify-audit.ts';
 import type { AuditVerdict } from '../../src/core/audit/audit-verdict.ts';
-import { createReviewerKey } from '../../src/client/reviewer-key.ts';
+import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
 
 const { publicKey, privateKey } = createReviewerKey();
 

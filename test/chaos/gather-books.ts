@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import type { HistoryExecution } from '../../src/client/history-chain.ts';
-import { journalIn } from '../../src/client/written-by-gate.ts';
+import type { HistoryExecution } from '../../src/client/history/history-chain.ts';
+import { journalIn } from '../../src/client/history/written-by-gate.ts';
 import { projectHistories } from '../support/read-histories.ts';
 import type { ApprovalDetails, Message, RunResult, RunStatus } from '../../src/contract.ts';
 import type { RanLine } from './chaos-agent.ts';

@@ -1,4 +1,4 @@
-import { signDecision, signMessage } from '../../src/client/sign-message.ts';
+import { signDecision, signMessage } from '../../src/client/send/sign-message.ts';
 import type { Decision } from '../../src/contract.ts';
 import type { SignedAction } from '../../src/core/messages/signature.ts';
 import { keyIdOf, privateKeyOf } from './approval-settings.ts';

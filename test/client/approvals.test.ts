@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ApprovalList } from '../../src/client/list-approvals.ts';
+import type { ApprovalList } from '../../src/client/inbox/list-approvals.ts';
 import type { RunInput } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';

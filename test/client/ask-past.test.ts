@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { askPast } from '../../src/client/ask-past.ts';
+import { askPast } from '../../src/client/server/ask-past.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 const input: WorkflowQueryInput = {

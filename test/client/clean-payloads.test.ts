@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
-import { cleanPayloads } from '../../src/client/clean-payloads.ts';
+import { cleanPayloads } from '../../src/client/doctor/clean-payloads.ts';
 import { openPayloadFolder } from '../../src/payload-folder/open-folder.ts';
 import { keepFile, placeOf } from '../../src/payload-folder/payload-files.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';

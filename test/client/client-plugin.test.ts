@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { CountersignClientPlugin } from '../../src/client.ts';
-import { askPast } from '../../src/client/ask-past.ts';
+import { askPast } from '../../src/client/server/ask-past.ts';
 import { modulePath } from '../../src/connection/module-path.ts';
 import { unreadReferences } from '../../src/payload-folder/unread-references.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
-import { ReadingCodec } from '../../src/client/reading-codec.ts';
+import { ReadingCodec } from '../../src/client/server/reading-codec.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /** A Temporal client of somebody else, with our plugin. */

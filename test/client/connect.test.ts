@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { connect } from '../../src/client/connect.ts';
+import { connect } from '../../src/client/server/connect.ts';
 import { createClient } from '../../src/client/client.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import type { ReviewedRequest } from '../../src/client/decide-all.ts';
+import type { ReviewedRequest } from '../../src/client/send/decide-all.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';

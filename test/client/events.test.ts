@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../../src/core/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
-import { RunFeed } from '../../src/client/run-feed.ts';
+import { RunFeed } from '../../src/client/watch/run-feed.ts';
 import { countPolls } from '../support/count-polls.ts';
 import { eventually } from '../support/eventually.ts';
 import { resetTo } from '../support/reset-to.ts';

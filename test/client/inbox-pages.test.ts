@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SearchAttributeType, TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import type { ApprovalFilter } from '../../src/client/list-approvals.ts';
+import type { ApprovalFilter } from '../../src/client/inbox/list-approvals.ts';
 import { type ApprovalSummary, memoName } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeNamespace } from '../support/make-namespace.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Session } from '../../src/client/connect.ts';
-import { queryRun } from '../../src/client/query-run.ts';
+import type { Session } from '../../src/client/server/connect.ts';
+import { queryRun } from '../../src/client/server/query-run.ts';
 
 /** The server's answer once a task queue had no worker for minutes. */
 const refusal = Object.assign(new Error('9 FAILED_PRECONDITION'), {

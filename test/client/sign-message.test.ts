@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/client/connect.ts';
-import { decideMany } from '../../src/client/decide.ts';
-import { createReviewerKey, publicKeyOf } from '../../src/client/reviewer-key.ts';
-import { signDecision, signMessage } from '../../src/client/sign-message.ts';
+import type { Session } from '../../src/client/server/connect.ts';
+import { decideMany } from '../../src/client/send/decide.ts';
+import { createReviewerKey, publicKeyOf } from '../../src/client/send/reviewer-key.ts';
+import { signDecision, signMessage } from '../../src/client/send/sign-message.ts';
 import { verifiedSender } from '../../src/core/messages/sender.ts';
 import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
 import type { SignedAction } from '../../src/core/messages/signature.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evidenceOf } from '../../src/client/evidence-of.ts';
+import { evidenceOf } from '../../src/client/audit/evidence-of.ts';
 import { rulingsOf } from '../../src/core/audit/rulings-of.ts';
 import { verifyEvidence } from '../../src/core/audit/verify-evidence.ts';
 import { readExecutions } from '../support/read-histories.ts';

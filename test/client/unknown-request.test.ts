@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Session } from '../../src/client/connect.ts';
-import { decideMany } from '../../src/client/decide.ts';
+import type { Session } from '../../src/client/server/connect.ts';
+import { decideMany } from '../../src/client/send/decide.ts';
 import { type World, openWorld } from '../support/world.ts';
 
 /** `unknown_request` is retried for three seconds, even if the run is known: a query may be ahead of the run. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InboxRow } from '../../packages/gateway/src/http/api.ts';
+import type { InboxRow } from '../../packages/gateway/src/http/inbox/api.ts';
 import {
   admits,
   type Filters,

@@ -1,7 +1,7 @@
 import type { SealedLine } from '../../src/core/audit/audit-line.ts';
 import { readLine } from '../../src/core/audit/read-line.ts';
 import { sealer, signedText } from '../../src/core/audit/seal-lines.ts';
-import { type VerifyAuditOptions, verifyAudit } from '../../src/client/verify-audit.ts';
+import { type VerifyAuditOptions, verifyAudit } from '../../src/client/audit/verify-audit.ts';
 
 /** The lines of an export, as a file holds them. */
 export async function exported(lines: AsyncIterable<SealedLine>): Promise<string[]> {

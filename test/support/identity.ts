@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Identity } from '../../packages/gateway/src/http/identity/identity.ts';
 import { readIdentityFile } from '../../packages/gateway/src/http/identity/identity-file.ts';
-import type { Role } from '../../packages/gateway/src/http/principal.ts';
+import type { Role } from '../../packages/gateway/src/http/identity/principal.ts';
 
 /** A token as an operator makes it, and its entry in an identity file. */
 export interface TestToken {

@@ -1,4 +1,4 @@
-import type { Role } from '../../packages/gateway/src/http/principal.ts';
+import type { Role } from '../../packages/gateway/src/http/identity/principal.ts';
 import { type GatewayWorld, openGatewayWorld } from './gateway-world.ts';
 import type { GatewayOptions } from '../../packages/gateway/src/index.ts';
 import { identityOf, makeToken } from './identity.ts';

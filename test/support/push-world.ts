@@ -5,7 +5,7 @@ import type { WebPushOptions } from '../../src/adapters/web-push/web-push-settin
 import { type Subscriptions, subscriptionsOf } from '../../src/adapters/web-push/subscriptions.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../src/channels/channel.ts';
 import type { PushApp } from '../../src/channels/push-app.ts';
-import { recordsOf, type Records } from '../../src/client/records.ts';
+import { recordsOf, type Records } from '../../src/client/server/records.ts';
 import type { Settlement } from '../../src/contract.ts';
 import { openPushService, type PushServiceInTest } from './push-service.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';

@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
-import { projectRun } from '../../src/client/fetch-journal.ts';
-import { type ReadExecution, readHistories } from '../../src/client/history-chain.ts';
-import { readValue } from '../../src/client/read-payload.ts';
+import { projectRun } from '../../src/client/history/fetch-journal.ts';
+import { type ReadExecution, readHistories } from '../../src/client/history/history-chain.ts';
+import { readValue } from '../../src/client/server/read-payload.ts';
 
 type History = temporal.api.history.v1.IHistory & { runId?: string };
 

@@ -4,7 +4,7 @@ import { slackApp } from '../../src/adapters/slack/slack-app.ts';
 import { slackChannel } from '../../src/adapters/slack/slack-channel.ts';
 import type { SlackSettings } from '../../src/adapters/slack/slack-settings.ts';
 import { createSeals, type Seals } from '../../src/channels/sealed-text.ts';
-import type { Role } from '../../packages/gateway/src/http/principal.ts';
+import type { Role } from '../../packages/gateway/src/http/identity/principal.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import type { Json } from '../../src/core/base/tool-call.ts';
 import type { GatewayOptions } from '../../packages/gateway/src/index.ts';

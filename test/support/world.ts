@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { isNotTakenYet } from '../../src/client/ask-past.ts';
+import { isNotTakenYet } from '../../src/client/server/ask-past.ts';
 import { createClient } from '../../src/client/client.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';

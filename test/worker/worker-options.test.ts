@@ -7,7 +7,7 @@ import { callback } from '../../src/channels/callback.ts';
 import { conditional } from '../../src/channels/conditional.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import { emailChannel, pagerDutyChannel, webhookChannel, webPushChannel } from '../../src/channels.ts';
-import { loadConfig } from '../../packages/cli/src/load-config.ts';
+import { loadConfig } from '../../packages/cli/src/base/load-config.ts';
 import { createWorker } from '../../src/worker.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-options-'));

@@ -11,7 +11,7 @@ try {
   const exitCode = await runCommandLine(words);
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
-  const { reportError } = await import('./report-error.ts');
+  const { reportError } = await import('./base/report-error.ts');
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
 }
 // A worker that has ended holds nothing any more, and timers or sockets of its module must not keep the process.

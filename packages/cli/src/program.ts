@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
 import { listedCommands } from './commands.ts';
 import { addExamples } from './examples.ts';
-import { exitCodeHelp } from './exit-code.ts';
+import { exitCodeHelp } from './base/exit-code.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import type { ExitCode } from './exit-code.ts';
+import type { ExitCode } from './base/exit-code.ts';
 import { createProgram } from './program.ts';
-import { MissingArgumentError, reportError, UsageError } from './report-error.ts';
+import { MissingArgumentError, reportError, UsageError } from './base/report-error.ts';
 
 /** Runs one command line, reports its error, and returns the exit code of that error; undefined without one. */
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode | undefined> {

@@ -6,8 +6,8 @@ export type { Gateway, GatewayOptions } from './http/start-gateway.ts';
 export { readIdentityFile } from './http/identity/identity-file.ts';
 export type { Identity, OpenIdSettings } from './http/identity/identity.ts';
 export type { TokenEntry } from './http/identity/token-list.ts';
-export type { Authenticator } from './http/authenticator.ts';
-export type { GatewayLimits } from './http/limits.ts';
+export type { Authenticator } from './http/identity/authenticator.ts';
+export type { GatewayLimits } from './http/server/limits.ts';
 export type {
   AnswerName,
   Card,
@@ -19,8 +19,8 @@ export type {
   DiffLine,
   FieldFormat,
 } from 'countersign/card';
-export type { Principal, Role } from './http/principal.ts';
-export type * from './http/api.ts';
+export type { Principal, Role } from './http/identity/principal.ts';
+export type * from './http/inbox/api.ts';
 export type {
   DecisionStatistics,
   PlacedRule,

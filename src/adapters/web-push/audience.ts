@@ -1,4 +1,4 @@
-import { inParallel } from '../../client/in-parallel.ts';
+import { inParallel } from '../../client/server/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';

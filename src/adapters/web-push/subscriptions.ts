@@ -2,7 +2,7 @@ import { createHash, createSecretKey } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import type { BrowserSubscription, SubscribedPerson } from '../../channels/push-app.ts';
 import { createSeals } from '../../channels/sealed-text.ts';
-import type { RecordName, Records } from '../../client/records.ts';
+import type { RecordName, Records } from '../../client/server/records.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
 import { nfc } from '../../core/base/normal-text.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { Session } from '../../client/connect.ts';
-import { recordsOf } from '../../client/records.ts';
+import type { Session } from '../../client/server/connect.ts';
+import { recordsOf } from '../../client/server/records.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';

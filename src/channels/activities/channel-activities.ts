@@ -1,4 +1,4 @@
-import type { Session } from '../../client/connect.ts';
+import type { Session } from '../../client/server/connect.ts';
 import { activityNames } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { ChannelSet } from '../channel-set.ts';

@@ -1,5 +1,5 @@
-import { decideMany } from '../../client/decide.ts';
-import type { Session } from '../../client/connect.ts';
+import { decideMany } from '../../client/send/decide.ts';
+import type { Session } from '../../client/server/connect.ts';
 import type { Receipt } from '../../contract.ts';
 import type { ChannelAnswer } from '../channel.ts';
 

@@ -1,8 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { callServer } from '../../client/call-server.ts';
-import type { Session } from '../../client/connect.ts';
-import { queryRun } from '../../client/query-run.ts';
+import { callServer } from '../../client/server/call-server.ts';
+import type { Session } from '../../client/server/connect.ts';
+import { queryRun } from '../../client/server/query-run.ts';
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';

@@ -1,6 +1,6 @@
 import { getClient } from '@temporalio/activity';
 import type { Connection } from '@temporalio/client';
-import type { Session } from '../../client/connect.ts';
+import type { Session } from '../../client/server/connect.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 
 /** The connection of the worker, for the functions of the client. Call it in an activity. */

@@ -2,7 +2,7 @@ import type { ApprovalSummary } from '../ledger/approval-index.ts';
 import type { JournalEntry, JournalHead } from '../ledger/journal-entry.ts';
 
 /**
- * One event of a run's history, as everything that reads a run sees it: `client/read-history-event.ts` makes it of
+ * One event of a run's history, as everything that reads a run sees it: `client/history/read-history-event.ts` makes it of
  * Temporal's event. Payloads are decoded; see `isUndecodable`.
  */
 export interface HistoryEvent {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Shell, shells } from '../../../packages/cli/src/completion-scripts.ts';
+import { type Shell, shells } from '../../../packages/cli/src/completion/completion-scripts.ts';
 import { cli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-completion-'));

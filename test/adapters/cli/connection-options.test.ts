@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nextCommand } from '../../../packages/cli/src/command-line.ts';
+import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, cli, startCli } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, vi, test } from 'vitest';
-import { jsonFields } from '../../../packages/cli/src/json-fields.ts';
-import { processOutput } from '../../../packages/cli/src/output.ts';
+import { jsonFields } from '../../../packages/cli/src/base/json-fields.ts';
+import { processOutput } from '../../../packages/cli/src/base/output.ts';
 import { cli } from './support.ts';
 
 const fields = jsonFields.grant.join(', ');

@@ -1,9 +1,9 @@
 import { describe, expect, vi, test } from 'vitest';
-import { findNamed, shortIds } from '../../../packages/cli/src/request-id.ts';
-import { renderApprovals } from '../../../packages/cli/src/approval-views.ts';
-import { sendDecision } from '../../../packages/cli/src/send-decision.ts';
+import { findNamed, shortIds } from '../../../packages/cli/src/base/request-id.ts';
+import { renderApprovals } from '../../../packages/cli/src/inbox/approval-views.ts';
+import { sendDecision } from '../../../packages/cli/src/answers/send-decision.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
-import type { ApprovalFilter } from '../../../src/client/list-approvals.ts';
+import type { ApprovalFilter } from '../../../src/client/inbox/list-approvals.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
 import { listedRow, terminal } from './support.ts';
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeReviewerKey } from '../../../packages/cli/src/reviewer-key.ts';
-import { publicKeyOf } from '../../../src/client/reviewer-key.ts';
+import { makeReviewerKey } from '../../../packages/cli/src/answers/reviewer-key.ts';
+import { publicKeyOf } from '../../../src/client/send/reviewer-key.ts';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 import { type CliResult, cli, jsonLines, terminal } from './support.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Output } from '../../../packages/cli/src/output.ts';
+import type { Output } from '../../../packages/cli/src/base/output.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CliOptions, type CliResult, environment } from '../../support/in-process.ts';

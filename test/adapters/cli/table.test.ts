@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { pad, truncate, wrap } from '../../../packages/cli/src/fit-text.ts';
-import { renderFields, renderTable } from '../../../packages/cli/src/table.ts';
+import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
+import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
 import { terminal } from './support.ts';
 
 describe('truncate', () => {

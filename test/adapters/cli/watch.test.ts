@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { watchApprovals } from '../../../packages/cli/src/watch-approvals.ts';
-import type { ApprovalList, UnreadRun } from '../../../src/client/list-approvals.ts';
+import { watchApprovals } from '../../../packages/cli/src/inbox/watch-approvals.ts';
+import type { ApprovalList, UnreadRun } from '../../../src/client/inbox/list-approvals.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { type World, openWorld } from '../../support/world.ts';

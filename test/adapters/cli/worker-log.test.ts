@@ -1,5 +1,5 @@
 import { describe, expect, vi, test } from 'vitest';
-import { WorkerLog } from '../../../packages/cli/src/worker-log.ts';
+import { WorkerLog } from '../../../packages/cli/src/serve/worker-log.ts';
 import { waitingMessage } from '../../../src/core/ledger/waiting-notice.ts';
 import { terminal } from './support.ts';
 

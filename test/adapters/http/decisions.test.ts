@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Receipts, RequestView } from '../../../packages/gateway/src/http/api.ts';
+import type { Receipts, RequestView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../../packages/gateway/src/http/principal.ts';
+import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { createClient } from '../../../src/client/client.ts';
 import {
   startGateway,

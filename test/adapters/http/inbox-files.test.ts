@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtInbox } from '../../../packages/gateway/src/http/built-inbox.ts';
+import { builtInbox } from '../../../packages/gateway/src/http/inbox/built-inbox.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 
 /** The files of the web inbox, as the gateway serves them. */

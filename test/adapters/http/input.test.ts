@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createHttpServer } from '../../../packages/gateway/src/http/http-server.ts';
+import { createHttpServer } from '../../../packages/gateway/src/http/server/http-server.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 

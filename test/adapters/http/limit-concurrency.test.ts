@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
-import { limitConcurrency } from '../../../packages/gateway/src/http/limit-concurrency.ts';
-import type { Principal } from '../../../packages/gateway/src/http/principal.ts';
-import { errorResponse } from '../../../packages/gateway/src/http/problem-response.ts';
+import { limitConcurrency } from '../../../packages/gateway/src/http/server/limit-concurrency.ts';
+import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
+import { errorResponse } from '../../../packages/gateway/src/http/responses/problem-response.ts';
 
 test('one person has so many requests under way, and another is not held up', async () => {
   const app = new Hono<HttpEnv>();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Matches } from '../../../packages/gateway/src/http/api.ts';
+import type { Matches } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

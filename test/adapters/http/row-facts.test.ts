@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRowFacts } from '../../../packages/gateway/src/http/row-facts.ts';
+import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
 
 /** Any workflow may answer the query of the inbox, and the gateway keeps what it says of thousands of rows. */
 const requestId = 'a'.repeat(32);

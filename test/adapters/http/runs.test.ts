@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GrantList, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/api.ts';
+import type { GrantList, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunJournal, ShownRun } from '../../../packages/gateway/src/http/api.ts';
+import type { RunJournal, ShownRun } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';

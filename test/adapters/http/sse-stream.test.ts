@@ -12,7 +12,7 @@ import {
   type SseStream,
   sseResponse,
   type StreamLimits,
-} from '../../../packages/gateway/src/http/sse-stream.ts';
+} from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openSse } from '../../support/sse-client.ts';
 

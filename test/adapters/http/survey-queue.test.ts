@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SurveyQueue } from '../../../packages/gateway/src/http/survey-queue.ts';
+import { SurveyQueue } from '../../../packages/gateway/src/http/inbox/survey-queue.ts';
 
 /** A queue with a clock of its own, and computations that end when the test says so. */
 function queueInTest() {

@@ -1,6 +1,6 @@
 /** For whom a row says that a request waits: for those whose approval the run would count. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InboxPage, RequestView } from '../../../packages/gateway/src/http/api.ts';
+import type { InboxPage, RequestView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { once, pay } from '../../support/team.ts';

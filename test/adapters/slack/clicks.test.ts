@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { putRecord } from '../../../src/client/records.ts';
+import { putRecord } from '../../../src/client/server/records.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';

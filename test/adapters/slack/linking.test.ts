@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { getRecord, putRecord, removeRecord } from '../../../src/client/records.ts';
+import { getRecord, putRecord, removeRecord } from '../../../src/client/server/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { startGateway } from '../../../packages/gateway/src/index.ts';

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
-import { auditedRun } from '../../../src/client/audited-run.ts';
+import { auditedRun } from '../../../src/client/audit/audited-run.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { unreadPayload } from '../../../src/connection/unread-payload.ts';
 import type { Fact } from '../../../src/core/events/history-event.ts';

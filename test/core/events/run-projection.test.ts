@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HistoryReader } from '../../../src/client/read-history-event.ts';
+import { HistoryReader } from '../../../src/client/history/read-history-event.ts';
 import { projectHistories } from '../../support/read-histories.ts';
 import type { HistoryEvent } from '../../../src/core/events/history-event.ts';
 import type { RecordedEvent } from '../../../src/core/events/run-event.ts';

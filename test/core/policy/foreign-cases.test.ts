@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSubject, trialsOf } from '../../../packages/cli/src/described-call.ts';
+import { readSubject, trialsOf } from '../../../packages/cli/src/policy/described-call.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';

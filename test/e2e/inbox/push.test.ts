@@ -7,7 +7,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { askingMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { pushAppOf, webPushChannel } from '../../../src/adapters/web-push/web-push-channel.ts';
 import { type Subscriptions, subscriptionsOf } from '../../../src/adapters/web-push/subscriptions.ts';
-import { recordsOf } from '../../../src/client/records.ts';
+import { recordsOf } from '../../../src/client/server/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roles } from '../../../packages/gateway/src/http/principal.ts';
+import { roles } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openLink } from '../../support/link.ts';

@@ -1,15 +1,15 @@
 import { APICallError } from '@ai-sdk/provider';
-import { idempotencyKeyOf } from '../../../packages/gateway/src/http/idempotency-key.ts';
+import { idempotencyKeyOf } from '../../../packages/gateway/src/http/shapes/idempotency-key.ts';
 import { localPath, tokenPage } from '../../../packages/gateway/src/http/identity/login-page.ts';
 import { personName } from '../../../packages/gateway/src/http/identity/person-name.ts';
 import { findToken } from '../../../packages/gateway/src/http/identity/token-list.ts';
 import { parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
-import { wantsHtml } from '../../../packages/gateway/src/http/html-response.ts';
-import { isRole } from '../../../packages/gateway/src/http/principal.ts';
-import { readRowFacts } from '../../../packages/gateway/src/http/row-facts.ts';
-import { senderAddress } from '../../../packages/gateway/src/http/sender-address.ts';
+import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
+import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
+import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
+import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
-import { frameOf } from '../../../packages/gateway/src/http/sse-stream.ts';
+import { frameOf } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
@@ -77,18 +77,18 @@ export const edgeInputs: Inputs = {
   'models/unreadable-answer.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
   'packages/gateway/src/http/chat/chat-thread.ts parseAnswerId': parseAnswerId,
   'packages/gateway/src/http/chat/chat-thread.ts turnOf': (text) => turnOf(pieces(text)),
-  'packages/gateway/src/http/html-response.ts wantsHtml': {
+  'packages/gateway/src/http/responses/html-response.ts wantsHtml': {
     most: longestHeader,
     runs: [withHeader('accept', wantsHtml)],
   },
-  'packages/gateway/src/http/idempotency-key.ts idempotencyKeyOf': (text) =>
+  'packages/gateway/src/http/shapes/idempotency-key.ts idempotencyKeyOf': (text) =>
     idempotencyKeyOf({ key: 'a' } as never, text, text),
   'packages/gateway/src/http/identity/login-page.ts localPath': [localPath, (text) => localPath(`/${text}`)],
   'packages/gateway/src/http/identity/login-page.ts tokenPage': tokenPage,
   'packages/gateway/src/http/identity/person-name.ts personName': personName,
   'packages/gateway/src/http/identity/token-list.ts findToken': (text) => findToken([], text),
-  'packages/gateway/src/http/principal.ts isRole': isRole,
-  'packages/gateway/src/http/row-facts.ts readRowFacts': {
+  'packages/gateway/src/http/identity/principal.ts isRole': isRole,
+  'packages/gateway/src/http/inbox/row-facts.ts readRowFacts': {
     places: 12,
     runs: [
       (text) => readRowFacts([{ ...cardRequest({ sentence: text }), requestId }], 'ticket-8'),
@@ -96,7 +96,7 @@ export const edgeInputs: Inputs = {
       ...values((value) => readRowFacts(value, 'ticket-8')),
     ],
   },
-  'packages/gateway/src/http/sender-address.ts senderAddress': {
+  'packages/gateway/src/http/server/sender-address.ts senderAddress': {
     most: longestHeader,
     runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],
   },
@@ -109,7 +109,7 @@ export const edgeInputs: Inputs = {
     most: longestHeader,
     runs: [withHeader('host', (one) => otherLoopbackName({ ...site, publicUrl: 'http://localhost' }, one))],
   },
-  'packages/gateway/src/http/sse-stream.ts frameOf': values((value) => frameOf('a', value)),
+  'packages/gateway/src/http/streams/sse-stream.ts frameOf': values((value) => frameOf('a', value)),
   'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
     legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
   'adapters/webhook/read-answer.ts readAnswer': [

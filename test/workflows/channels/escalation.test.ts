@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { journalIn } from '../../../src/client/written-by-gate.ts';
+import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';

@@ -4,7 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
-import { journalIn } from '../../../src/client/written-by-gate.ts';
+import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import type { ApprovalDetails, ApprovalRequest, Grant, Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createReviewerKey } from '../../../src/client/reviewer-key.ts';
-import { signDecision } from '../../../src/client/sign-message.ts';
+import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { signDecision } from '../../../src/client/send/sign-message.ts';
 import type { Decision, Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';

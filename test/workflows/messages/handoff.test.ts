@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../../bench/event-counts.ts';
 import type { JournalEntry, Message } from '../../../src/contract.ts';
-import { journalIn } from '../../../src/client/written-by-gate.ts';
+import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { last, pay, rule, team, yes, type TeamPolicies } from '../../support/team.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { journalIn } from '../../../src/client/written-by-gate.ts';
+import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
-import { recordBySignal } from '../../../src/client/record-by-signal.ts';
+import { recordBySignal } from '../../../src/client/send/record-by-signal.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';

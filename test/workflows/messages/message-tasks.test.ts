@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { temporal } from '@temporalio/proto';
-import { journalIn } from '../../../src/client/written-by-gate.ts';
+import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';

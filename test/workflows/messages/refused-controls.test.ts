@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/reviewer-key.ts';
+import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';

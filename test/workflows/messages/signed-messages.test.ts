@@ -1,8 +1,8 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReviewerKey } from '../../../src/client/reviewer-key.ts';
-import { signDecision, signMessage, type SigningOptions } from '../../../src/client/sign-message.ts';
+import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';

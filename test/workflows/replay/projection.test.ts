@@ -262,13 +262,13 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
     for (const [, specifier] of imports) visit(join(path, '..', specifier!));
   };
   const source = (file: string): string => fileURLToPath(new URL(`../../../src/${file}`, import.meta.url));
-  visit(source('client/read-history-event.ts'));
+  visit(source('client/history/read-history-event.ts'));
   visit(source('core/ledger/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
-    'client/event-payloads.ts',
-    'client/read-history-event.ts',
-    'client/read-payload.ts',
-    'client/written-by-gate.ts',
+    'client/history/event-payloads.ts',
+    'client/history/read-history-event.ts',
+    'client/server/read-payload.ts',
+    'client/history/written-by-gate.ts',
     'codec/plain-payload-converter.ts',
     'contract.ts',
     'core/audit/merkle.ts',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { evidenceOf } from '../../../src/client/evidence-of.ts';
+import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import { readExecutions } from '../../support/read-histories.ts';
 import { evidenceOfParts, evidenceParts } from '../../../src/core/audit/evidence-parts.ts';
 import { rulingsOf } from '../../../src/core/audit/rulings-of.ts';

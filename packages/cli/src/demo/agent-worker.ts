@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { countersignFolder } from '../countersign-folder.ts';
+import { countersignFolder } from '../base/countersign-folder.ts';
 import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 
 export interface AgentWorker {

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { countersignFolder } from '../countersign-folder.ts';
+import { countersignFolder } from '../base/countersign-folder.ts';
 
 /** One sentence about why a module does not load, with the line of the user's code where that is known. */
 export function loadFault(error: unknown): string {

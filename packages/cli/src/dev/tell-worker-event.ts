@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { escapeText } from 'countersign/base';
-import type { Output } from '../output.ts';
+import type { Output } from '../base/output.ts';
 import type { WorkerEvent } from './reloading-worker.ts';
 
 /** One line about what happens to the worker: on standard output for programs, mostly on standard error for people. */

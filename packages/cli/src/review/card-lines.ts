@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { cardOf, headings, renderTerminal, wrapText, cardDigest, chosenScope, type Card } from 'countersign/card';
-import type { Output } from '../output.ts';
-import { rowFacts } from '../row-view.ts';
+import type { Output } from '../base/output.ts';
+import { rowFacts } from '../inbox/row-view.ts';
 import type { OpenCard } from './review-state.ts';
 
 /** Colours a text, if the terminal has colours. */

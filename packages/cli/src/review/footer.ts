@@ -1,6 +1,6 @@
 import { escapeText } from 'countersign/base';
 import type { Settlement } from 'countersign/client';
-import { wrap } from '../fit-text.ts';
+import { wrap } from '../base/fit-text.ts';
 import { isArmed } from './arming.ts';
 import { breakLine, type Styling } from './card-lines.ts';
 import { skippedCount, standingOf } from './card-state.ts';

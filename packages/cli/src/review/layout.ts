@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { formatDuration, escapeText } from 'countersign/base';
-import { renderChanges } from '../argument-changes.ts';
-import { truncate } from '../fit-text.ts';
-import type { Output } from '../output.ts';
+import { renderChanges } from '../answers/argument-changes.ts';
+import { truncate } from '../base/fit-text.ts';
+import type { Output } from '../base/output.ts';
 import { leastSize } from './arming.ts';
 import { breakLine, cardLines, type Styling } from './card-lines.ts';
 import { skippedCount, standingOf, waitingRows } from './card-state.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalFilter, ApprovalSummary } from 'countersign/client';
-import { reviewerOf } from '../reviewer.ts';
+import { reviewerOf } from '../base/reviewer.ts';
 import type { Styling } from './card-lines.ts';
 import { standingOf } from './card-state.ts';
 import { frameOf } from './layout.ts';

@@ -1,7 +1,7 @@
 import { escapeText, isProblemError } from 'countersign/base';
 import type { CountersignClient, Receipt, Viewed } from 'countersign/client';
-import { type ReviewerOptions, reviewerOf } from '../reviewer.ts';
-import { type SignerOptions, signerOf } from '../signer.ts';
+import { type ReviewerOptions, reviewerOf } from '../base/reviewer.ts';
+import { type SignerOptions, signerOf } from '../base/signer.ts';
 import { shownDigest } from './card-lines.ts';
 import type { Answer, Notice, OpenCard } from './review-state.ts';
 

@@ -1,22 +1,22 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import { ProblemError } from 'countersign/base';
-import { limitConcurrency } from './limit-concurrency.ts';
-import { noSuchRoute } from './allowed-methods.ts';
-import { browserGuard } from './browser-guard.ts';
+import { limitConcurrency } from './server/limit-concurrency.ts';
+import { noSuchRoute } from './server/allowed-methods.ts';
+import { browserGuard } from './server/browser-guard.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { HttpEnv } from './http-env.ts';
 import { personName } from './identity/person-name.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from './identity/principal.ts';
 import {
   errorResponse,
   isRefusedInput,
   problemOf,
   problemResponse,
   unauthenticatedResponse,
-} from './problem-response.ts';
-import { limitUnproven, rateLimit } from './rate-limit.ts';
-import { refuseInput } from './refuse-input.ts';
+} from './responses/problem-response.ts';
+import { limitUnproven, rateLimit } from './server/rate-limit.ts';
+import { refuseInput } from './shapes/refuse-input.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
 import { approvalRoutes } from './routes/approvals.ts';
@@ -35,7 +35,7 @@ import { runEventRoutes } from './routes/run-events.ts';
 import { runRoutes } from './routes/runs.ts';
 import { slackRoutes } from './routes/slack.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
-import { securityHeaders } from './security-headers.ts';
+import { securityHeaders } from './server/security-headers.ts';
 
 const allRoutes = [
   healthRoutes,

@@ -1,9 +1,9 @@
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
-import type { Authenticator } from './authenticator.ts';
+import type { Authenticator } from './identity/authenticator.ts';
 import type { IdentityService } from './identity/identity-service.ts';
-import type { GatewayLimits } from './limits.ts';
-import type { SenderAddress } from './sender-address.ts';
+import type { GatewayLimits } from './server/limits.ts';
+import type { SenderAddress } from './server/sender-address.ts';
 import type { Site } from './site.ts';
 
 /** What all routes of one gateway share. */

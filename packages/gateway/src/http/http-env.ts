@@ -1,5 +1,5 @@
 import type { Decision } from 'countersign/client';
-import type { Principal } from './principal.ts';
+import type { Principal } from './identity/principal.ts';
 
 /** What middleware adds to a request. */
 export interface HttpEnv {

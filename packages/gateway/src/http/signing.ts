@@ -1,7 +1,7 @@
 import { isProblemError } from 'countersign/base';
 import type { Signer, Receipt } from 'countersign/client';
 import type { GatewayContext } from './gateway-context.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from './identity/principal.ts';
 
 /**
  * The key with which the gateway signs a principal's messages, so that their name counts as verified. Undefined for a

@@ -5,16 +5,16 @@ import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
 import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { Authenticator } from './identity/authenticator.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { Identity } from './identity/identity.ts';
 import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
-import { type GatewayLimits, defaultLimits } from './limits.ts';
-import { localAuthenticator } from './local-authenticator.ts';
-import { senderAddress } from './sender-address.ts';
+import { type GatewayLimits, defaultLimits } from './server/limits.ts';
+import { localAuthenticator } from './identity/local-authenticator.ts';
+import { senderAddress } from './server/sender-address.ts';
 import { type Site, siteOf } from './site.ts';
-import { stopServer } from './stop-server.ts';
-import { createHttpServer } from './http-server.ts';
+import { stopServer } from './server/stop-server.ts';
+import { createHttpServer } from './server/http-server.ts';
 
 /** Options of `startGateway`. */
 export interface GatewayOptions {

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import type { Role } from '../http/principal.ts';
+import type { Role } from '../http/identity/principal.ts';
 import { matchPath, type PathParams } from './state/match-path.ts';
 import type { ViewProps } from './view-props.ts';
 import { InboxView } from './views/inbox.tsx';

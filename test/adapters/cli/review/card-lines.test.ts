@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { expect, test } from 'vitest';
 import { cardLines, requiredLines } from '../../../../packages/cli/src/review/card-lines.ts';
 import type { OpenCard } from '../../../../packages/cli/src/review/review-state.ts';
-import type { Style } from '../../../../packages/cli/src/output.ts';
+import type { Style } from '../../../../packages/cli/src/base/output.ts';
 import { cardRequest } from '../../../core/card/sample-requests.ts';
 import { listedRow } from '../support.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/security-headers.ts';
+import { contentSecurityPolicy } from '../../../../packages/gateway/src/http/server/security-headers.ts';
 import type { GatewayOptions } from '../../../../packages/gateway/src/index.ts';
 import { startGateway } from '../../../../packages/gateway/src/index.ts';
-import { createReviewerKey } from '../../../../src/client/reviewer-key.ts';
+import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';

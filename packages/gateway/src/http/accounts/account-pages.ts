@@ -1,8 +1,8 @@
 import type { ChatAccount } from 'countersign/channels';
 import { visibleText } from 'countersign/base';
 import { escapeHtml } from 'countersign/card';
-import { htmlResponse } from '../html-response.ts';
-import type { Principal } from '../principal.ts';
+import { htmlResponse } from '../responses/html-response.ts';
+import type { Principal } from '../identity/principal.ts';
 import { linkDays } from './linked-accounts.ts';
 
 /** Asks the person who is signed in whether a Slack account is theirs. Showing the page links nothing. */

@@ -3,9 +3,9 @@ import type { ChatGateway } from 'countersign/channels';
 import { ProblemError } from 'countersign/base';
 import type { Decision } from 'countersign/client';
 import type { GatewayContext } from '../gateway-context.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { isPermitted, permissions } from '../permissions.ts';
-import type { Principal } from '../principal.ts';
+import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
+import { isPermitted, permissions } from '../identity/permissions.ts';
+import type { Principal } from '../identity/principal.ts';
 import { sendAs } from '../signing.ts';
 import type { LinkedAccounts } from './linked-accounts.ts';
 

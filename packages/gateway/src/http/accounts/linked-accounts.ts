@@ -4,7 +4,7 @@ import { ProblemError, type JsonObject } from 'countersign/base';
 import type { Session } from 'countersign/client';
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { Credential } from '../identity/sessions.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../identity/principal.ts';
 
 /** Which account of a chat service belongs to whom, as people have confirmed. */
 export interface LinkedAccounts {

@@ -1,4 +1,4 @@
-import { problemOf } from '../problem-response.ts';
+import { problemOf } from '../responses/problem-response.ts';
 import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
 import type { RunAgentInput } from './ag-ui-input.ts';
 import { SnapshotMessages } from './snapshot-messages.ts';

@@ -1,5 +1,5 @@
 import { parseJson } from 'countersign/json';
-import { problemOf } from '../problem-response.ts';
+import { problemOf } from '../responses/problem-response.ts';
 import type { SeenItems } from './seen-run.ts';
 import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
 

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { problemOf } from '../problem-response.ts';
-import { sseResponse } from '../sse-stream.ts';
+import { problemOf } from '../responses/problem-response.ts';
+import { sseResponse } from '../streams/sse-stream.ts';
 
 const encoder = new TextEncoder();
 /** A comment, because the parsers of front ends take every event for one of their protocol. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { keyedStart } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../identity/principal.ts';
 
 /** A thread of one person with one agent. */
 export interface ChatThread {

@@ -1,7 +1,7 @@
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import type { GatewayContext } from '../gateway-context.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
 import type { SeenItems } from './seen-run.ts';
 import { followChat } from './chat-run.ts';

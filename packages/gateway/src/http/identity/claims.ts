@@ -1,5 +1,5 @@
 import { isObject, ProblemError, nfc } from 'countersign/base';
-import { roles, type Role } from '../principal.ts';
+import { roles, type Role } from './principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 import { personName } from './person-name.ts';
 

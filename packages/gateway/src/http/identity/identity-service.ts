@@ -1,7 +1,7 @@
 import { createSeals, type Seals } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
-import type { Authenticator } from '../authenticator.ts';
-import type { Principal } from '../principal.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { Principal } from './principal.ts';
 import { createCookies, type Cookies } from './cookies.ts';
 import type { Identity } from './identity.ts';
 import { openId, type OpenId } from './open-id.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationBetween, instantMs } from 'countersign/adapter';
 import { isLoopbackHost } from '../site.ts';
-import { roles } from '../principal.ts';
+import { roles } from './principal.ts';
 import { personName } from './person-name.ts';
 
 const text = z.string().min(1, 'must not be empty').max(500, 'must have at most 500 characters');

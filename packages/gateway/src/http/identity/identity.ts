@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Role } from '../principal.ts';
+import type { Role } from './principal.ts';
 import type { TokenEntry } from './token-list.ts';
 
 /** How a gateway finds out who sends a request, as an identity file says (docs/identity.md). It prints no secret. */

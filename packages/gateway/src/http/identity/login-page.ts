@@ -1,7 +1,7 @@
 import type { Problem } from 'countersign/base';
 import { escapeHtml } from 'countersign/card';
-import { htmlResponse } from '../html-response.ts';
-import { problemStatus } from '../problem-status.ts';
+import { htmlResponse } from '../responses/html-response.ts';
+import { problemStatus } from '../responses/problem-status.ts';
 
 /** Where a browser goes after signing in, by default. */
 export const homePath = '/inbox/';

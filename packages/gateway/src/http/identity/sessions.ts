@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import type { Seals } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
-import { isRole, type Principal } from '../principal.ts';
+import { isRole, type Principal } from './principal.ts';
 import type { Person } from './claims.ts';
 import type { Cookies } from './cookies.ts';
 import { findHash, type TokenEntry } from './token-list.ts';

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Role } from '../principal.ts';
+import type { Role } from './principal.ts';
 
 /** A bearer token of the identity file, and its permissions. Only the SHA-256 of a token is kept. */
 export interface TokenEntry {

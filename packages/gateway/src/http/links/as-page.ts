@@ -1,6 +1,6 @@
 import { isProblemError } from 'countersign/base';
-import { wantsHtml } from '../html-response.ts';
-import { problemOf } from '../problem-response.ts';
+import { wantsHtml } from '../responses/html-response.ts';
+import { problemOf } from '../responses/problem-response.ts';
 import { linkProblemPage } from './link-page.ts';
 
 /** Answers a browser with a page also if that is a refusal. */

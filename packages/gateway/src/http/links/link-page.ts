@@ -1,8 +1,8 @@
 import { visibleText, nfc, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import { htmlResponse } from '../html-response.ts';
-import { problemStatus } from '../problem-status.ts';
+import { htmlResponse } from '../responses/html-response.ts';
+import { problemStatus } from '../responses/problem-status.ts';
 
 /** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {

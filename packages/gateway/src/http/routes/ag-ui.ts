@@ -4,13 +4,13 @@ import { answerOf, runAgentInput, seenItems, userTexts } from '../chat/ag-ui-inp
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
 import { parseAnswerId } from '../chat/chat-thread.ts';
 import { openChat } from '../chat/open-chat.ts';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { principalOf } from '../principal-of.ts';
-import { body } from '../input-shapes.ts';
-import { refuseInput } from '../refuse-input.ts';
-import { json, text } from '../response-shapes.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { body } from '../shapes/input-shapes.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
+import { json, text } from '../shapes/response-shapes.ts';
 
 const agentName = z.object({ agent: z.string().min(1).max(200) });
 

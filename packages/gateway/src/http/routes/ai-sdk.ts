@@ -3,13 +3,13 @@ import { uiChunks } from '../chat/ai-sdk-chunks.ts';
 import { answersOf, chatRequest, isUserLast, seenItems, userTexts } from '../chat/ai-sdk-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
 import { openChat } from '../chat/open-chat.ts';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { principalOf } from '../principal-of.ts';
-import { body } from '../input-shapes.ts';
-import { refuseInput } from '../refuse-input.ts';
-import { text } from '../response-shapes.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { body } from '../shapes/input-shapes.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
+import { text } from '../shapes/response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {
   summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',

@@ -2,15 +2,15 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from 'countersign/adapter';
 import { cardDigest, cardOf, scopeSteps } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import type { InboxPage, RequestView } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { InboxPage, RequestView } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { InboxRows } from '../inbox-rows.ts';
-import { principalOf } from '../principal-of.ts';
-import { inboxPage, json, requestView } from '../response-shapes.ts';
-import { inRun, requestParams, wholeNumber } from '../input-shapes.ts';
-import { waitsForOne } from '../waits-for.ts';
+import { InboxRows } from '../inbox/inbox-rows.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
+import { inRun, requestParams, wholeNumber } from '../shapes/input-shapes.ts';
+import { waitsForOne } from '../inbox/waits-for.ts';
 
 const filter = z.strictObject({
   tool: z.string().max(200).optional(),

@@ -2,12 +2,12 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
-import { json, receipt } from '../response-shapes.ts';
-import { defineRoute } from '../define-route.ts';
+import { json, receipt } from '../shapes/response-shapes.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { body, channelAnswer, inRun } from '../input-shapes.ts';
-import { refuseInput } from '../refuse-input.ts';
+import { body, channelAnswer, inRun } from '../shapes/input-shapes.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
 
 /** Answers of channels whose receivers post them. Nobody signs in: the channel checks each answer itself. */
 export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenAPIHono<HttpEnv> {

@@ -2,15 +2,15 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from 'countersign/adapter';
 import { redacted } from 'countersign/audit';
 import type { Receipt, SetPolicyMessage } from 'countersign/client';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { linesResponse } from '../lines-response.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { principalOf } from '../principal-of.ts';
-import { requireUserOf } from '../session-sender.ts';
+import { linesResponse } from '../responses/lines-response.ts';
+import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { requireUserOf } from '../identity/session-sender.ts';
 import { sendAs } from '../signing.ts';
-import { grantList, json, receipt, text } from '../response-shapes.ts';
+import { grantList, json, receipt, text } from '../shapes/response-shapes.ts';
 import {
   body,
   idempotencyHeader,
@@ -19,7 +19,7 @@ import {
   reasonBody,
   runParams,
   shortReason,
-} from '../input-shapes.ts';
+} from '../shapes/input-shapes.ts';
 
 const done = (description: string) => ({ 200: json(receipt, description) });
 const params = runParams;

@@ -2,16 +2,16 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { inParallel, requireGated } from 'countersign/adapter';
 import { isProblemError } from 'countersign/base';
 import type { Decision, Receipt } from 'countersign/client';
-import type { Receipts } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { Receipts } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { principalOf } from '../principal-of.ts';
-import { refuseInput } from '../refuse-input.ts';
+import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
 import { sendAllAs, sendAs } from '../signing.ts';
-import { json, receipt, receipts } from '../response-shapes.ts';
-import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../input-shapes.ts';
+import { json, receipt, receipts } from '../shapes/response-shapes.ts';
+import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../shapes/input-shapes.ts';
 
 const approve = defineRoute('POST /approve/{requestId}', {
   summary: 'Answer one request',

@@ -1,10 +1,10 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { problemResponse } from '../problem-response.ts';
-import { readiness } from '../readiness.ts';
-import { json } from '../response-shapes.ts';
+import { problemResponse } from '../responses/problem-response.ts';
+import { readiness } from './readiness.ts';
+import { json } from '../shapes/response-shapes.ts';
 
 const health = z.object({ status: z.literal('ok') }).openapi('Health');
 const ok = (description: string) => ({ 200: json(health, description) });

@@ -1,18 +1,18 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ProblemError, isProblemError } from 'countersign/base';
-import type { Me } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { Me } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { wantsHtml } from '../html-response.ts';
+import { wantsHtml } from '../responses/html-response.ts';
 import { failedSignInPage, localPath, tokenPage } from '../identity/login-page.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { PendingLogin } from '../identity/open-id.ts';
-import { isPermitted, permissions } from '../permissions.ts';
-import { roles } from '../principal.ts';
-import { problemOf } from '../problem-response.ts';
-import { json, page } from '../response-shapes.ts';
+import { isPermitted, permissions } from '../identity/permissions.ts';
+import { roles } from '../identity/principal.ts';
+import { problemOf } from '../responses/problem-response.ts';
+import { json, page } from '../shapes/response-shapes.ts';
 import { signerFor } from '../signing.ts';
 import { otherLoopbackName } from '../site.ts';
 

@@ -1,11 +1,11 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { InboxFeed } from '../inbox-feed.ts';
-import { principalOf } from '../principal-of.ts';
-import { text } from '../response-shapes.ts';
-import { frameOf, sseResponse } from '../sse-stream.ts';
+import { InboxFeed } from '../inbox/inbox-feed.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { text } from '../shapes/response-shapes.ts';
+import { frameOf, sseResponse } from '../streams/sse-stream.ts';
 
 const route = defineRoute('GET /approvals/events', {
   summary: 'The inbox as it changes',

@@ -1,8 +1,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { builtInbox } from '../built-inbox.ts';
+import { builtInbox } from '../inbox/built-inbox.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { type InboxAsset, readAssets } from '../inbox-assets.ts';
+import { type InboxAsset, readAssets } from '../inbox/inbox-assets.ts';
 
 type Encoding = 'br' | 'gzip';
 

@@ -2,19 +2,19 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated, decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from 'countersign/adapter';
 import { ProblemError, nfc } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
-import { json, page } from '../response-shapes.ts';
-import type { MadeLink } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import { json, page } from '../shapes/response-shapes.ts';
+import type { MadeLink } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import { personName } from '../identity/person-name.ts';
-import { body, digest, inRun, requestParams } from '../input-shapes.ts';
+import { body, digest, inRun, requestParams } from '../shapes/input-shapes.ts';
 import { asPage } from '../links/as-page.ts';
 import { answeredPage, earlierPage, questionPage } from '../links/link-page.ts';
-import type { Principal } from '../principal.ts';
-import { principalOf } from '../principal-of.ts';
-import { refuseInput } from '../refuse-input.ts';
+import type { Principal } from '../identity/principal.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
 import { ownOrigin } from '../site.ts';
 
 const linkBody = z.strictObject({

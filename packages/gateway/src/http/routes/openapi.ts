@@ -1,8 +1,8 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { type OpenApiDocument, openApiDocument } from '../openapi-document.ts';
-import { json } from '../response-shapes.ts';
+import { type OpenApiDocument, openApiDocument } from '../shapes/openapi-document.ts';
+import { json } from '../shapes/response-shapes.ts';
 
 const document = defineRoute('GET /openapi.json', {
   summary: 'This document',

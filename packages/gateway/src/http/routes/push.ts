@@ -2,13 +2,13 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { recordsOf } from 'countersign/adapter';
 import type { PushApp } from 'countersign/channels';
 import { ProblemError } from 'countersign/base';
-import { defineRoute } from '../define-route.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { body, pushEndpoint, pushSubscription } from '../input-shapes.ts';
-import type { Principal } from '../principal.ts';
-import { principalOf } from '../principal-of.ts';
-import { refuseInput } from '../refuse-input.ts';
+import { body, pushEndpoint, pushSubscription } from '../shapes/input-shapes.ts';
+import type { Principal } from '../identity/principal.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { refuseInput } from '../shapes/refuse-input.ts';
 
 const subscribe = defineRoute('POST /push/subscribe', {
   summary: 'Send requests that wait for you to this browser, also while no inbox is open in it',

@@ -1,13 +1,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { coveredCalls, requireGated } from 'countersign/adapter';
-import type { Matches } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { Matches } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { principalOf } from '../principal-of.ts';
+import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
+import { principalOf } from '../identity/principal-of.ts';
 import { sendAs } from '../signing.ts';
-import { json, matches, receipt } from '../response-shapes.ts';
+import { json, matches, receipt } from '../shapes/response-shapes.ts';
 import {
   body,
   delegateBody,
@@ -16,7 +16,7 @@ import {
   inRun,
   matchesBody,
   requestParams,
-} from '../input-shapes.ts';
+} from '../shapes/input-shapes.ts';
 
 const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
 

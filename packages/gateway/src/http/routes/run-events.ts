@@ -1,12 +1,12 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated, openWatch } from 'countersign/adapter';
 import type { CountersignClient, RecordedEvent, RunEvent } from 'countersign/client';
-import type { RunEvents } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { RunEvents } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { problemOf } from '../problem-response.ts';
-import { frameOf, isHead, type SseStream, sseResponse } from '../sse-stream.ts';
+import { problemOf } from '../responses/problem-response.ts';
+import { frameOf, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
 
 /** The most events of one list, and the characters after which none is added. */
 const mostListed = 1_000;

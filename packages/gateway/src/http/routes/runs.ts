@@ -1,18 +1,18 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { listedStatuses, requireGated } from 'countersign/adapter';
 import { ProblemError, nfc, type JsonObject } from 'countersign/base';
-import type { RunList, ShownRun, StartedRun } from '../api.ts';
-import { checkPolicy } from '../check-policy.ts';
-import { defineRoute } from '../define-route.ts';
+import type { RunList, ShownRun, StartedRun } from '../inbox/api.ts';
+import { checkPolicy } from '../shapes/check-policy.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import type { Principal } from '../principal.ts';
-import { isUserOf } from '../session-sender.ts';
-import { shownRun } from '../shown-run.ts';
-import { principalOf } from '../principal-of.ts';
-import { json, runJournal, runList, runView, startedRun } from '../response-shapes.ts';
-import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../input-shapes.ts';
+import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
+import type { Principal } from '../identity/principal.ts';
+import { isUserOf } from '../identity/session-sender.ts';
+import { shownRun } from '../shapes/shown-run.ts';
+import { principalOf } from '../identity/principal-of.ts';
+import { json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
+import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../shapes/input-shapes.ts';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',

@@ -1,13 +1,13 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { surveyDecisions, type Survey } from 'countersign/adapter';
 import { decisionStatistics, policyInForce } from 'countersign/audit';
-import type { Covered, PresentPolicy, Statistics } from '../api.ts';
-import { defineRoute } from '../define-route.ts';
+import type { Covered, PresentPolicy, Statistics } from '../inbox/api.ts';
+import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { json } from '../response-shapes.ts';
-import { presentPolicyShape, statisticsShape } from '../statistics-shapes.ts';
-import { SurveyQueue } from '../survey-queue.ts';
+import { json } from '../shapes/response-shapes.ts';
+import { presentPolicyShape, statisticsShape } from '../shapes/statistics-shapes.ts';
+import { SurveyQueue } from '../inbox/survey-queue.ts';
 
 const minuteMs = 60_000;
 const defaultSpanMs = 7 * 24 * 60 * minuteMs;

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from 'countersign/client';
-import type { RunEvents } from '../../http/api.ts';
+import type { RunEvents } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from './fetch-json.ts';
 
 /** What has happened in a run so far. */

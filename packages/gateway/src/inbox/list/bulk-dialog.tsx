@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
-import type { BatchBody, InboxRow, Receipts } from '../../http/api.ts';
+import type { BatchBody, InboxRow, Receipts } from '../../http/inbox/api.ts';
 import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';

@@ -1,5 +1,5 @@
 import type { Receipt } from 'countersign/client';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { Modal } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/request-key.ts';

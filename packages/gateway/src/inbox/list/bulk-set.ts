@@ -1,4 +1,4 @@
-import type { InboxRow, RequestView } from '../../http/api.ts';
+import type { InboxRow, RequestView } from '../../http/inbox/api.ts';
 import { whyNotApprove } from '../request/why-not-approve.ts';
 
 /** A selected request: with its card if one was read, and why it is left out of the answer. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { visibleText } from 'countersign/base';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { Icon } from '../parts/icon.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { type Filters, noFilters, readFilters, valuesOf, writeFilters } from './filters.ts';

@@ -1,4 +1,4 @@
-import type { InboxRow, WaitsFor } from '../../http/api.ts';
+import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 
 /** Which open requests are shown. An empty text shows all. */
 export interface Filters {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { InboxPage } from '../../http/api.ts';
+import type { InboxPage } from '../../http/inbox/api.ts';
 import { getJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 import { Foreign } from '../parts/shown-text.tsx';

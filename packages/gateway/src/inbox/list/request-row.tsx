@@ -1,5 +1,5 @@
 import { visibleText } from 'countersign/base';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { TimeLeft } from '../parts/time-left.tsx';
 import { requestHref } from '../state/location.ts';

@@ -1,4 +1,4 @@
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 
 /** The sentence of a request's card; before a worker has answered, what the list knows of the call. */

@@ -1,4 +1,4 @@
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { requestKey } from '../state/request-key.ts';
 
 /**

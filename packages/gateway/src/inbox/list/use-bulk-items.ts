@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { InboxRow, RequestView } from '../../http/api.ts';
+import type { InboxRow, RequestView } from '../../http/inbox/api.ts';
 import { apiPath, getJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 import { type BulkItem, readItem, whyLeftOut } from './bulk-set.ts';

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { navigate, requestHref } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 

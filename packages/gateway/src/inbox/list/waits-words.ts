@@ -1,4 +1,4 @@
-import type { WaitsFor } from '../../http/api.ts';
+import type { WaitsFor } from '../../http/inbox/api.ts';
 
 /** For whom a request waits, as the inbox says it. */
 export const waitsWords: Readonly<Record<WaitsFor, string>> = {

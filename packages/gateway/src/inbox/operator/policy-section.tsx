@@ -1,5 +1,5 @@
 import type { Rule } from 'countersign/policy';
-import type { PresentPolicy } from '../../http/api.ts';
+import type { PresentPolicy } from '../../http/inbox/api.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';

@@ -1,5 +1,5 @@
 import type { ReviewerStatistics, RuleStatistics } from 'countersign/audit';
-import type { Statistics } from '../../http/api.ts';
+import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, ShareCell } from './figures.tsx';
 import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';

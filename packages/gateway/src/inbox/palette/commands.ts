@@ -1,5 +1,5 @@
 import { visibleText, shortened } from 'countersign/base';
-import type { InboxRow, Me } from '../../http/api.ts';
+import type { InboxRow, Me } from '../../http/inbox/api.ts';
 import type { AnswerName } from '../state/answer-name.ts';
 
 /** One thing that the palette can do. */

@@ -1,4 +1,4 @@
-import type { Me } from '../../http/api.ts';
+import type { Me } from '../../http/inbox/api.ts';
 import { pushState, switchPush } from '../state/push.ts';
 import { useStore } from '../state/store.ts';
 

@@ -1,4 +1,4 @@
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { requestHref } from '../state/location.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { isSameRequest, type RequestIds } from '../state/request-key.ts';

@@ -1,4 +1,4 @@
-import type { Matches } from '../../http/api.ts';
+import type { Matches } from '../../http/inbox/api.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { runHref } from '../state/location.ts';

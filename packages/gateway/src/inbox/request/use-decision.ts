@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Receipt, Viewed } from 'countersign/client';
-import type { DecisionBody } from '../../http/api.ts';
+import type { DecisionBody } from '../../http/inbox/api.ts';
 import { type ApiProblem, apiPath, asProblem, sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { isAnswerLost, sendAgain } from '../api/send-again.ts';

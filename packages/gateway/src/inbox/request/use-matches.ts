@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestedScope } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import type { Matches, MatchesBody } from '../../http/api.ts';
+import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 

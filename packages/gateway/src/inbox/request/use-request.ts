@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { decidingTexts } from 'countersign/card';
-import type { RequestView } from '../../http/api.ts';
+import type { RequestView } from '../../http/inbox/api.ts';
 import { type ApiProblem, apiPath, asProblem, getJson } from '../api/fetch-json.ts';
 import { onRequestChange } from '../state/open-requests.ts';
 import { isSameRequest } from '../state/request-key.ts';

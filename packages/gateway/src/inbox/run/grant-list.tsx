@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Grant } from 'countersign/client';
-import type { GrantList as Grants } from '../../http/api.ts';
+import type { GrantList as Grants } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';

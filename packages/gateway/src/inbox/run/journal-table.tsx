@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { JournalEntry } from 'countersign/client';
-import type { RunJournal } from '../../http/api.ts';
+import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { Moment } from '../parts/moment.tsx';

@@ -1,4 +1,4 @@
-import type { RunList } from '../../http/api.ts';
+import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 
 /** The agents of the newest runs, as suggestions of a field: no gateway knows all that its workers have. */

@@ -1,4 +1,4 @@
-import type { RunList } from '../../http/api.ts';
+import type { RunList } from '../../http/inbox/api.ts';
 
 type ListedStatus = RunList['runs'][number]['status'];
 

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from 'countersign/client';
-import type { ShownRun } from '../../http/api.ts';
+import type { ShownRun } from '../../http/inbox/api.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { TemporalLink } from '../parts/temporal-link.tsx';

@@ -1,4 +1,4 @@
-import type { Me } from '../../http/api.ts';
+import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, getJson, onUnauthenticated } from '../api/fetch-json.ts';
 import { createStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { shownName } from 'countersign/base';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 
 /** What a notification of the browser shows, and where it leads. */
 export interface NotificationTexts {

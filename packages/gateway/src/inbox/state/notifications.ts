@@ -1,4 +1,4 @@
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { announce } from './announcements.ts';
 import { hrefOf, requestHref } from './location.ts';
 import { notificationsOf } from './notification-texts.ts';

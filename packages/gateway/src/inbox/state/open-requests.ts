@@ -1,5 +1,5 @@
 import type { Problem } from 'countersign/base';
-import type { InboxEvents } from '../../http/api.ts';
+import type { InboxEvents } from '../../http/inbox/api.ts';
 import { openStream, type StreamState } from '../api/event-stream.ts';
 import { type OpenRows, withoutRow, withRow, withSnapshot } from './open-rows.ts';
 import { createStore } from './store.ts';

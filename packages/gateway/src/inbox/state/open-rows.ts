@@ -1,4 +1,4 @@
-import type { InboxPage, InboxRow } from '../../http/api.ts';
+import type { InboxPage, InboxRow } from '../../http/inbox/api.ts';
 import { isSameRequest, type RequestIds } from './request-key.ts';
 
 /** The open requests that the page knows. */

@@ -1,4 +1,4 @@
-import type { Me } from '../../http/api.ts';
+import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, sendJson } from '../api/fetch-json.ts';
 import { announce } from './announcements.ts';
 import { hrefOf } from './location.ts';

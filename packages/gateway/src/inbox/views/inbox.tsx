@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { InboxRow } from '../../http/api.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { BulkDialog } from '../list/bulk-dialog.tsx';
 import { FilterBar } from '../list/filter-bar.tsx';
 import { admits, readFilters } from '../list/filters.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Covered, PresentPolicy, Statistics } from '../../http/api.ts';
+import type { Covered, PresentPolicy, Statistics } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ShownRun } from '../../http/api.ts';
+import type { ShownRun } from '../../http/inbox/api.ts';
 import type { StreamState } from '../api/event-stream.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RunList } from '../../http/api.ts';
+import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 import { Moment } from '../parts/moment.tsx';
 import { Foreign } from '../parts/shown-text.tsx';

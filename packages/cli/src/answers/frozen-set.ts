@@ -1,0 +1,101 @@
+import { inParallel } from 'countersign/adapter';
+import { escapeJson, escapeText, isProblemError } from 'countersign/base';
+import { argumentsText } from 'countersign/card';
+import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'countersign/client';
+import { timeLeft } from '../inbox/approval-views.ts';
+import type { Output } from '../base/output.ts';
+import { readRequest } from '../base/read-request.ts';
+import { renderFields } from '../base/table.ts';
+
+/** A request as it is shown before an answer to several. */
+export interface ShownRequest extends Required<ReviewedRequest> {
+  row: ApprovalSummary;
+  /** Its arguments, escaped. */
+  text: string;
+}
+
+/** A request that gets no answer, and why: a part of a sentence. */
+export interface LeftOut {
+  row: Pick<ApprovalSummary, 'requestId' | 'workflowId'> & Partial<ApprovalSummary>;
+  why: string;
+}
+
+/** What was read at one moment: what an answer is given to, and what is left out. */
+export interface FrozenSet {
+  requests: ShownRequest[];
+  leftOut: LeftOut[];
+}
+
+/** Longer arguments are not shown among others: nobody reads them there. In characters. */
+const longestShown = 4_000;
+const readAtOnce = 8;
+
+/**
+ * Reads the requests in these rows. With `mustBeShown`, those whose arguments are not all shown are left out. A denial
+ * runs nothing, so for one the rows suffice and no run is asked.
+ */
+export async function freeze(
+  client: CountersignClient,
+  rows: readonly ApprovalSummary[],
+  { mustBeShown, isDenial }: { mustBeShown: boolean; isDenial: boolean },
+): Promise<FrozenSet> {
+  const frozen: FrozenSet = { requests: [], leftOut: [] };
+  const read = await inParallel(rows, readAtOnce, (row) => (isDenial ? asListed(row) : asRead(client, row)));
+  for (const each of read) {
+    if ('why' in each) frozen.leftOut.push(each);
+    else if (mustBeShown && each.hidden !== undefined) frozen.leftOut.push({ row: each.row, why: each.hidden });
+    else frozen.requests.push(each);
+  }
+  return frozen;
+}
+
+/** `hidden`: why not all of it is shown. */
+type Read = (ShownRequest & { hidden?: string }) | LeftOut;
+
+async function asListed(row: ApprovalSummary): Promise<Read> {
+  const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
+  const names = notShown.map((name) => `'${name}'`).join(', ');
+  const hidden = shown === 'all' ? undefined : `not all of its arguments can be read: ${names}`;
+  return { requestId, workflowId, digest, row, text: argumentsText(row), ...(hidden !== undefined && { hidden }) };
+}
+
+async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {
+  const { requestId, workflowId } = row;
+  try {
+    const read = await readRequest(client, requestId, workflowId);
+    if ('row' in read) return await asListed(read.row);
+    const { settled, shown, arguments: args, digest } = read.details;
+    if (settled !== undefined) return { row, why: `it was settled meanwhile: ${settled.outcome}` };
+    if (shown !== 'all') return { ...(await asListed(row)), digest, hidden: 'the policy hides its arguments' };
+    const text = escapeJson(args);
+    if (text.length <= longestShown) return { requestId, workflowId, digest, row, text };
+    const cut = `${text.slice(0, longestShown)}… (${text.length - longestShown} more characters)`;
+    const hidden = `its arguments have ${text.length} characters, too many to show here`;
+    return { requestId, workflowId, digest, row, text: cut, hidden };
+  } catch (error) {
+    if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+    return { row, why: error.message.replace(/\.$/, '') };
+  }
+}
+
+/** The set, with what is left out. */
+export function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, nowMs: number): string {
+  const shown = requests.map(({ row, text }, index) =>
+    [
+      output.style('bold', `${index + 1}. ${escapeText(row.toolName)}`),
+      renderFields(output, [
+        ['request', escapeText(row.requestId)],
+        ['run', escapeText(row.workflowId)],
+        ['agent', escapeText(row.agentName)],
+        ['risk', `${escapeText(row.riskLevel)} (severity ${escapeText(row.severity)})`],
+        ['reason', escapeText(row.reason)],
+        ['left', row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs)],
+        ['arguments', text],
+      ]),
+    ].join('\n'),
+  );
+  const left = leftOut.map(
+    ({ row, why }) => `left out: ${escapeText(`${row.requestId} of '${row.workflowId}', because ${why}`)}`,
+  );
+  return [...shown, ...(left.length > 0 ? [left.join('\n')] : [])].join('\n\n');
+}

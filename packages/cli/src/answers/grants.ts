@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { escapeText } from 'countersign/base';
+import type { Grant } from 'countersign/client';
+import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import { grantScope } from '../inbox/grant-scope.ts';
+import { jsonFields } from '../base/json-fields.ts';
+import type { Output } from '../base/output.ts';
+import { printReceipt } from '../base/print-receipt.ts';
+import { refuseMistyped } from '../base/refuse-mistyped.ts';
+import { UsageError } from '../base/report-error.ts';
+import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+import { renderTable } from '../base/table.ts';
+
+interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {
+  all?: boolean;
+}
+
+/** `countersign grants list|revoke`: the grants and standing denials of a run. */
+export function addGrants(program: Command): void {
+  const grants = program.command('grants').description('the grants that "always" left in a run');
+  refuseMistyped(grants, 'list');
+
+  withClientFlags(grants.command('list <run>', { isDefault: true }), jsonFields.grant)
+    .description('list the grants and standing denials of a run')
+    .action((workflowId: string, options: ClientFlags) =>
+      withClient(options, async (client, output) => {
+        const all = await client.grants(workflowId);
+        if (!output.forPeople) for (const grant of all) output.json(grant);
+        else output.line(all.length === 0 ? 'This run has no grants.' : renderGrants(output, all));
+      }),
+    );
+
+  const revoke = withClientFlags(grants.command('revoke <run> [ids...]'))
+    .description('revoke grants of a run; calls that they answered stay answered')
+    .option('--all', 'all of them');
+  withSigner(withReviewer(revoke, 'why; the audit keeps it')).action(
+    (workflowId: string, ids: string[], options: RevokeOptions) => {
+      if ((options.all === true) === ids.length > 0) {
+        throw new UsageError('Say which grants: their ids, as `countersign grants list` shows them, or --all.');
+      }
+      return withClient(options, async (client, output) => {
+        const message = { grants: ids.length > 0 ? ids : ('all' as const), ...senderOf(options) };
+        printReceipt(output, await client.revoke(workflowId, message, signerOf(options)));
+      });
+    },
+  );
+}
+
+/** Grants as a table, oldest first. */
+export function renderGrants(output: Output, grants: Grant[]): string {
+  return renderTable(
+    output,
+    ['GRANT', 'TOOL', 'ANSWER', 'SCOPE', 'USES LEFT', 'UNTIL', 'BY', 'REQUEST'],
+    grants.map(({ grantId, tool, approved, scope, usesLeft, expiresAtMs, by = [], requestId = '' }) => [
+      escapeText(grantId),
+      escapeText(tool),
+      approved ? 'approve' : 'deny',
+      grantScope(scope),
+      usesLeft === undefined ? 'any' : String(usesLeft),
+      expiresAtMs === undefined ? 'the run ends' : new Date(expiresAtMs).toISOString(),
+      by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),
+      escapeText(requestId),
+    ]),
+    { whole: ['GRANT', 'REQUEST'] },
+  );
+}

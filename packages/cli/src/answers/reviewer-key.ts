@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { escapeText } from 'countersign/base';
+import { createReviewerKey, publicKeyOf } from 'countersign/client';
+import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
+import { type Output, processOutput } from '../base/output.ts';
+import { readFault } from '../base/read-fault.ts';
+import { UsageError } from '../base/report-error.ts';
+import { readKeyFile } from '../base/signer.ts';
+
+interface KeyOptions extends CommonOptions {
+  out: string;
+  of?: string;
+}
+
+/** `countersign reviewer-key`: creates a key pair. The private key is written to a file and nowhere else. */
+export function addReviewerKey(program: Command): void {
+  withCommonOptions(program.command('reviewer-key'))
+    .description('make the key with which a reviewer signs, and print its public half, for reviewer_keys')
+    .option('--out <file>', 'where the private key goes; no file is replaced', 'reviewer-key.pem')
+    .addOption(new Option('--of <key file>', 'print the public half of a private key that exists').conflicts('out'))
+    .action(({ out, of, ...options }: KeyOptions) => {
+      const output = processOutput(options);
+      if (of === undefined) makeReviewerKey(out, output);
+      else printPublicKey(output, publicKeyOf(readKeyFile('--of', of)));
+    });
+}
+
+/** Writes a new private key to a file that must not exist yet, and prints the public key. */
+export function makeReviewerKey(file: string, output: Output): void {
+  const { publicKey, privateKey } = createReviewerKey();
+  try {
+    writeFileSync(file, privateKey, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new Error(`${file} exists already: choose another file with --out.`, { cause });
+    const fault = code === 'ENOENT' ? 'its folder does not exist' : readFault(cause);
+    throw new UsageError(`The private key cannot be written to ${file}: ${fault}.`);
+  }
+  if (output.forPeople) output.note(`${escapeText(file)} holds the private key now. Its public key:`);
+  printPublicKey(output, publicKey, { privateKeyFile: file });
+}
+
+function printPublicKey(output: Output, publicKey: string, more: { privateKeyFile?: string } = {}): void {
+  if (output.forPeople) output.line(publicKey);
+  else output.json({ publicKey, ...more });
+}

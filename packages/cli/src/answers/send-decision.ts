@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { CountersignClient, Decision } from 'countersign/client';
+import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
+import type { Output } from '../base/output.ts';
+import { printReceipt } from '../base/print-receipt.ts';
+import { requireShown } from '../base/read-request.ts';
+import { findNamed } from '../base/request-id.ts';
+import { type ReviewerOptions, reviewerOf, withReviewer } from '../base/reviewer.ts';
+import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+
+export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOptions {
+  run?: string;
+  digest?: string;
+}
+
+/** `mustBeShown`: refuse to send it if nobody could read the arguments. */
+export interface SendOptions extends DecisionOptions {
+  mustBeShown?: boolean;
+}
+
+/** What the run records of where the decision was made. */
+const viewed = { channel: 'cli' };
+
+/** Adds the flags of every command that decides one request. */
+export function withDecision(command: Command): Command {
+  const located = withClientFlags(command).option(
+    '--run <workflow id>',
+    'the run that has the request; saves a search',
+  );
+  return withSigner(withReviewer(located, 'why; the model is told the reason of a denial')).option(
+    '--digest <hex>',
+    'decide only if the request still has this digest',
+  );
+}
+
+/** Sends one decision about the request with this id, or with an id that starts so, and prints its receipt. */
+export async function sendDecision(
+  client: CountersignClient,
+  output: Output,
+  options: SendOptions,
+  decision: Pick<Decision, 'requestId' | 'approved' | 'always' | 'response' | 'modifiedArguments'>,
+): Promise<void> {
+  const { run, reason, mustBeShown = false } = options;
+  const { requestId, digest } = await findNamed(client, decision.requestId, run);
+  const reviewerId = reviewerOf(options);
+  const shownDigest = mustBeShown ? await requireShown(client, requestId, run) : undefined;
+  const receipt = await client.decide(
+    { ...decision, requestId, reason, reviewerId, viewed, digest: options.digest ?? shownDigest ?? digest },
+    { workflowId: run, ...signerOf(options) },
+  );
+  printReceipt(output, receipt);
+}

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { attributeTypes } from 'countersign/base';
+import { type CommonOptions, wholeNumber, withServerOptions } from '../base/command-line.ts';
+import { tellWorkerEvent } from './tell-worker-event.ts';
+import { configFile } from '../base/load-config.ts';
+import { type Output, processOutput } from '../base/output.ts';
+import { UsageError } from '../base/report-error.ts';
+import { requireFreePort } from '../base/require-free-port.ts';
+import { untilInterrupted } from '../base/until-interrupted.ts';
+
+interface DevOptions extends CommonOptions {
+  port: number;
+  uiPort: number;
+  gatewayPort: number;
+  db?: string;
+  taskQueue?: string;
+}
+
+/** `countersign dev [MODULE]`: the server, a worker that follows the module's files, and the gateway with the inbox. */
+export function addDev(program: Command): void {
+  const port = wholeNumber(0, 65_535);
+  withServerOptions(program.command('dev [module]'))
+    .description('run a Temporal server, a worker that restarts when its module changes, and the inbox, all in one')
+    .option('--gateway-port <n>', 'port of the gateway and its inbox; 0 takes a free one', port, 7280)
+    .option('--port <n>', 'port of the Temporal server; 0 takes a free one', port, 7233)
+    .option('--ui-port <n>', "port of Temporal's UI; 0 takes a free one", port, 8233)
+    .option('--db <file>', 'keep everything in this file across restarts (default: in memory)')
+    .option('--task-queue <name>', 'where the worker listens for runs (default: that of the module, else countersign)')
+    .action(async (module: string | undefined, options: DevOptions) => {
+      if (options.address !== undefined) {
+        throw new UsageError('`dev` starts a Temporal server of its own on 127.0.0.1: choose its port with --port.');
+      }
+      const file = configFile(module);
+      if (file === undefined) throw new UsageError('There is no countersign.config.ts or .js here: name the module.');
+      const interrupted = untilInterrupted();
+      const { CleanUp } = await import('../dev-server/clean-up.ts');
+      const cleanUp = new CleanUp();
+      try {
+        const ended = develop(file, options, cleanUp);
+        ended.catch(() => undefined); // after an interruption, what it was doing fails
+        await Promise.race([ended, interrupted]);
+      } finally {
+        await cleanUp.run();
+      }
+    });
+}
+
+/** Starts everything. Rejects when a part of it fails for good; never resolves. */
+async function develop(
+  module: string,
+  options: DevOptions,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+): Promise<never> {
+  const output = processOutput(options);
+  const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
+  cleanUp.add(() => rm(home, { recursive: true, force: true }));
+  // Also if somebody does not wait for the orderly end.
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  const server = await startServer(home, options, output, cleanUp);
+  const { address, namespace, uiUrl } = server;
+
+  const { ReloadingWorker } = await import('./reloading-worker.ts');
+  const first = Promise.withResolvers<void>();
+  const { taskQueue } = options;
+  const worker = new ReloadingWorker(
+    { module, address, namespace, taskQueue, bundle: server.bundle, forPeople: output.forPeople },
+    {
+      tell: (event) => {
+        tellWorkerEvent(event, output);
+        if (event.event === 'worker') first.resolve();
+      },
+      log: (text) => process.stderr.write(text),
+    },
+  );
+  cleanUp.add(() => worker.stop());
+  const working = worker.run();
+  // The module's codecs are the gateway's, too, so the gateway waits until the module loads.
+  await Promise.race([first.promise, working, server.ended]);
+  const gateway = await startInbox(module, { ...options, address, namespace }, uiUrl, cleanUp);
+  const url = `${gateway.url}/inbox/`;
+  if (output.forPeople) {
+    output.line(`\nInbox  ${output.style('bold', url)}`);
+    output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
+  } else output.json({ event: 'ready', url, address, namespace, uiUrl });
+  await Promise.race([working, server.ended]);
+  throw new Error('The worker is not followed any more.');
+}
+
+/** The Temporal server, and the workflow code unless the package has it bundled. */
+async function startServer(
+  home: string,
+  options: DevOptions,
+  output: Output,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+) {
+  const { attributeNamesOf } = await import('countersign/adapter');
+  const { hideOtherServers } = await import('../dev-server/hide-other-servers.ts');
+  const { startDevServer } = await import('../dev-server/start-dev-server.ts');
+  const { packageBundle } = await import('countersign/dev');
+  const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;
+  await requireFreePort(gatewayPort, '--gateway-port');
+  await requireFreePort(port, '--port');
+  await requireFreePort(uiPort, '--ui-port');
+  const attributes = attributeTypes(attributeNamesOf(undefined));
+  hideOtherServers(home);
+  if (output.forPeople) output.note('Starting the Temporal server and a worker …');
+  const starting = startDevServer({ port, uiPort, dbFile, namespace, attributes, log: (line) => output.note(line) });
+  cleanUp.add(async () => (await starting).stop());
+  const isBundled = packageBundle('plain', (sentence) => output.note(sentence)) !== undefined;
+  const [server, bundle] = await Promise.all([starting, isBundled ? undefined : writeBundle(home)]);
+  const ended = server.ended.then((): never => {
+    throw new Error('The Temporal server ended by itself.');
+  });
+  ended.catch(() => undefined); // it ends at the end, too
+  return { ...server, bundle, ended };
+}
+
+/** Bundled once, so that a worker that starts again does not wait for it. */
+async function writeBundle(home: string): Promise<string> {
+  const { bundleWorkflows } = await import('countersign/worker');
+  const { code } = await bundleWorkflows();
+  const path = join(home, 'workflows.js');
+  await writeFile(path, code);
+  return path;
+}
+
+async function startInbox(
+  module: string,
+  options: DevOptions & { address: string },
+  uiUrl: string | null,
+  cleanUp: { add(step: () => Promise<unknown>): void },
+) {
+  const { createClient } = await import('countersign/client');
+  const { clientOptions } = await import('../base/client-options.ts');
+  const { startGateway } = await import('@countersign/gateway');
+  const client = await createClient(await clientOptions({ ...options, config: module }));
+  cleanUp.add(() => client.close());
+  const gateway = await startGateway({ client, port: options.gatewayPort, temporalUi: uiUrl ?? undefined });
+  cleanUp.add(() => gateway.stop());
+  return gateway;
+}

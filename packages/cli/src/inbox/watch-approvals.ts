@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { escapeText, isProblemError } from 'countersign/base';
+import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
+import { renderInbox } from './approval-views.ts';
+import type { Output } from '../base/output.ts';
+
+/** Shows a list, or why the next one cannot be read. */
+interface View {
+  show(list: ApprovalList): void;
+  fail(problem: string): void;
+}
+
+/**
+ * Reads the list of open requests again and again until `stop` aborts. A terminal shows the present list in place;
+ * elsewhere each change is one JSON value. If the first list cannot be read, that error is thrown; later ones are reported,
+ * and watching goes on.
+ */
+export async function watchApprovals(
+  list: () => Promise<ApprovalList>,
+  output: Output,
+  { intervalMs, stop }: { intervalMs: number; stop: AbortSignal },
+): Promise<void> {
+  const view = output.forPeople ? screen(output) : changes(output);
+  view.show(await list());
+  for (;;) {
+    await sleep(intervalMs, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) return;
+    try {
+      view.show(await list());
+    } catch (error) {
+      if (stop.aborted) return; // the connection is closed
+      if (!isProblemError(error)) throw error;
+      view.fail(error.message);
+    }
+  }
+}
+
+const toTop = '\u001b[H\u001b[J';
+
+function screen(output: Output): View {
+  let last = '';
+  let inbox = '';
+  const draw = (problem: string): void => {
+    const shown = [inbox, problem, output.style('dim', 'Ctrl-C stops it.')].filter((part) => part !== '').join('\n');
+    if (shown !== last) output.line(`${toTop}${shown}`);
+    last = shown;
+  };
+  return {
+    show: (list) => {
+      // The head of the table, the number of those that are left out, and the last two lines.
+      const fitting = Math.max(1, output.height - list.unread.length - 4);
+      const approvals = list.approvals.slice(0, fitting);
+      const left = list.approvals.length - approvals.length + list.more;
+      inbox = renderInbox(output, { ...list, approvals }, Date.now());
+      if (left > 0) inbox += `\n${left} more are not shown.`;
+      draw('');
+    },
+    fail: (problem) => draw(output.style('red', escapeText(problem))),
+  };
+}
+
+/** `appeared` and `changed` with the request as it is now, `gone` as it was. A run that cannot be read counts as one. */
+function changes(output: Output): View {
+  let known = new Map<string, ApprovalSummary | UnreadRun>();
+  let problem = '';
+  return {
+    show: ({ approvals, unread, more }) => {
+      const now = new Map<string, ApprovalSummary | UnreadRun>();
+      for (const run of unread) now.set(run.workflowId, run);
+      for (const row of approvals) now.set(`${row.requestId} ${row.workflowId}`, row);
+      for (const [key, each] of known) {
+        if (now.has(key)) continue;
+        // A request that is missing from the list may still be open: its run is unread, or the list is cut.
+        const mayBeOpen = more > 0 || ('requestId' in each && now.has(each.workflowId));
+        if (mayBeOpen) now.set(key, each);
+        else output.json({ change: 'gone', ...each });
+      }
+      for (const [key, each] of now) {
+        const before = known.get(key);
+        if (before === undefined) output.json({ change: 'appeared', ...each });
+        else if (JSON.stringify(before) !== JSON.stringify(each)) output.json({ change: 'changed', ...each });
+      }
+      known = now;
+      problem = '';
+    },
+    fail: (message) => {
+      if (message !== problem) output.note(escapeText(message));
+      problem = message;
+    },
+  };
+}

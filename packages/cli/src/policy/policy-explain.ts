@@ -1,0 +1,75 @@
+import { escapeText, type JsonObject } from 'countersign/base';
+import { readJson } from 'countersign/json';
+import { explain, type Explanation } from 'countersign/policy';
+import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
+import type { Output } from '../base/output.ts';
+import { readPolicyFile, problemLines } from './policy-file.ts';
+import type { ExplainOptions } from './policy.ts';
+import { UsageError } from '../base/report-error.ts';
+import { renderFields, renderTable } from '../base/table.ts';
+
+/** The exit code is 0 for any answer, and 1 for a policy that does not load. */
+export async function explainPolicy(file: string, options: ExplainOptions, output: Output): Promise<void> {
+  const { tool, risk, agent, mode } = options;
+  const args = readArguments(options.args);
+  const subject = options.subject === undefined ? undefined : readSubjectOption(options.subject);
+  const loaded = await readPolicyFile(file, options.as);
+  if ('problems' in loaded) {
+    output.note(problemLines(file, loaded.problems));
+    process.exitCode = 1;
+    return;
+  }
+  const explanation = explain(...trialsOf(loaded.policy, options.as)({ tool, args, risk, subject, agent, mode }));
+  if (output.forPeople) output.line(renderExplanation(output, explanation));
+  else output.json(printable(explanation));
+}
+
+function printable({ ruling, matches }: Explanation): object {
+  const { action, rule, reason = null, severity, layer } = ruling;
+  return {
+    action,
+    rule,
+    reason,
+    severity,
+    layer,
+    // A rule that cannot be evaluated did not match; its `why` gives the reason.
+    matches: matches.map(({ rule, action, matched, why }) => ({ rule, action, matched: matched === true, why })),
+  };
+}
+
+function renderExplanation(output: Output, { ruling, matches }: Explanation): string {
+  const { action, rule, reason, severity, layer, mode } = ruling;
+  const colours = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
+  const nobody = mode === undefined ? 'none: a risk default decides' : `none: mode ${mode} decides`;
+  const fields = renderFields(output, [
+    ['answer', output.style(colours[action], action)],
+    ['rule', rule === null ? nobody : `${escapeText(rule)} (${layer})`],
+    ['reason', reason === undefined ? undefined : escapeText(reason)],
+    ['severity', severity],
+  ]);
+  if (matches.length === 0) return fields;
+  const rows = matches.map((match) => [
+    escapeText(match.rule),
+    match.action,
+    match.matched === 'error' ? 'error' : match.matched ? 'yes' : 'no',
+    escapeText(match.why),
+  ]);
+  return `${fields}\n\n${renderTable(output, ['RULE', 'ACTION', 'MATCHED', 'WHY'], rows, { whole: ['RULE'], wrapped: ['WHY'] })}`;
+}
+
+function readArguments(text: string): JsonObject {
+  const read = readJson(text, { root: '--args' });
+  if ('problem' in read) throw new UsageError(`${read.problem}; give the arguments of the call as JSON.`);
+  const { value } = read;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new UsageError(`--args must be an object, such as '{"path":"a.txt"}'.`);
+}
+
+/** An argument's name, or JSON if it starts with a brace. */
+function readSubjectOption(text: string): Subject {
+  if (!text.startsWith('{')) return { argument: text, shell: false };
+  const read = readJson(text, { root: '--subject' });
+  const subject = 'problem' in read ? undefined : readSubject(read.value);
+  if (subject === undefined) throw new UsageError(`--subject must be ${subjectWanted}.`);
+  return subject;
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { risks, type Risk } from 'countersign/base';
+import { modes, type Mode } from 'countersign/policy';
+import { type CommonOptions, withClientFlags, withCommonOptions } from '../base/command-line.ts';
+import { processOutput } from '../base/output.ts';
+import type { ApplyOptions } from './policy-apply.ts';
+import { withReviewer } from '../base/reviewer.ts';
+import { withSigner } from '../base/signer.ts';
+
+/** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
+export const owners = ['ceiling', 'agent', 'run'] as const;
+export type Owner = (typeof owners)[number];
+
+export interface CheckOptions extends CommonOptions {
+  as: Owner;
+  module?: string;
+}
+
+export interface ExplainOptions extends CommonOptions {
+  as: Owner;
+  tool: string;
+  args: string;
+  risk: Risk;
+  subject?: string;
+  agent?: string;
+  mode?: Mode;
+}
+
+export interface EvalOptions extends CommonOptions {
+  as: Owner;
+  cases: string;
+}
+
+export interface InitOptions extends CommonOptions {
+  preset: string;
+  list?: boolean;
+  force?: boolean;
+}
+
+/**
+ * `countersign policy check|explain|eval|init|apply`. Only apply needs a server. Each command loads its parsers on
+ * demand.
+ */
+export function addPolicy(program: Command): void {
+  const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
+
+  const as = (): Option => new Option('--as <owner>', 'whose policy it is').choices(owners).default('ceiling');
+
+  withCommonOptions(policy.command('check <file>'))
+    .description('say what is wrong with a policy file, as FILE:LINE:COL message')
+    .addOption(as())
+    .option('--module <module>', 'also say what it names that the tools and agents of this module have not')
+    .action(async (file: string, options: CheckOptions) => {
+      const { checkPolicy } = await import('./policy-check.ts');
+      await checkPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('explain <file>'))
+    .description('say what a policy answers to one call, and what each rule found')
+    .addOption(as())
+    .requiredOption('--tool <name>', 'the tool that is called')
+    .option('--args <json>', 'its arguments', '{}')
+    .addOption(new Option('--risk <risk>', "the tool's risk").choices([...risks, 'unknown']).default('write'))
+    .option(
+      '--subject <subject>',
+      `the argument that patterns match: its name, or '{"argument":NAME,"shell":true,"beside":[NAME,…]}'`,
+    )
+    .option('--agent <name>', 'the agent that calls (default: one that the policy does not name)')
+    .addOption(new Option('--mode <mode>', "the run's mode").choices(modes))
+    .action(async (file: string, options: ExplainOptions) => {
+      const { explainPolicy } = await import('./policy-explain.ts');
+      await explainPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('eval <file>'))
+    .description('answer many calls, one JSON value a line in and out')
+    .addOption(as())
+    .requiredOption(
+      '--cases <file>',
+      'lines of { id?, tool, args, risk?, subject?, agent?, mode? }; - is standard input',
+    )
+    .action(async (file: string, options: EvalOptions) => {
+      const { evalPolicy } = await import('./policy-eval.ts');
+      await evalPolicy(file, options, processOutput(options));
+    });
+
+  withCommonOptions(policy.command('init [file]'))
+    .description('write a preset to a policy file (default: countersign.policy.yaml)')
+    .option('--preset <name>', 'which one; --list shows them', 'practical')
+    .option('--list', 'show the presets and write nothing')
+    .option('--force', 'replace a file that exists')
+    .action(async (file: string | undefined, options: InitOptions) => {
+      const { initPolicy } = await import('./policy-init.ts');
+      await initPolicy(file, options, processOutput(options));
+    });
+
+  const apply = withClientFlags(policy.command('apply <run> [file]'))
+    .description("change the policy of a running run, below the operator's")
+    .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes))
+    .option('--channels <names...>', "the worker's channels that carry its requests from now on");
+  withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
+    async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
+      const { applyPolicy } = await import('./policy-apply.ts');
+      await applyPolicy(workflowId, file, options);
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import type { ReviewOptions } from './review-on-screen.ts';
+import { UsageError } from '../base/report-error.ts';
+import { type SignerOptions, withSigner } from '../base/signer.ts';
+
+interface Options extends ClientFlags, SignerOptions {
+  run?: string;
+  tool?: string;
+  agent?: string;
+  reviewer?: string;
+}
+
+/** `countersign review`: answers one request after another on the terminal. */
+export function addReview(program: Command): void {
+  const command = withClientFlags(program.command('review'))
+    .description('answer one waiting call after another, on a terminal')
+    .option('--run <workflow id>', 'only requests of this run')
+    .option('--tool <name>', 'only calls of this tool')
+    .option('--agent <name>', 'only calls of this agent')
+    .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
+  withSigner(command).action((options: Options) => {
+    if (!process.stdin.isTTY || !process.stdout.isTTY || options.json !== undefined) {
+      throw new UsageError(
+        '`review` needs a terminal to ask you on: elsewhere use `countersign approvals` and `approve`.',
+      );
+    }
+    const { run, tool, agent } = options;
+    return withClient(options, async (client, output) => {
+      const review: ReviewOptions = {
+        filter: { workflowId: run, tool, agent },
+        sender: options,
+        style: (format, text) => output.style(format, text),
+      };
+      const isInterrupted = await (await reviewer())(client, review);
+      if (isInterrupted) process.exitCode = 130;
+    });
+  });
+}
+
+/** Loaded late: other commands need no terminal library. */
+async function reviewer() {
+  return process.env.TERM === 'dumb'
+    ? (await import('./review-by-lines.ts')).reviewByLines
+    : (await import('./review-on-screen.ts')).reviewOnScreen;
+}

@@ -1,0 +1,123 @@
+import { escapeJson, escapeText } from 'countersign/base';
+import type {
+  ApprovalDecision,
+  ApprovalRequestEvent,
+  ApprovalResultEvent,
+  RawResponseEvent,
+  RecordedEvent,
+  RunCompleteEvent,
+  RunEvent,
+  RunItem,
+} from 'countersign/client';
+import { escapedCommand } from '../inbox/approval-views.ts';
+import { type ClientFlags, nextCommand } from '../base/command-line.ts';
+import { truncate } from '../base/fit-text.ts';
+import { type Output, type Style, escapeLines } from '../base/output.ts';
+
+/** Prints events: a line or more for people, one JSON value each for programs. */
+export function eventPrinter(output: Output, options: ClientFlags): (event: RunEvent) => void {
+  if (!output.forPeople) return (event) => output.json(event);
+  /** The text of the model that is on the screen; undefined if the screen is at the start of a line. */
+  let streamed: string | undefined;
+  return (event) => {
+    if (event.type === 'RawResponseEvent') {
+      streamed = stream(output, event, streamed);
+      return;
+    }
+    const isShown = event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.content === streamed;
+    if (streamed !== undefined) output.write('\n');
+    streamed = undefined;
+    if (!isShown) output.line(renderEvent(output, event, options));
+  };
+}
+
+/** Writes a part of the model's answer, and returns what is on the screen of it. */
+function stream(output: Output, { delta, offset, hidden }: RawResponseEvent, shown: string | undefined): string {
+  const isNew = shown === undefined || offset < shown.length;
+  if (shown !== undefined && isNew) output.line(`\n${output.style('dim', 'the model starts over')}`);
+  if (isNew) output.write(label(output, 'model', 'bold'));
+  if (hidden !== undefined) output.write(output.style('dim', `(${hidden} characters before this are not shown) `));
+  output.write(escapeLines(delta));
+  // Text that is not on the screen must not pass for shown.
+  const before = isNew ? '' : shown;
+  return hidden === undefined ? before + delta : `${before}\u0000${delta}`;
+}
+
+const labelWidth = 10;
+
+function label(output: Output, text: string, style: Style): string {
+  return output.style(style, text.padEnd(labelWidth));
+}
+
+/** One event for people. Text from the run is escaped, and cut where the line of the terminal ends. */
+export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags): string {
+  switch (event.type) {
+    case 'RunItemEvent':
+      return renderItem(output, event.item, options);
+    case 'ApprovalRequestEvent':
+      return renderRequest(output, event, options);
+    case 'ApprovalResultEvent':
+      return renderDecision(output, event);
+    case 'RunCompleteEvent':
+      return renderEnd(output, event);
+    case 'gap':
+      return line(output, label(output, 'gap', 'red'), event.message);
+  }
+}
+
+function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
+  switch (item.type) {
+    case 'message':
+      return `${label(output, item.role === 'user' ? 'user' : 'model', 'bold')}${escapeLines(item.content)}`;
+    case 'tool_call': {
+      const args = item.arguments === undefined ? '' : ` ${escapeJson(item.arguments)}`;
+      return `${label(output, 'call', 'bold')}${cut(output, `${escapeText(`${item.callId} ${item.toolName}`)}${args}`)}`;
+    }
+    case 'tool_result': {
+      const how = label(output, item.isError ? 'error' : 'result', item.isError ? 'red' : 'green');
+      return line(output, how, `${item.callId} ${item.toolName}: ${item.content}`);
+    }
+    case 'nested_run': {
+      const watch = nextCommand(options, 'watch', escapeText(item.workflowId));
+      return `${label(output, 'nested', 'bold')}${escapeText(item.callId)}: ${watch}`;
+    }
+    case 'handoff':
+      return line(output, label(output, 'handoff', 'bold'), `${item.from} hands the run over to ${item.to}`);
+  }
+}
+
+function renderRequest(output: Output, event: ApprovalRequestEvent, options: ClientFlags): string {
+  const { requestId, callId, toolName, reason, deadline, workflowId } = event;
+  const until = deadline === null ? '' : ` (until ${deadline})`;
+  const asked = line(output, label(output, 'asks', 'yellow'), `${callId} ${toolName}: ${reason}${until}`);
+  return `${asked}\n${' '.repeat(labelWidth)}${escapedCommand(options, 'approve', requestId, workflowId)}`;
+}
+
+const yes: readonly ApprovalDecision[] = ['approved', 'approved_always'];
+
+function renderDecision(output: Output, event: ApprovalResultEvent): string {
+  const { decision, callId, toolName, reviewerId, reason } = event;
+  const who = reviewerId === null ? '' : ` by ${reviewerId}`;
+  const why = reason === null ? '' : `: ${reason}`;
+  const style = yes.includes(decision) ? 'green' : 'red';
+  return line(
+    output,
+    label(output, 'decided', style),
+    `${callId} ${toolName} ${decision.replace('_', ' ')}${who}${why}`,
+  );
+}
+
+function renderEnd(output: Output, { status, output: text, failure }: RunCompleteEvent): string {
+  const style = status === 'completed' ? 'green' : 'red';
+  const said = failure === undefined ? text : failure.message;
+  return `${label(output, status, style)}${escapeLines(said)}`;
+}
+
+function line(output: Output, head: string, text: string): string {
+  return `${head}${cut(output, escapeText(text))}`;
+}
+
+/** JSON has the whole text. */
+function cut(output: Output, text: string): string {
+  return truncate(text, output.width - labelWidth);
+}

@@ -1,0 +1,89 @@
+import { workflowType } from 'countersign/adapter';
+import { escapeJson, escapeText, type Json } from 'countersign/base';
+import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
+import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
+import { type Output, escapeLines } from '../base/output.ts';
+import { renderFields, renderTable } from '../base/table.ts';
+
+export function renderRun(output: Output, view: RunView, nowMs: number): string {
+  const { run, result, failure, outcomes, returned } = view;
+  const usage = run?.usage ?? result?.usage;
+  const parts = [
+    renderFields(output, [
+      ['run', escapeText(view.workflowId)],
+      ['status', output.style('bold', view.status)],
+      ['workflow', view.workflowType === workflowType ? undefined : escapeText(view.workflowType)],
+      ['agent', run === undefined ? undefined : escapeText(run.agent)],
+      ['started', view.startedAt],
+      ['closed', view.closedAt],
+      ['task queue', escapeText(view.taskQueue)],
+      ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
+      ['calls', run === undefined ? undefined : countsOf(run.counts)],
+      ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ['waits for', run === undefined ? undefined : waitsFor(run)],
+      ...channelFields(output, view.deliveries ?? []),
+      ...(view.retrying ?? []).map((each): [string, string] => [
+        'retrying',
+        output.style('yellow', describeRetry(each)),
+      ]),
+      ['failed', failure === undefined ? undefined : output.style('red', escapeText(failure.message))],
+      ['note', view.note === undefined ? undefined : escapeText(view.note)],
+    ]),
+  ];
+  if (outcomes.length > 0) parts.push('', renderOutcomes(output, outcomes));
+  if (view.open.length > 0)
+    parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
+  if (view.unread !== undefined) parts.push('', output.style('yellow', unreadText(view.unread)));
+  else if (view.more > 0) parts.push(`and ${view.more} more`);
+  if (result !== undefined) parts.push('', escapeLines(result.output));
+  if (returned !== undefined) parts.push('', `returned ${escapeJson(returned as Json)}`);
+  return parts.join('\n');
+}
+
+/** Everybody who may answer one of the requests, and the earliest deadline; or the user of a session. */
+function waitsFor({ waitingFor: waiting, awaitsMessage }: RunStatus): string | undefined {
+  if (waiting === undefined) return awaitsMessage === true ? 'the next message of its user' : undefined;
+  const names = new Set(waiting.flatMap(({ reviewers }) => (reviewers.length === 0 ? ['any reviewer'] : reviewers)));
+  const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
+  const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;
+  return escapeText(Array.from(names).join(', ')) + until;
+}
+
+/** The channels that were asked, and what they last failed at. */
+function channelFields(output: Output, deliveries: readonly Delivered[]): [string, string | undefined][] {
+  const channels = new Set(deliveries.flatMap((each) => each.channels));
+  return [
+    ['channels', channels.size === 0 ? undefined : Array.from(channels).join(', ')],
+    ...deliveries
+      .flatMap(({ failures }) => failures.slice(-1))
+      .map((text): [string, string] => ['channel failed', output.style('yellow', escapeText(text))]),
+  ];
+}
+
+function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt }: Retry): string {
+  const of = maxAttempts === undefined ? '' : ` of ${maxAttempts}`;
+  const at = nextAttemptAt === undefined ? ' (running)' : ` at ${nextAttemptAt}`;
+  return `${escapeText(activity)}, attempt ${attempt}${of}${at}; the last one: ${escapeText(message)}`;
+}
+
+/** The result of a run that the command waited for. */
+export function renderResult(output: Output, result: RunResult): string {
+  const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
+  if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));
+  return [...parts, escapeLines(result.output)].join('\n');
+}
+
+function renderOutcomes(output: Output, outcomes: CallOutcome[]): string {
+  const rows = outcomes.map(({ callId, toolName, outcome, ran }) => [
+    escapeText(callId),
+    escapeText(toolName),
+    escapeText(outcome),
+    escapeText(ran),
+  ]);
+  return renderTable(output, ['CALL', 'TOOL', 'OUTCOME', 'RAN'], rows);
+}
+
+function countsOf(counts: { calls: number; asks: number; open: number; denials: number; refused: number }): string {
+  const { calls, asks, open, denials, refused } = counts;
+  return `${calls}, asked ${asks}, open ${open}, denied ${denials}; decisions refused ${refused}`;
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { escapeText, isProblemError, type ProblemCode } from 'countersign/base';
+import type { Check } from 'countersign/client';
+import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import { exitCodeOf } from '../base/exit-code.ts';
+import { loadChannels } from '../base/load-config.ts';
+import { type Output, processOutput } from '../base/output.ts';
+import { UsageError } from '../base/report-error.ts';
+
+/** `countersign doctor`: names everything that is not as the commands need it, with the command that mends it. */
+export function addDoctor(program: Command): void {
+  withClientFlags(program.command('doctor'))
+    .description(
+      'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
+    )
+    .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
+    .action(async (options: ClientFlags & { taskQueue?: string }) => {
+      const { longestWait } = await import('./longest-wait.ts');
+      const channels = await checkChannels(options.config);
+      if (channels !== undefined) printCheck(processOutput(options), channels);
+      const longestWaitMs = await longestWait(options.config);
+      try {
+        await withClient(options, async (client, output) => {
+          for (const check of await client.check({ longestWaitMs })) printCheck(output, check);
+        });
+      } catch (error) {
+        if (!isProblemError(error)) throw error;
+        // Without a connection, only what needs none can be checked.
+        const { checkSdk } = await import('countersign/adapter');
+        const sdk = await checkSdk();
+        const isServer = ofServer.some((code) => code === error.code);
+        if (sdk.isOk && !isServer) throw error;
+        const output = processOutput(options);
+        printCheck(output, sdk);
+        if (!isServer) return;
+        const { code, message } = error;
+        const { startCommandIn } = await import('countersign/adapter');
+        printCheck(output, { check: 'server', isOk: false, message, command: startCommandIn(message) });
+        process.exitCode = exitCodeOf(code);
+      }
+    });
+}
+
+/** Problems that a server, or its absence, causes. */
+const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
+
+/** A check of the client, or of this command alone. */
+type Checked = Omit<Check, 'check'> & { check: Check['check'] | 'channels' };
+
+/** Makes the channels of the module as a worker does, and sends nothing. Undefined if it has none. */
+async function checkChannels(module: string | undefined): Promise<Checked | undefined> {
+  const check = 'channels';
+  try {
+    const options = await loadChannels(module);
+    if (options === undefined) return undefined;
+    const { channelSetOf } = await import('countersign/adapter');
+    const names = [...(channelSetOf(options)?.channels.keys() ?? [])];
+    return { check, isOk: true, message: `A worker can start with its channels: ${names.join(', ') || 'none'}.` };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function printCheck(output: Output, { check, isOk, message, command }: Checked): void {
+  if (!isOk) process.exitCode = 1;
+  if (!output.forPeople) output.json({ check, ok: isOk, message, command });
+  else output.line(`${output.style(isOk ? 'green' : 'red', isOk ? '✓' : '✗')} ${check}: ${escapeText(message)}`);
+}

@@ -1,0 +1,45 @@
+import { DefaultLogger, type LogLevel } from '@temporalio/worker';
+import { LineTerminal } from 'countersign/adapter';
+import { escapeJson } from 'countersign/base';
+import { waitingMessage, type WaitingNotice } from 'countersign/card';
+import { renderWaiting } from '../inbox/approval-views.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+import type { Output } from '../base/output.ts';
+
+const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
+
+/** Without what Temporal's logger adds to every line. */
+function only(notice: WaitingNotice & { workflowId: string }) {
+  const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
+  const { severity, reason, deadline, reviewers } = notice;
+  const call = { toolName, argumentNames, agentName, riskLevel, severity };
+  return { requestId, workflowId, ...call, reason, deadline, reviewers };
+}
+
+/** The log of a worker on standard error, in which each request that begins to wait is shown for people or as JSON. */
+export class WorkerLog extends DefaultLogger {
+  readonly #output: Output;
+  readonly #options: CommonOptions;
+
+  constructor(output: Output, options: CommonOptions, level: LogLevel = 'WARN') {
+    super(level);
+    this.#output = output;
+    this.#options = options;
+  }
+
+  override log(level: LogLevel, message: string, fields?: Record<string | symbol, unknown>): void {
+    if (message !== waitingMessage) {
+      if (severities.indexOf(level) >= severities.indexOf(this.level)) {
+        LineTerminal.logBeside(() => super.log(level, message, fields));
+      }
+      return;
+    }
+    LineTerminal.logBeside(() => this.#logWaiting(fields));
+  }
+
+  #logWaiting(fields?: Record<string | symbol, unknown>): void {
+    const notice = fields as unknown as WaitingNotice & { workflowId: string };
+    if (this.#output.forPeople) this.#output.note(renderWaiting(this.#output, notice, this.#options));
+    else this.#output.note(escapeJson({ change: 'appeared', ...only(notice) }));
+  }
+}

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { escapeText } from 'countersign/base';
+import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
+import { requireAddress } from '../base/connection-options.ts';
+import { closeModule, loadWorkerModule, type WorkerModule } from '../base/load-config.ts';
+import { processOutput } from '../base/output.ts';
+import { UsageError } from '../base/report-error.ts';
+
+type WorkerCommandOptions = CommonOptions & { taskQueue?: string; bundle?: string };
+
+/** `countersign worker [MODULE]`: runs the agents and tools that a module exports. */
+export function addWorker(program: Command): void {
+  withCommonOptions(program.command('worker [module]'))
+    .description('run the agents and tools of a module (default: countersign.config.ts or .js)')
+    .option('--task-queue <name>', 'where to listen for runs (default: that of the module, else countersign)')
+    .option(
+      '--bundle <file>',
+      'the workflow code that bundleWorkflows made (default: that of the package, or of the module)',
+    )
+    .action(async (path: string | undefined, options: WorkerCommandOptions) => {
+      requireAddress(options);
+      const module = await loadWorkerModule(path);
+      try {
+        await runWorker(module, options);
+      } finally {
+        await closeModule(module, processOutput(options));
+      }
+    });
+}
+
+async function runWorker({ options: config }: WorkerModule, options: WorkerCommandOptions): Promise<void> {
+  const output = processOutput(options);
+  const { createWorker } = await import('countersign/worker');
+  const { WorkerLog } = await import('./worker-log.ts');
+  const { address, namespace, taskQueue } = options;
+  const bundle = options.bundle === undefined ? undefined : resolve(options.bundle);
+  if (bundle !== undefined && !existsSync(bundle)) throw new UsageError(`There is no file ${bundle}.`);
+  // The command line overrides the module, and the module overrides the environment.
+  const worker = await createWorker({
+    logger: new WorkerLog(output, options, config.logLevel),
+    ...config,
+    ...(address === undefined ? {} : { address }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+    ...(bundle === undefined ? {} : { workflowBundle: { codePath: bundle }, workflowsPath: undefined }),
+  });
+  const agents = (config.agents ?? []).map(({ name }) => name);
+  if (output.forPeople) output.line(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`);
+  else output.json({ agents });
+  // Resolves once a signal has stopped it and what ran in it has ended.
+  await worker.run();
+}

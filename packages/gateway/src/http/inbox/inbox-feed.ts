@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changedOrAborted } from 'countersign/adapter';
+import type { Problem } from 'countersign/base';
+import type { UnreadRun, ApprovalSummary } from 'countersign/client';
+import type { InboxEvents, InboxPage, InboxRow } from './api.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { InboxFacts } from './inbox-facts.ts';
+import type { Principal } from '../identity/principal.ts';
+import { problemOf } from '../responses/problem-response.ts';
+import { inboxRow, rowKey } from './row-facts.ts';
+
+/** The most rows of a feed: those with the earliest deadlines. The others are only counted. */
+export const mostRows = 500;
+/** The rows of a gate fit into a memo of 16 kB; a larger row comes from another workflow and is left out. */
+const mostRowCharacters = 32_000;
+const mostUnread = 100;
+/** The pause between two looks at the inbox, in milliseconds. It doubles while the server cannot be read. */
+const pausesMs = { least: 1_000, most: 15_000 };
+/** A pause is at least this many times as long as the look before it, so looking takes at most a fifth of the time. */
+const pausePerLook = 4;
+/** An inbox with more rows than a feed is sent as a whole, at most this often. */
+const wholeEveryMs = 5_000;
+
+/** One event of `GET /approvals/events`. */
+export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: InboxEvents[Name] } }[keyof InboxEvents];
+
+interface KeptRow {
+  row: ApprovalSummary;
+  /** The JSON of the row and of its facts: another text means that the row has changed. */
+  version: string;
+}
+
+/** The last state of the inbox. Each viewer gets what differs from the state that they have seen. */
+interface State {
+  rows: ReadonlyMap<string, KeptRow>;
+  more: number;
+  next?: string;
+  unread: UnreadRun[];
+}
+
+/** The open requests as they change. One poller reads them for all viewers of a gateway; without viewers it stops. */
+export class InboxFeed {
+  readonly #gateway: GatewayContext;
+  readonly #facts: InboxFacts;
+  #viewers = 0;
+  #polls = false;
+  /** Aborts when the last viewer leaves. */
+  #idle = new AbortController();
+  #state: State | undefined;
+  #trouble: Problem | undefined;
+  #change = Promise.withResolvers<void>();
+
+  constructor(gateway: GatewayContext) {
+    this.#gateway = gateway;
+    this.#facts = new InboxFacts(gateway.client);
+  }
+
+  /** The events for one viewer, until `signal` aborts. */
+  async *watch(principal: Principal, signal: AbortSignal): AsyncGenerator<InboxEvent, void, undefined> {
+    this.#enter();
+    try {
+      let seen: State | undefined;
+      let told: Problem | undefined;
+      let wholeAtMs = 0;
+      while (!signal.aborted) {
+        const changed = this.#change.promise;
+        const [state, trouble] = [this.#state, this.#trouble];
+        if (trouble !== undefined && trouble.message !== told?.message) yield { event: 'trouble', data: trouble };
+        told = trouble;
+        let mayWaitMs: number | undefined;
+        if (state !== undefined && trouble === undefined && state !== seen) {
+          const isPart = state.next !== undefined || seen?.next !== undefined;
+          const isOther = seen === undefined || isPart || state.more !== seen.more || state.unread !== seen.unread;
+          const waitMs = seen === undefined ? 0 : wholeAtMs + wholeEveryMs - performance.now();
+          if (!isOther) {
+            yield* this.#changes(seen!, state, principal);
+            seen = state;
+          } else if (waitMs > 0) mayWaitMs = waitMs;
+          else {
+            yield { event: 'snapshot', data: this.#pageOf(state, principal) };
+            wholeAtMs = performance.now();
+            seen = state;
+          }
+        }
+        if (changed !== this.#change.promise) continue;
+        await changedOrAborted(changed, signal, mayWaitMs);
+      }
+    } finally {
+      this.#viewers -= 1;
+      if (this.#viewers === 0) this.#idle.abort();
+    }
+  }
+
+  *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
+    for (const [key, { row, version }] of state.rows) {
+      if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: this.#rowOf(row, principal) };
+    }
+    for (const [key, { row }] of seen.rows) {
+      const { requestId, workflowId } = row;
+      if (!state.rows.has(key)) yield { event: 'gone', data: { requestId, workflowId } };
+    }
+  }
+
+  #pageOf({ rows, more, next, unread }: State, principal: Principal): InboxPage {
+    const approvals = [...rows.values()].map(({ row }) => this.#rowOf(row, principal));
+    return { approvals, more, ...(next !== undefined && { next }), unread };
+  }
+
+  #rowOf(row: ApprovalSummary, principal: Principal): InboxRow {
+    return inboxRow(row, this.#facts.of(row), principal);
+  }
+
+  #enter(): void {
+    this.#viewers += 1;
+    if (!this.#polls) void this.#poll();
+  }
+
+  async #poll(): Promise<void> {
+    this.#polls = true;
+    this.#idle = new AbortController();
+    const { stopping } = this.#gateway;
+    const signal = AbortSignal.any([this.#idle.signal, stopping]);
+    let pauseMs = pausesMs.least;
+    while (!signal.aborted) {
+      const beganMs = performance.now();
+      try {
+        await this.#look();
+        pauseMs = Math.max(pausesMs.least, (performance.now() - beganMs) * pausePerLook);
+      } catch (error) {
+        this.#trouble = problemOf(error);
+        if (this.#trouble.code === 'internal') this.#gateway.log(`The inbox cannot be read: ${String(error)}`);
+        pauseMs = Math.min(pauseMs * 2, pausesMs.most);
+        this.#changed();
+      }
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+    this.#polls = false;
+    this.#state = undefined;
+    this.#trouble = undefined;
+    // A viewer may have come while the poller stopped.
+    if (this.#viewers > 0 && !stopping.aborted) void this.#poll();
+  }
+
+  async #look(): Promise<void> {
+    const { approvals, more, next, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
+    const fitting = approvals.filter((row) => JSON.stringify(row).length <= mostRowCharacters);
+    this.#facts.keep(fitting, () => this.#showFacts());
+    const before = this.#state;
+    const isSame = JSON.stringify(before?.unread) === JSON.stringify(unread.slice(0, mostUnread));
+    this.#state = {
+      rows: this.#versions(fitting),
+      more: more + approvals.length - fitting.length,
+      ...(next !== undefined && { next }),
+      unread: before !== undefined && isSame ? before.unread : unread.slice(0, mostUnread),
+    };
+    const wasTrouble = this.#trouble !== undefined;
+    this.#trouble = undefined;
+    if (wasTrouble || before === undefined || !isEqual(before, this.#state)) this.#changed();
+    else this.#state = before;
+  }
+
+  /** Updates the rows with facts that have arrived since. */
+  #showFacts(): void {
+    if (this.#state === undefined) return;
+    const rows = this.#versions([...this.#state.rows.values()].map(({ row }) => row));
+    if (isEqual(this.#state, { ...this.#state, rows })) return;
+    this.#state = { ...this.#state, rows };
+    this.#changed();
+  }
+
+  #versions(rows: readonly ApprovalSummary[]): ReadonlyMap<string, KeptRow> {
+    return new Map(
+      rows.map((row) => [rowKey(row), { row, version: JSON.stringify([row, this.#facts.of(row)]) }] as const),
+    );
+  }
+
+  #changed(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+function isEqual(one: State, other: State): boolean {
+  return (
+    one.more === other.more &&
+    one.next === other.next &&
+    one.unread === other.unread &&
+    one.rows.size === other.rows.size &&
+    [...one.rows].every(([key, { version }]) => other.rows.get(key)?.version === version)
+  );
+}

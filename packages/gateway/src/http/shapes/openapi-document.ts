@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { HttpEnv } from '../http-env.ts';
+import type { Permission } from '../identity/permissions.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+export type OpenApiDocument = ReturnType<OpenAPIHono<HttpEnv>['getOpenAPI31Document']>;
+
+/** The OpenAPI 3.1 document of the routes that an app has: made of the schemas that check their input. */
+export function openApiDocument(app: OpenAPIHono<HttpEnv>): OpenApiDocument {
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version,
+      description: 'Human approval for the tool calls of AI agents. A refusal is a problem (RFC 9457) with a code.',
+    },
+  });
+  const { webhooks: _, ...rest } = document;
+  return { ...rest, components: { ...document.components, securitySchemes } };
+}
+
+/** The credentials of docs/identity.md. A gateway without an identity file needs none. */
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'countersign-session',
+    description: 'Of a browser that signed in; under https its name begins with `__Host-`.',
+  },
+} as const;
+
+/** Of an operation: any of these is enough; `{}` is none. */
+export function securityOf(permission: Permission): Record<string, string[]>[] {
+  return permission === 'anyone' ? [] : [{ bearer: [] }, { session: [] }];
+}

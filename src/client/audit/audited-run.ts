@@ -1,0 +1,181 @@
+import { workflowType } from '../../contract.ts';
+import type { ActivityLine, EvidenceLine, MessagePlace, RecordedHead } from '../../core/audit/audit-line.ts';
+import type { CommittedRun } from '../../core/audit/commit-entry.ts';
+import { evidenceParts } from '../../core/audit/evidence-parts.ts';
+import { isHash, isTree, type TreeState } from '../../core/audit/merkle.ts';
+import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import type { Activity, HistoryEvent, RunEnd, SentMessage } from '../../core/events/history-event.ts';
+import { policiesOf, type RecordedPolicies } from '../../core/events/recorded-policies.ts';
+import { readUserMessage } from '../../core/messages/control.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { nestedRunId } from '../../core/policy/nesting.ts';
+import type { Session } from '../server/connect.ts';
+import { evidenceOf } from './evidence-of.ts';
+import { placedEntries, type PlacedEntry } from '../history/fetch-journal.ts';
+import { fetchRun, type ReadExecution, type ReadRun } from '../history/history-chain.ts';
+
+/** Everything that the histories of a run say of it for an audit. */
+export interface AuditedRun extends CommittedRun {
+  workflowType: string;
+  startedAt: string | null;
+  /** Temporal's name of the status, such as `COMPLETED`. */
+  status: string;
+  closedAt?: string;
+  agent?: string;
+  caller?: Json;
+  executions: readonly ReadExecution[];
+  entries: PlacedEntry[];
+  tree: RecordedTree;
+  /** By request id and decision id. */
+  messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
+  /** What the user of a session said, by the digest of its content; a retry has the same `messageId`. */
+  said: { digest: string; messageId?: string; place: MessagePlace }[];
+  activities: Omit<ActivityLine, 'line' | 'run'>[];
+  /** What a verifier needs to rule again. */
+  evidence: Pick<EvidenceLine, 'part' | 'key' | 'value'>[];
+  /** The number of payloads that cannot be decoded. */
+  unread: number;
+}
+
+/** What the executions of a run recorded of its tree. */
+export interface RecordedTree {
+  /** The secret of the salts; undefined in runs of older versions. */
+  secret?: string;
+  /** The digest of the policies with which it started, or with which its oldest execution did. */
+  policyDigest?: string;
+  /** The head over the most entries that the run wrote. */
+  head?: RecordedHead;
+  /** The tree that the oldest execution took over from one that is gone. */
+  before?: TreeState;
+}
+
+/** Reads a run for an audit. `runId`: of its last execution; default: the newest under this workflow id. */
+export async function fetchAuditedRun(session: Session, workflowId: string, runId?: string): Promise<AuditedRun> {
+  return auditedRun(session.namespace, workflowId, await fetchRun(session, workflowId, runId));
+}
+
+export function auditedRun(
+  namespace: string,
+  workflowId: string,
+  { executions, unread }: Pick<ReadRun, 'executions' | 'unread'>,
+): AuditedRun {
+  const [begun] = executions[0]?.events ?? [];
+  const started = begun?.what?.kind === 'started' ? begun.what : undefined;
+  const { agent, caller } = isObject(started?.input) ? started.input : {};
+  const policies = policiesOf(executions);
+  const sent = executions.flatMap(sentIn);
+  return {
+    namespace,
+    workflowId,
+    firstRunId: started?.firstRunId || (executions[0]?.runId ?? ''),
+    workflowType: started?.workflowType || workflowType,
+    startedAt: begun?.at ?? null,
+    ...endOf(executions.at(-1)?.events.at(-1)),
+    ...(typeof agent === 'string' && { agent }),
+    ...(caller != null && { caller: caller as Json }),
+    executions,
+    entries: placedEntries(executions),
+    tree: recordedTree(executions, policies),
+    messages: sent.flatMap(decisionsIn),
+    said: sent.flatMap(saidIn),
+    activities: executions.flatMap((execution) => activitiesOf(execution, nestedRunId(workflowId, ''))),
+    evidence: evidenceParts(evidenceOf(executions, policies).evidence),
+    unread,
+  };
+}
+
+function endOf(last: HistoryEvent | undefined): { status: string; closedAt?: string } {
+  const kind = last?.what?.kind ?? '';
+  return kind in statuses ? { status: statuses[kind as RunEnd['kind']], closedAt: last!.at } : { status: 'RUNNING' };
+}
+
+/** Temporal's names. */
+const statuses: Readonly<Record<RunEnd['kind'], string>> = {
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+  cancelled: 'CANCELLED',
+  terminated: 'TERMINATED',
+  timed_out: 'TIMED_OUT',
+  continued: 'CONTINUED_AS_NEW',
+};
+
+/** A message, and its place with its sender as the sender's client names itself. */
+interface Sent {
+  message: SentMessage;
+  place: MessagePlace;
+}
+
+function sentIn({ runId, events }: ReadExecution): Sent[] {
+  return events.flatMap(({ eventId, at, what }) => {
+    if (what?.kind !== 'message') return [];
+    const { via, sender } = what;
+    return [{ message: what, place: { via, runId, eventId, at, ...(sender !== undefined && { sender }) } }];
+  });
+}
+
+/** The decisions that one message brought. */
+function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['messages'] {
+  if (name !== 'decide') return [];
+  return [value].flat().flatMap((decision) => {
+    const { requestId, decisionId } = isObject(decision) ? decision : {};
+    if (typeof requestId !== 'string') return [];
+    return [{ requestId, ...(typeof decisionId === 'string' && { decisionId }), place }];
+  });
+}
+
+function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
+  const read = name === 'message' ? readUserMessage(value) : undefined;
+  if (read === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
+  const { content, messageId } = read.message;
+  return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place }];
+}
+
+/** Reads the tree's secret and heads from the executions of a run, oldest first. */
+export function recordedTree(
+  executions: readonly ReadExecution[],
+  { first, carried }: Pick<RecordedPolicies, 'first' | 'carried'>,
+): RecordedTree {
+  let head: RecordedHead | undefined;
+  for (const { runId, events } of executions) {
+    for (const { eventId, head: found } of events) {
+      if (found !== undefined && found.size >= (head?.size ?? 0)) head = { ...found, runId, eventId };
+    }
+  }
+  const { auditSalt, policyDigest } = first ?? {};
+  const before = carried?.gate.tree;
+  return {
+    ...(isHash(auditSalt) && { secret: auditSalt }),
+    ...(isHash(policyDigest) && { policyDigest }),
+    head,
+    ...(isTree(before) && { before }),
+  };
+}
+
+type Ran = Omit<ActivityLine, 'line' | 'run'>;
+
+/** What ran for the calls that passed the gate: activities with a permit, and nested runs under `nestedPrefix`. */
+function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
+  const found = new Map<number, Ran>();
+  for (const { eventId, at, what } of events) {
+    if (what?.kind !== 'scheduled' && what?.kind !== 'attempted' && what?.kind !== 'ended') continue;
+    const { scheduledEventId } = what.activity;
+    const called = calledBy(what.activity, nestedPrefix);
+    if (called === undefined) continue;
+    const scheduled: Ran = { ...called, runId, scheduledEventId, scheduledAt: at, state: 'open' };
+    const ran = found.get(scheduledEventId) ?? scheduled;
+    found.set(scheduledEventId, ran);
+    if (what.kind === 'attempted') {
+      const { attempt, worker } = what;
+      Object.assign(ran, { startedAt: at, ...(attempt !== undefined && { attempt }), ...(worker && { worker }) });
+    } else if (what.kind === 'ended') Object.assign(ran, { closedEventId: eventId, closedAt: at, state: what.state });
+  }
+  return [...found.values()];
+}
+
+function calledBy(activity: Activity, nestedPrefix: string): Pick<Ran, 'callId' | 'activity'> | undefined {
+  if (activity.kind === 'tool') return { callId: activity.permit.callId, activity: activity.name };
+  if (activity.kind !== 'nested' || !activity.workflowId.startsWith(nestedPrefix)) return undefined;
+  return { callId: activity.workflowId.slice(nestedPrefix.length), activity: activity.workflowId };
+}

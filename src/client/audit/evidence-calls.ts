@@ -1,0 +1,226 @@
+import type { EvidenceCall } from '../../core/audit/evidence.ts';
+import type { Assessment } from '../../core/assess/assessment.ts';
+import { callDigest } from '../../core/base/digest.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
+import { refusedBySecondGate } from '../../core/base/tool-failure.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { ActivityEnd, ClaimedPermit, HistoryEvent } from '../../core/events/history-event.ts';
+import type { CarriedPast } from '../../core/events/recorded-policies.ts';
+import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../core/policy/gated-activity.ts';
+import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
+import type { ReadExecution } from '../history/history-chain.ts';
+
+/** Arguments, and what an activity found out when it parsed them. */
+export interface ParsedArguments {
+  args?: JsonObject;
+  shell?: ShellSplit & { argument: string };
+  assessment?: Assessment;
+}
+
+/** A tool as the worker that refused to start it defines it, and the arguments parsed by its schema. */
+interface ChangedTool {
+  definition: ToolDefinition;
+  checked?: ParsedArguments;
+}
+
+/** The calls of a run: those that the journal's entries are about are found by their digests in what history keeps. */
+export class EvidenceCalls {
+  #isAgentRun = false;
+  /** The calls of each turn of the model. */
+  readonly #turns = new Map<number, readonly ParsedArguments[]>();
+  readonly #edits: { tool: unknown; parsed: ParsedArguments }[] = [];
+  /** Tools that had changed when a call was to start. */
+  readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
+  /** What was passed to activities behind the gate. `values`: positional, for a guarded activity. */
+  readonly #started: { activity: string; permit: ClaimedPermit; values: (Json | undefined)[] }[] = [];
+  /** The calls of requests, for entries about the same request. */
+  readonly #asked = new Map<string, { call: EvidenceCall; digest: string }>();
+  /** Requests that other executions took up, by id. */
+  readonly #carried = new Map<string, RequestRecord>();
+
+  constructor(executions: readonly ReadExecution[], pasts: readonly CarriedPast[]) {
+    for (const event of executions.flatMap(({ events }) => events)) this.#take(event);
+    for (const { gate } of pasts) {
+      for (const record of [...gate.ledger.open, ...gate.ledger.settled]) {
+        const { requestId, shown } = record.request;
+        if (shown === 'all') this.#carried.set(requestId, record);
+      }
+    }
+  }
+
+  #take({ what, at }: HistoryEvent): void {
+    if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
+    if (what?.kind !== 'scheduled' && what?.kind !== 'ended') return;
+    const { activity } = what;
+    const end: ActivityEnd = what.kind === 'ended' ? what.end : { result: undefined };
+    if (activity.kind === 'tool' && typeof activity.permit.digest === 'string') {
+      const { name, permit, values } = activity;
+      const read = values.map((each) => (isUndecodable(each) ? undefined : (each as Json | undefined)));
+      if (what.kind === 'scheduled') this.#started.push({ activity: name, permit, values: read });
+      const change = changeIn(end);
+      if (change !== undefined) this.#changes.push({ atMs: Date.parse(at), permit, change });
+    }
+    const result = 'result' in end && isObject(end.result) && !isUndecodable(end.result) ? end.result : {};
+    if (activity.kind === 'model' && 'calls' in result) {
+      const { turn } = (isObject(activity.input) ? activity.input : {}) as { turn?: number };
+      this.#turns.set(turn ?? NaN, result['calls'] as ParsedArguments[]);
+    } else if (activity.kind === 'edit' && 'args' in result) {
+      this.#edits.push({ tool: activity.given['tool'], parsed: result });
+    }
+  }
+
+  /** A call as the model asked for it, `TURN.INDEX`. */
+  asked(callId: string): ParsedArguments | undefined {
+    const [turn, index] = callId.split('.').map(Number) as [number, number];
+    return this.#turns.get(turn)?.[index - 1];
+  }
+
+  /**
+   * The call of an entry, without arguments if no history keeps them; undefined if not even its tool is known. `tools`:
+   * those of the agent in charge.
+   */
+  of(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
+    const { kind, requestId = '', digest } = entry;
+    if (kind === 'ruling') return this.#new(entry, tools);
+    const asked = this.#askedIn(requestId);
+    if (kind === 'opened') {
+      const found = this.#opened(entry, tools);
+      if (found === undefined || digest === undefined) return undefined;
+      // After an edit without an assessment, that of the first arguments stays.
+      const before = entry.by === 'edit' ? this.#askedIn(entry.byId ?? '')?.call.assessed : undefined;
+      const later = found.assessed === undefined && before !== undefined ? { ...found, assessed: before } : found;
+      this.#asked.set(requestId, { call: later, digest });
+      return found;
+    }
+    if (asked === undefined) return undefined;
+    const isOther = kind === 'settled' && digest !== undefined && digest !== asked.digest;
+    return isOther ? this.#edited(asked.call, digest) : asked.call;
+  }
+
+  /** The call of a request that an execution carried; undefined if it does not hold its arguments. */
+  ofRecord({ request, ruled }: RequestRecord): EvidenceCall | undefined {
+    const { toolName: tool, arguments: args, riskLevel: risk, digest } = request;
+    const { definition, subject, shell, beside, assessment } = ruled;
+    if (digestOf(tool, args, definition) !== digest) return undefined;
+    const call = withoutUndefined({ tool, args, risk, definition, subject, shell, beside, assessed: assessment });
+    this.#asked.set(request.requestId, { call, digest });
+    return call;
+  }
+
+  #askedIn(requestId: string): { call: EvidenceCall; digest: string } | undefined {
+    return this.#asked.get(requestId);
+  }
+
+  #opened(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
+    const { by, byId, digest = '', requestId = '' } = entry;
+    const before = by === 'edit' ? this.#askedIn(byId ?? '') : undefined;
+    const found = before === undefined ? this.#new(entry, tools) : this.#edited(before.call, digest);
+    const record = this.#carried.get(requestId);
+    return hasArguments(found) || record === undefined ? found : (this.ofRecord(record) ?? found);
+  }
+
+  /** A call as its agent or its workflow made it. */
+  #new(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
+    const { toolName = '', digest = '' } = entry;
+    const definitions = this.#definitions(toolName, tools, Date.parse(entry.at));
+    for (const definition of definitions) {
+      for (const facts of this.#given(entry, definition)) {
+        if (digestOf(toolName, facts.args, definition.definition) === digest) return callOf(definition, facts);
+      }
+    }
+    // Nobody assesses a guarded activity's call, so its policies may say all about it.
+    const newest = this.#isAgentRun ? undefined : definitions[0];
+    return newest === undefined ? undefined : callOf(newest, {});
+  }
+
+  /** Every definition that a tool had by then, the newest first. */
+  #definitions(name: string, tools: readonly ToolDefinition[], atMs: number): ToolDefinition[] {
+    const known = tools.filter((tool) => tool.name === name);
+    for (const { atMs: sinceMs, permit, change } of this.#changes) {
+      const { definition } = change;
+      if (definition.name !== name || sinceMs > atMs) continue;
+      const admitted = known.findLast((each) => each.definition === permit.definition) ?? known.at(-1);
+      known.push(admitted === undefined ? definition : withGreaterRisk(definition, admitted));
+    }
+    return known.toReversed();
+  }
+
+  /** The arguments that a call of this id may have had. */
+  #given({ callId = '' }: JournalEntry, definition: ToolDefinition): ParsedArguments[] {
+    if (!this.#isAgentRun) return this.#passed(callId, definition);
+    const [turn, index, again] = callId.split('.');
+    if (again === undefined) {
+      const call = this.asked(callId);
+      return call?.args === undefined ? [] : [{ ...call, args: call.args }];
+    }
+    const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
+    return this.#changes.flatMap(({ permit, change: { checked } }) => {
+      if (permit.callId !== earlier) return [];
+      return checked === undefined ? this.#sent(earlier) : [checked];
+    });
+  }
+
+  /** What an agent's call was started with. */
+  #sent(callId: string): ParsedArguments[] {
+    return this.#started.flatMap(({ permit, values: [args] }) => {
+      return permit.callId === callId && isObject(args) ? [{ args }] : [];
+    });
+  }
+
+  /** What a guarded activity was started with, or refused with because it had changed. */
+  #passed(callId: string, definition: GatedDefinition): ParsedArguments[] {
+    const first = callId.split('.', 2).join('.');
+    return this.#started.flatMap(({ activity, permit, values }) => {
+      if (activity !== definition.name || permit.callId.split('.', 2).join('.') !== first) return [];
+      const read = gatedArguments(definition, values);
+      return 'args' in read ? [{ args: read.args }] : [];
+    });
+  }
+
+  /** A call with the arguments that a reviewer wrote, as an activity checked them. */
+  #edited(before: EvidenceCall, digest: string): EvidenceCall | undefined {
+    const { tool, definition, subject, shell: splitBefore } = before;
+    const edit = this.#edits.find((each) => {
+      return each.tool === tool && digestOf(tool, each.parsed.args, definition) === digest;
+    });
+    if (edit === undefined) return undefined;
+    const { args, shell, assessment: assessed } = edit.parsed;
+    const isOfSubject = shell !== undefined && (subject === undefined || shell.argument === subject);
+    const split = isOfSubject ? shell : splitBefore === undefined ? undefined : notSplit;
+    return withoutUndefined({ ...before, args, shell: split, assessed });
+  }
+}
+
+/** The change of a tool for which a worker refused to start it. A tool's own failure cannot pass for that. */
+function changeIn(end: ActivityEnd): ChangedTool | undefined {
+  const [by, change] = 'failure' in end ? (end.failure.details ?? []) : [];
+  const { definition } = isObject(change) ? change : {};
+  return by === refusedBySecondGate && definition !== undefined ? (change as ChangedTool) : undefined;
+}
+
+function callOf(tool: ToolDefinition, { args, shell, assessment: assessed }: ParsedArguments): EvidenceCall {
+  const { name, risk, definition, subject, shellSubject, beside } = tool;
+  const split: ShellSplit | undefined =
+    shellSubject !== true ? undefined : shell !== undefined && shell.argument === subject ? shell : notSplit;
+  return withoutUndefined({ tool: name, args, risk, definition, subject, shell: split, beside, assessed });
+}
+
+function digestOf(tool: string, args: JsonObject | undefined, definition: string): string | undefined {
+  if (args === undefined) return undefined;
+  try {
+    return callDigest({ tool, args, definition });
+  } catch {
+    return undefined;
+  }
+}
+
+function hasArguments(call: EvidenceCall | undefined): boolean {
+  return call?.args !== undefined;
+}
+
+function withoutUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
+}

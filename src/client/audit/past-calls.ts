@@ -1,0 +1,56 @@
+import { isObject } from '../../core/base/is-object.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import { policiesOf } from '../../core/events/recorded-policies.ts';
+import { HiddenByPolicies } from '../../core/events/hidden-by-policies.ts';
+import type { Session } from '../server/connect.ts';
+import { projectRun } from '../history/fetch-journal.ts';
+import { EvidenceCalls } from './evidence-calls.ts';
+import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
+
+/** A call that an agent run has settled. */
+export interface PastCall {
+  workflowId: string;
+  callId: string;
+  toolName: string;
+  /** Absent: reviewers may not see all of them. */
+  args?: JsonObject;
+  /** ISO 8601: when it was ruled on. */
+  at: string;
+  outcome: string;
+}
+
+/** The calls of a tool in an agent run that are settled, oldest first, from its history. Needs no worker. */
+export async function pastCalls(session: Session, workflowId: string, tool: string): Promise<PastCall[]> {
+  const { executions } = await fetchRun(session, workflowId);
+  const { first, pasts } = policiesOf(executions);
+  if (first === undefined) return [];
+  const calls = new EvidenceCalls(executions, pasts);
+  const hidden = hiddenIn(executions);
+  const hidesAll = !hidden.isKnown || hidden.hidesArguments;
+  const { entries, outcomes } = projectRun(executions);
+  const times = new Map<string, string>();
+  for (const { callId, at } of entries) {
+    if (callId !== undefined && !times.has(callId)) times.set(callId, at);
+  }
+  return outcomes.flatMap(({ callId, toolName, outcome }) => {
+    const call = calls.asked(callId);
+    const at = times.get(callId);
+    if (toolName !== tool || call?.args === undefined || at === undefined) return [];
+    const isHidden = hidesAll || hidesSome(call, hidden);
+    return [{ workflowId, callId, toolName, ...(!isHidden && { args: call.args }), at, outcome }];
+  });
+}
+
+/** What all policies of the run hide together. */
+function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
+  const hidden = new HiddenByPolicies();
+  for (const event of executions.flatMap(({ events }) => events)) hidden.learn(event);
+  return hidden;
+}
+
+/** True if reviewers do not see all of the arguments, or if nobody has looked for what they are not to see. */
+function hidesSome(call: object, { settings }: HiddenByPolicies): boolean {
+  const { redaction } = call as { redaction?: unknown };
+  if (!isObject(redaction)) return settings !== undefined;
+  return !Array.isArray(redaction['values']) || redaction['values'].length > 0;
+}

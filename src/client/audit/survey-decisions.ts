@@ -1,0 +1,128 @@
+import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import { policiesOf } from '../../core/events/recorded-policies.ts';
+import type { CountedRun } from '../../core/audit/decision-statistics.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { compilePolicy } from '../../core/policy/compiled-policy.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { GateConfig } from '../../core/policy/gate-config.ts';
+import type { RunConfig } from '../../core/policy/run-config.ts';
+import type { RuleLines } from '../../core/policy/rule-place.ts';
+import type { Session } from '../server/connect.ts';
+import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
+import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
+import { inParallel } from '../server/in-parallel.ts';
+import { gatedRunsQuery } from '../inbox/list-runs.ts';
+import { listedExecutions } from '../server/listed-executions.ts';
+import { untilAborted } from '../server/until-aborted.ts';
+
+/** What a survey reads. */
+export interface SurveyOptions {
+  /** Runs that ended before this instant are left out. In milliseconds since 1970. */
+  sinceMs: number;
+  /** The maximum number of runs. Default 200. */
+  mostRuns?: number;
+  /** How long it may take, in milliseconds. Default 20,000. */
+  timeoutMs?: number;
+  /** Ends the survey early, with what has been read. */
+  signal?: AbortSignal;
+}
+
+/** What one run decided, and by which policy of the operator. */
+export interface SurveyedRun extends CountedRun {
+  workflowId: string;
+  /** ISO 8601. */
+  startedAt: string;
+  entries: readonly JournalEntry[];
+  /** The operator's policy that the run recorded at its start. Null: none. Absent: the run has recorded nothing. */
+  ceiling?: { digest: string; policy: Policy; lines?: RuleLines } | null;
+}
+
+/** The result of `surveyDecisions`. */
+export interface Survey {
+  /** The last that started come first. */
+  runs: SurveyedRun[];
+  /** Runs that were found and not read: their history is gone or unreadable, or the time was over. */
+  unread: number;
+  /** True: there are more runs than `mostRuns`. */
+  more: boolean;
+}
+
+const readsAtOnce = 4;
+
+/** Reads what was decided in the runs that are open or ended since an instant, within limits of number and time. */
+export async function surveyDecisions(session: Session, options: SurveyOptions): Promise<Survey> {
+  const { sinceMs, mostRuns = 200, timeoutMs = 20_000 } = options;
+  const overdue = AbortSignal.timeout(timeoutMs);
+  const signal = options.signal === undefined ? overdue : AbortSignal.any([overdue, options.signal]);
+  const { found, more } = await newestRuns(session, sinceMs, mostRuns);
+  const read = await inParallel(found, readsAtOnce, async (execution) =>
+    signal.aborted ? undefined : surveyedRun(session, execution, signal),
+  );
+  const runs = read.filter((run) => run !== undefined);
+  runs.sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+  return { runs, unread: found.length - runs.length, more };
+}
+
+interface Found {
+  workflowId: string;
+  runId: string;
+}
+
+async function newestRuns(
+  session: Session,
+  sinceMs: number,
+  mostRuns: number,
+): Promise<{ found: Found[]; more: boolean }> {
+  const found: Found[] = [];
+  const query = [
+    gatedRunsQuery(session),
+    'ExecutionStatus != "ContinuedAsNew"',
+    `(ExecutionStatus = "Running" OR CloseTime >= "${new Date(sinceMs).toISOString()}")`,
+  ].join(' AND ');
+  for await (const page of listedExecutions(session, { query, pageSize: mostRuns + 1 })) {
+    for (const { execution } of page) {
+      if (found.length >= mostRuns) return { found, more: true };
+      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
+    }
+  }
+  return { found, more: false };
+}
+
+/** Undefined if it cannot be read, or not in time. */
+async function surveyedRun(
+  session: Session,
+  { workflowId, runId }: Found,
+  signal: AbortSignal,
+): Promise<SurveyedRun | undefined> {
+  try {
+    return await untilAborted(session, signal, async () => {
+      const { executions } = await fetchRun(session, workflowId, runId);
+      return { workflowId, ...factsOf(executions) };
+    });
+  } catch (error) {
+    if (!signal.aborted && isProblemError(error) && error.code === 'server_unreachable') throw error;
+    return undefined;
+  }
+}
+
+function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workflowId'> {
+  const { first: config } = policiesOf(executions);
+  const ceiling = config === undefined ? undefined : recordedCeiling(config);
+  return {
+    startedAt: executions[0]?.events[0]?.at ?? '',
+    entries: entriesOf(executions),
+    ended: executions.slice(-1).some(wasEnded),
+    ...(typeof config?.agent === 'string' && { agent: config.agent }),
+    ...(ceiling != null && { policy: ceiling.digest }),
+    ...(ceiling !== undefined && { ceiling }),
+  };
+}
+
+function recordedCeiling({ ceiling, ceilingLines: lines }: RunConfig | GateConfig): SurveyedRun['ceiling'] {
+  if (ceiling === undefined) return null;
+  // A policy that no worker wrote makes the run unreadable.
+  compilePolicy(ceiling, 'ceiling');
+  return { digest: jsonDigest(ceiling as unknown as Json), policy: ceiling, ...(lines !== undefined && { lines }) };
+}

@@ -1,0 +1,65 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { AuditVerdict, VerifierOptions } from '../../core/audit/audit-verdict.ts';
+import { AuditVerifier } from '../../core/audit/audit-verifier.ts';
+import { ruleRunAgain } from '../../core/audit/rule-run-again.ts';
+import { isPublicKey } from '../../core/base/ed25519.ts';
+
+/** A line of a file, or why it cannot be read. */
+export type AuditText = { text: string } | { problem: string };
+
+/** Options of `verifyAudit`. */
+export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 'since'> {
+  /** Called with each line that can be read, in order. */
+  onLine?: (text: string) => void;
+}
+
+/**
+ * Checks an export without a server. Reads one line after another, so a file may be larger than the memory. Never throws
+ * for what the lines contain.
+ *
+ * @example
+ * ```ts
+ * import { createClient, verifyAudit } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const run = await client.start('clerk', 'Where is order 7?');
+ * await run.result();
+ * const lines: { text: string }[] = [];
+ * for await (const line of client.audit(run.workflowId)) lines.push({ text: JSON.stringify(line) });
+ * const { ok, findings } = await verifyAudit(lines.toSpliced(1, 1));
+ * console.log(ok, findings[0]?.kind); // false deleted
+ * console.log((await verifyAudit(lines)).ok); // true
+ * await client.close();
+ * ```
+ */
+export async function verifyAudit(
+  lines: AsyncIterable<AuditText> | Iterable<AuditText>,
+  { onLine, ...options }: VerifyAuditOptions = {},
+): Promise<AuditVerdict> {
+  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...options, isSigned: signatures() });
+  for await (const line of lines) {
+    verifier.take(line);
+    if ('text' in line) onLine?.(line.text);
+  }
+  return verifier.end();
+}
+
+/** The bytes before the 32 bytes of an Ed25519 public key in its SPKI form (RFC 8410). */
+const prefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Node's own Ed25519, which is faster than that of the core; keys of small order are refused, as there. */
+function signatures(): VerifierOptions['isSigned'] {
+  const keys = new Map<string, KeyObject | undefined>();
+  return (publicKey, text, signature) => {
+    if (!keys.has(publicKey)) keys.set(publicKey, keyOf(publicKey));
+    const key = keys.get(publicKey);
+    const bytes = Buffer.from(signature, 'base64');
+    return key !== undefined && bytes.length === 64 && verify(null, Buffer.from(text), key, bytes);
+  };
+}
+
+function keyOf(publicKey: string): KeyObject | undefined {
+  const bytes = Buffer.from(publicKey, 'base64');
+  if (bytes.length !== 32 || !isPublicKey(bytes)) return undefined;
+  return createPublicKey({ key: Buffer.concat([prefix, bytes]), type: 'spki', format: 'der' });
+}

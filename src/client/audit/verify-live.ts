@@ -1,0 +1,103 @@
+import type { AuditLine, SealedLine } from '../../core/audit/audit-line.ts';
+import type { AuditFinding } from '../../core/audit/finding.ts';
+import { readLine } from '../../core/audit/read-line.ts';
+import { lineLeaf } from '../../core/audit/seal-lines.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { RunLines } from './audit-lines.ts';
+import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';
+import type { Session } from '../server/connect.ts';
+
+/** Compares the lines of an export with what the server's history says now. */
+export class LiveComparison {
+  readonly #session: Session;
+  #withheld: ReadonlySet<string> = new Set();
+  #lines = 0;
+  readonly #runs = new Map<number, ExportedRun>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Takes the next line of the file. */
+  take(text: string): void {
+    this.#lines += 1;
+    const read = readLine(text);
+    if ('problem' in read) return;
+    const { line } = read;
+    if (line.line === 'export') this.#withheld = new Set(line.withheld);
+    if (line.line === 'run') {
+      const { workflowId, firstRunId } = line;
+      this.#runs.set(line.run, { number: line.run, workflowId, firstRunId, lines: new Map() });
+    }
+    const run = 'run' in line ? this.#runs.get(line.run) : undefined;
+    if (run === undefined) return;
+    if (line.line === 'entry') run.lastRunId = line.context.runId;
+    const key = keyOf(line);
+    if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), ...seqOf(line) });
+  }
+
+  /** Call it after the last line. */
+  async end(): Promise<{ findings: AuditFinding[]; notes: string[] }> {
+    const findings: AuditFinding[] = [];
+    const notes: string[] = [];
+    for (const run of this.#runs.values()) {
+      const live = await this.#fetch(run);
+      if (live === undefined) notes.push(`run '${run.workflowId}' is not on this server any more`);
+      else findings.push(...this.#compare(run, live));
+    }
+    return { findings: findings.sort((one, other) => one.line - other.line), notes };
+  }
+
+  /** The run as it is now: the newest under its id, or the one whose execution the export names. */
+  async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
+    for (const runId of [undefined, lastRunId, firstRunId]) {
+      try {
+        const found = await fetchAuditedRun(this.#session, workflowId, runId);
+        const isOurs = lastRunId === undefined || found.executions.some((each) => each.runId === lastRunId);
+        if (found.firstRunId === firstRunId && isOurs) return found;
+      } catch (error) {
+        if (!isProblemError(error) || error.code !== 'run_not_found') throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #compare({ number, workflowId, lines }: ExportedRun, run: AuditedRun): AuditFinding[] {
+    const live = new Map<string, string>();
+    for (const line of new RunLines(number, this.#withheld).part(run, true)) {
+      const key = keyOf(line);
+      if (key !== undefined) live.set(key, lineLeaf(line));
+    }
+    const isCutShort = run.tree.before !== undefined;
+    return [...lines].flatMap(([key, { leaf, line, seq }]) => {
+      const now = live.get(key);
+      // What retention has removed cannot be compared, and the line of the run says so.
+      if (now === leaf || (isCutShort && (now === undefined || key === 'run'))) return [];
+      const what = now === undefined ? 'does not have this line' : 'says something else';
+      const message = `the history on the server ${what}`;
+      return [{ line, kind: 'live' as const, message, workflowId, ...(seq !== undefined && { seq }) }];
+    });
+  }
+}
+
+interface ExportedRun {
+  number: number;
+  workflowId: string;
+  firstRunId: string;
+  /** The execution that holds the last exported entry. */
+  lastRunId?: string;
+  lines: Map<string, { line: number; leaf: string; seq?: number }>;
+}
+
+/** Names a line that a later export of the run repeats; undefined for any other. */
+function keyOf(line: AuditLine | SealedLine): string | undefined {
+  if (line.line === 'run') return 'run';
+  if (line.line === 'entry') return `entry ${line.entry.seq}`;
+  if (line.line === 'evidence') return `evidence ${line.part} ${line.key}`;
+  if (line.line === 'activity' && line.state !== 'open') return `activity ${line.runId} ${line.scheduledEventId}`;
+  return undefined;
+}
+
+function seqOf(line: AuditLine): { seq?: number } {
+  return line.line === 'entry' ? { seq: line.entry.seq } : {};
+}

@@ -1,0 +1,109 @@
+import { ProblemError } from '../../core/base/problem.ts';
+import { fileNameIn } from '../../payload-folder/claim.ts';
+import { type Cleaned, cleanFolder } from '../../payload-folder/clean-folder.ts';
+import { claimIn } from '../../payload-folder/folder-driver.ts';
+import { largePayloadsOf } from '../../payload-folder/large-payloads.ts';
+import { type PayloadFolder, openPayloadFolder } from '../../payload-folder/open-folder.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { listedExecutions } from '../server/listed-executions.ts';
+import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
+
+/** Options of `cleanPayloads`. */
+export interface CleanOptions {
+  /** Default: `COUNTERSIGN_PAYLOAD_FOLDER`. */
+  folder?: string;
+  /** Removes only files last written at least this long ago, in milliseconds. At least an hour; default one day. */
+  olderThanMs?: number;
+  /** Counts only, and removes nothing. Default false. */
+  dryRun?: boolean;
+}
+
+/** The result of `cleanPayloads`. */
+export interface CleanedPayloads extends Cleaned {
+  /** The number of executions whose histories were read. */
+  runs: number;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Removes the payload files that no history of the namespace names, of open or closed runs: files of runs that
+ * retention has removed, and files that queries left behind. Reads every history. Recent files stay, because a payload
+ * on its way to the server is in no history yet.
+ * Throws `internal` without a folder or for too short an age, and `server_unreachable`; then nothing was removed.
+ *
+ * @example
+ * ```ts
+ * import { cleanPayloads, createClient } from 'countersign/client';
+ *
+ * const client = await createClient();
+ * const { removed, kept } = await cleanPayloads(client.session, { olderThanMs: 7 * 86_400_000, dryRun: true });
+ * console.log(`${removed} files can go, ${kept} stay`); // 0 files can go, 0 stay
+ * await client.close();
+ * ```
+ */
+export async function cleanPayloads(session: Session, options: CleanOptions = {}): Promise<CleanedPayloads> {
+  const { olderThanMs = 24 * hourMs, dryRun = false } = options;
+  const wanted = largePayloadsOf(options.folder === undefined ? undefined : { folder: options.folder });
+  if (wanted === undefined) {
+    throw refused('No payload folder is named: give it with --folder or as COUNTERSIGN_PAYLOAD_FOLDER.');
+  }
+  if (!(olderThanMs >= hourMs)) throw refused('Payload files must be at least an hour old to be removed.');
+  const beforeMs = Date.now() - olderThanMs;
+  const folder = openPayloadFolder(wanted.folder, session.namespace);
+  const named = new Set<string>();
+  let runs = 0;
+  // Every execution that the namespace still keeps, whoever started it.
+  for await (const page of listedExecutions(session)) {
+    for (const { execution } of page) {
+      runs += 1;
+      const listed = { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
+      for (const name of await namesIn(session, folder, listed)) named.add(name);
+    }
+  }
+  return { ...(await cleanFolder(folder.path, (name) => named.has(name), { beforeMs, dryRun })), runs };
+}
+
+interface Execution {
+  workflowId: string;
+  runId: string;
+}
+
+/** The payload files that one history names. */
+async function namesIn(session: Session, { key }: PayloadFolder, execution: Execution): Promise<string[]> {
+  const { workflowService } = session.connection;
+  const names: string[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const request = { namespace: session.namespace, execution, nextPageToken };
+    const page = await callServer(session, async () => {
+      try {
+        return await workflowService.getWorkflowExecutionHistory(request);
+      } catch (error) {
+        // Retention has removed it since it was listed.
+        if (grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
+        throw error;
+      }
+    });
+    if (page === undefined) return [];
+    for (const claim of claimsIn(page.history)) {
+      const name = fileNameIn(key, claim);
+      if (name !== undefined) names.push(name);
+    }
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+  return names;
+}
+
+/** The claims of all references to our folders, anywhere in an event. */
+function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  const claim = claimIn(value);
+  if (claim !== undefined) yield claim;
+  else for (const part of Object.values(value)) yield* claimsIn(part);
+}
+
+function refused(message: string): ProblemError {
+  return new ProblemError({ code: 'internal', message });
+}

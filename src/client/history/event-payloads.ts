@@ -1,0 +1,68 @@
+import type { temporal } from '@temporalio/proto';
+import type { PlainFailure } from '../../core/events/history-event.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { definitionChangedType } from '../../core/base/tool-failure.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { ReadValue } from '../server/read-payload.ts';
+
+type Payload = temporal.api.common.v1.IPayload | null | undefined;
+type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
+type Failure = temporal.api.failure.v1.IFailure | null | undefined;
+
+/** The payloads of history events, each read once, though several look at it. */
+export class EventPayloads {
+  readonly #read: ReadValue;
+  readonly #values = new WeakMap<object, unknown>();
+  #unread = 0;
+
+  constructor(read: ReadValue) {
+    this.#read = read;
+  }
+
+  /** How many payloads that run events are made of cannot be decoded here, since the last call. */
+  takeUnread(): number {
+    const unread = this.#unread;
+    this.#unread = 0;
+    return unread;
+  }
+
+  /** The value of a payload that run events are made of. */
+  value(payload: Payload): unknown {
+    const value = this.glance(payload);
+    if (isUndecodable(value) && value.unread) this.#unread += 1;
+    return value;
+  }
+
+  /** The same of the first one. */
+  first(payloads: Payloads): unknown {
+    return this.value(payloads?.payloads?.[0]);
+  }
+
+  /** The value of any payload. */
+  glance(payload: Payload): unknown {
+    if (payload == null) return undefined;
+    if (!this.#values.has(payload)) this.#values.set(payload, this.#read(payload));
+    return this.#values.get(payload);
+  }
+
+  /** An `ActivityFailure` and its like only say where the failure inside them happened. */
+  failure(given: Failure): PlainFailure {
+    const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
+    const message = this.#message(failure);
+    const { applicationFailureInfo: application, timeoutFailureInfo: timeout } = failure ?? {};
+    if (application != null) {
+      const type = application.type ?? '';
+      const payloads = type === definitionChangedType ? application.details?.payloads : undefined;
+      return { kind: 'application', type, message, details: payloads?.map((payload) => this.glance(payload)) };
+    }
+    // TIMEOUT_TYPE_SCHEDULE_TO_START
+    return { kind: Number(timeout?.timeoutType) === 2 ? 'schedule_to_start' : 'other', message };
+  }
+
+  /** A codec may have encrypted the message. */
+  #message(failure: Failure): string {
+    const encoded = this.value(failure?.encodedAttributes);
+    const message = isObject(encoded) ? encoded['message'] : undefined;
+    return typeof message === 'string' ? message : (failure?.message ?? '');
+  }
+}

@@ -1,0 +1,86 @@
+import type { temporal } from '@temporalio/proto';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { Started } from '../../core/events/history-event.ts';
+import type { RecordedEvent } from '../../core/events/run-event.ts';
+import { RunProjection } from '../../core/events/run-projection.ts';
+import { decodeWith } from './decode-history.ts';
+import { ReadingCodec } from '../server/reading-codec.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { readValue } from '../server/read-payload.ts';
+
+type Event = temporal.api.history.v1.IHistoryEvent;
+
+/**
+ * The events of a run from its exported history: the JSON that Temporal's UI downloads and `temporal workflow show
+ * --output json` prints, one text for each execution, oldest first. A payload that is encrypted gives a `gap`. Throws
+ * `invalid_message` for a text that is no such history.
+ */
+export async function eventsOfHistories(texts: readonly string[]): Promise<RecordedEvent[]> {
+  const codec = new ReadingCodec([]);
+  const histories = texts.map(readHistory);
+  await decodeWith((payloads) => codec.decode(payloads), histories.flat());
+  const reader = new HistoryReader(readValue);
+  const executions = histories.map((events) => events.map((event) => reader.read(event)));
+  const { workflowId = '', before } = (executions[0]?.[0]?.what ?? {}) as Partial<Started>;
+  const projection = new RunProjection(workflowId);
+  if (before !== undefined) {
+    const message = `The history before is not given: execution ${before}.`;
+    projection.noteGap({ reason: 'retention', message });
+  }
+  return executions.flatMap((events) => {
+    const { runId } = events[0]!.what as Started;
+    return events.flatMap((event) => projection.add(runId, event));
+  });
+}
+
+function readHistory(text: string): Event[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const list: unknown = Array.isArray(value) ? value : (value as { events?: unknown } | null)?.events;
+    const { events } = historyFromJSON({
+      events: (list as unknown[]).map(withPayloads),
+    });
+    if (events?.[0]?.workflowExecutionStartedEventAttributes == null) throw new TypeError('no start');
+    return events;
+  } catch (error) {
+    throw new ProblemError(
+      {
+        code: 'invalid_message',
+        message: `This is no history of a workflow: export it with Temporal's UI, or with \`temporal workflow show --output json\`.`,
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** The members that hold payloads, by name: a list of them, or an object of them. */
+const holders = ['payloads', 'fields', 'indexedFields'];
+
+/** Temporal's tools can write payloads as the JSON that they hold. */
+function withPayloads(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPayloads);
+  if (typeof value !== 'object' || value === null) return value;
+  // Summaries are for Temporal's UI.
+  const members = Object.entries(value).filter(([name]) => name !== 'userMetadata');
+  return Object.fromEntries(
+    members.map(([name, member]) => {
+      if (name === 'encodedAttributes') return [name, asPayload(member)];
+      if (!holders.includes(name) || typeof member !== 'object' || member === null) return [name, withPayloads(member)];
+      if (Array.isArray(member)) return [name, member.map(asPayload)];
+      return [name, Object.fromEntries(Object.entries(member).map(([key, each]) => [key, asPayload(each)]))];
+    }),
+  );
+}
+
+function asPayload(value: unknown): unknown {
+  const { metadata } = (value ?? {}) as {
+    metadata?: { encoding?: unknown } | null;
+  };
+  if (typeof metadata === 'object' && typeof metadata?.encoding === 'string') return value;
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return {
+    metadata: { encoding: base64('json/plain') },
+    data: base64(JSON.stringify(value)),
+  };
+}

@@ -1,0 +1,57 @@
+import { type Projection, projectJournal } from '../../core/ledger/journal.ts';
+import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import type { Session } from '../server/connect.ts';
+import { fetchRun, type ReadExecution } from './history-chain.ts';
+
+/** The decisions of a run, read from its history. */
+export interface Journal extends Projection {
+  /** Every entry once, in the order of the decisions. */
+  entries: JournalEntry[];
+  /** Temporal's run id of the newest execution that retention has removed: the entries before it are gone. */
+  missing?: string;
+  /** The number of payloads that this client cannot decode, if there are any: entries may be missing. */
+  unread?: number;
+}
+
+/** Reads the journal of a run from the histories of all its executions. */
+export async function fetchJournal(session: Session, workflowId: string): Promise<Journal> {
+  const { executions, missing, unread } = await fetchRun(session, workflowId);
+  return {
+    ...projectRun(executions),
+    ...(missing !== undefined && { missing }),
+    ...(unread > 0 && { unread }),
+  };
+}
+
+/** The journal of the executions of a run, and its projection. */
+export function projectRun(executions: readonly ReadExecution[]): Projection & { entries: JournalEntry[] } {
+  const entries = entriesOf(executions);
+  return { entries, ...projectJournal(entries, executions.some(wasEnded)) };
+}
+
+/** Every entry that the executions carry, once, in the order of the decisions. */
+export function entriesOf(executions: readonly ReadExecution[]): JournalEntry[] {
+  return placedEntries(executions).map(({ entry }) => entry);
+}
+
+/** A journal entry, and the first event that holds it. */
+export interface PlacedEntry {
+  entry: JournalEntry;
+  place: { runId: string; eventId: number };
+}
+
+/** The same with their places. Of an entry that says different things, the last one counts. */
+export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
+  const found = new Map<number, PlacedEntry>();
+  for (const { runId, events } of executions) {
+    for (const { eventId, journal } of events) {
+      for (const entry of journal) found.set(entry.seq, { place: { runId, eventId }, ...found.get(entry.seq), entry });
+    }
+  }
+  return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
+}
+
+/** True if an execution was terminated or timed out: it could not write how its open requests end. */
+export function wasEnded({ events }: ReadExecution): boolean {
+  return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
+}

@@ -1,0 +1,129 @@
+import type { temporal } from '@temporalio/proto';
+import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
+import type { HistoryEvent } from '../../core/events/history-event.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { decodeHistory } from './decode-history.ts';
+import { describeExecution, findExecution, readPage } from './read-executions.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { type ReadValue, valueReader } from '../server/read-payload.ts';
+
+type Event = temporal.api.history.v1.IHistoryEvent;
+
+/** The history of one execution of a run, from its start to its end or continue-as-new, as Temporal keeps it. */
+export interface HistoryExecution {
+  workflowId: string;
+  /** Temporal's run id of this execution. */
+  runId: string;
+  events: temporal.api.history.v1.IHistoryEvent[];
+}
+
+/** The histories of all executions of a run. */
+export interface HistoryChain {
+  /** The executions, oldest first; payloads are not decoded. */
+  executions: HistoryExecution[];
+  /** Temporal's run id of the newest execution that retention has removed; the executions before it are gone too. */
+  missing?: string;
+}
+
+/** One execution of a run, read. */
+export interface ReadExecution {
+  runId: string;
+  events: readonly HistoryEvent[];
+}
+
+/** A run, read from the histories of its executions. */
+export interface ReadRun {
+  /** Oldest first; at least one. */
+  executions: readonly ReadExecution[];
+  missing?: string;
+  /** The number of payloads that cannot be decoded here. */
+  unread: number;
+}
+
+/** Reads a run. `last`: Temporal's run id of its last execution; default: the newest one under this workflow id. */
+export async function fetchRun(session: Session, workflowId: string, last?: string): Promise<ReadRun> {
+  const { executions, missing } = await fetchHistoryChain(session, workflowId, last);
+  const unread = await decodeHistory(
+    session,
+    executions.flatMap(({ events }) => events),
+  );
+  return { executions: readHistories(executions, valueReader(session)), missing, unread };
+}
+
+/** Reads the executions of a run, oldest first, whose payloads are decoded. */
+export function readHistories(
+  executions: readonly { runId: string; events: readonly Event[] }[],
+  read: ReadValue,
+): ReadExecution[] {
+  const reader = new HistoryReader(read);
+  return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
+}
+
+/** What an agent run was started with. `runId`: default the newest. Undefined for a workflow of one's own. */
+export async function inputOf(session: Session, execution: { workflowId: string; runId?: string }): Promise<unknown> {
+  const { events } = await readPage(session, execution, { size: 1 });
+  await decodeHistory(session, events);
+  const [started] = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
+  return started?.what?.kind === 'started' ? started.what.input : undefined;
+}
+
+/** Fetches the histories of all executions of a run. `last`: as above. */
+export async function fetchHistoryChain(session: Session, workflowId: string, last?: string): Promise<HistoryChain> {
+  const fetchOne = (runId: string | undefined): Promise<HistoryExecution | undefined> =>
+    callServer(
+      session,
+      async () => {
+        const { client } = session;
+        const found = runId ?? last ?? (await client.workflow.getHandle(workflowId).describe()).runId;
+        try {
+          const history = await client.workflow.getHandle(workflowId, found).fetchHistory();
+          return { workflowId, runId: found, events: history.events ?? [] };
+        } catch (error) {
+          if (runId !== undefined && grpcStatusOf(error) === grpcStatus.NOT_FOUND) return undefined;
+          throw error;
+        }
+      },
+      { workflowId, timeoutMs: 60_000 },
+    );
+  return walkBack(fetchOne);
+}
+
+/** The executions of a run. */
+export interface RunExecutions {
+  /** Temporal's run ids, oldest first. */
+  executions: string[];
+  /** Temporal's run id of the newest execution that retention has removed. */
+  missing?: string;
+}
+
+/** Finds the executions of a run. Throws the server's errors unchanged. */
+export async function findExecutions(session: Session, workflowId: string): Promise<RunExecutions> {
+  const { executions, missing } = await walkBack(async (before) => {
+    const found = await (before === undefined
+      ? describeExecution(session, { workflowId })
+      : findExecution(session, { workflowId, runId: before }));
+    if (found === undefined) return undefined;
+    const { runId } = found;
+    return { runId, ...(await readPage(session, { workflowId, runId }, { size: 1 })) };
+  });
+  return { executions: executions.map(({ runId }) => runId), missing };
+}
+
+/**
+ * Walks from the last execution of a run back to the first one that the server still has. `read` gives the last one for
+ * undefined; it gives undefined for one that is gone.
+ */
+async function walkBack<Execution extends { events: readonly Event[] }>(
+  read: (runId: string | undefined) => Promise<Execution | undefined>,
+): Promise<{ executions: Execution[]; missing?: string }> {
+  const newestFirst: Execution[] = [];
+  let runId: string | undefined;
+  do {
+    const execution = await read(runId);
+    if (execution === undefined) return { executions: newestFirst.toReversed(), missing: runId };
+    newestFirst.push(execution);
+    runId = execution.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
+  } while (runId);
+  return { executions: newestFirst.toReversed() };
+}

@@ -1,0 +1,255 @@
+import type { temporal } from '@temporalio/proto';
+import { activityNames, memoName, messageNames, workflowType } from '../../contract.ts';
+import type {
+  Activity,
+  ActivityEnd,
+  EndState,
+  Fact,
+  HistoryEvent,
+  RunEnd,
+  SentMessage,
+  Started,
+} from '../../core/events/history-event.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { permitIn } from '../../core/base/permit-metadata.ts';
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { EventPayloads } from './event-payloads.ts';
+import type { ReadValue } from '../server/read-payload.ts';
+import { entriesIn, headIn, isMarkedPermit, writtenIn } from './written-by-gate.ts';
+
+type Event = temporal.api.history.v1.IHistoryEvent;
+type Failure = temporal.api.failure.v1.IFailure;
+type Payloads = temporal.api.common.v1.IPayloads;
+type MaybePayload = temporal.api.common.v1.IPayload | null | undefined;
+type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
+
+/**
+ * Reads the events of a run, in their order, execution by execution: Temporal's event becomes a typed fact here and
+ * nowhere else. The codecs have decoded the payloads already. Never throws: whoever may write to the namespace can put
+ * anything into them.
+ */
+export class HistoryReader {
+  readonly #payloads: EventPayloads;
+  #isAgentRun = false;
+  /** What the present execution has started and not ended, by the event that started it. */
+  readonly #begun = new Map<number, Activity>();
+
+  constructor(read: ReadValue) {
+    this.#payloads = new EventPayloads(read);
+  }
+
+  read(event: Event): HistoryEvent {
+    const what = this.#fact(event);
+    const open = this.#open(event);
+    const written = writtenIn(event, this.#isAgentRun, (payload) => this.#payloads.glance(payload));
+    return {
+      eventId: Number(event.eventId),
+      at: new Date(eventTimeMs(event)).toISOString(),
+      what,
+      journal: written.flatMap(entriesIn),
+      head: headIn(written),
+      open,
+      unread: this.#payloads.takeUnread(),
+    };
+  }
+
+  #fact(event: Event): Fact | undefined {
+    const started = event.workflowExecutionStartedEventAttributes;
+    if (started != null) return this.#started(started);
+    const begun = this.#begunIn(event);
+    if (begun !== undefined) {
+      this.#begun.set(begun.scheduledEventId, begun);
+      return { kind: 'scheduled', activity: begun };
+    }
+    if (event.workflowTaskCompletedEventAttributes != null) return { kind: 'task_completed' };
+    const { baseRunId, newRunId } = event.workflowTaskFailedEventAttributes ?? {};
+    if (baseRunId && newRunId) return { kind: 'reset', baseRunId };
+    return this.#attempted(event) ?? this.#ended(event) ?? this.#message(event) ?? this.#runEnd(event);
+  }
+
+  #started(started: Attributes<'workflowExecutionStartedEventAttributes'>): Started {
+    const type = started.workflowType?.name ?? '';
+    const before = started.continuedExecutionRunId || undefined;
+    const isAgentRun = type === workflowType;
+    this.#isAgentRun = isAgentRun;
+    this.#begun.clear();
+    return {
+      kind: 'started',
+      workflowType: type,
+      isAgentRun,
+      workflowId: started.workflowId ?? '',
+      runId: started.originalExecutionRunId ?? '',
+      firstRunId: started.firstExecutionRunId ?? '',
+      before,
+      input: isAgentRun ? this.#payloads.first(started.input) : undefined,
+      carried: before === undefined ? undefined : this.#carried(started.input?.payloads ?? [], before),
+    };
+  }
+
+  /**
+   * The argument that names the execution before as its writer. In a workflow of one's own it may be any of them, or a member
+   * of one; the others are their author's business, also if they cannot be read.
+   */
+  #carried(payloads: readonly MaybePayload[], before: string): unknown {
+    const values = this.#isAgentRun
+      ? [this.#payloads.value(payloads[1])]
+      : payloads.flatMap((payload) => {
+          const value = this.#payloads.glance(payload);
+          return isObject(value) ? [value, ...Object.values(value)] : [];
+        });
+    const found = values.filter(isObject).find(({ writer }) => isObject(writer) && writer['runId'] === before);
+    return found ?? (this.#isAgentRun ? null : undefined);
+  }
+
+  #begunIn(event: Event): Activity | undefined {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
+    const place = { scheduledEventId: Number(event.eventId) };
+    if (scheduled != null) return { ...place, ...this.#scheduled(scheduled) };
+    if (nested == null) return undefined;
+    const isAgentRun = nested.workflowType?.name === workflowType;
+    return { ...place, kind: 'nested', workflowId: nested.workflowId ?? '', isAgentRun };
+  }
+
+  #scheduled(scheduled: Attributes<'activityTaskScheduledEventAttributes'>): Scheduled {
+    const name = scheduled.activityType?.name ?? '';
+    const payloads = scheduled.input?.payloads ?? [];
+    if (name === activityNames.callModel && this.#isAgentRun) {
+      return { kind: 'model', activityId: scheduled.activityId ?? '', input: this.#payloads.value(payloads[0]) };
+    }
+    const own = ourActivities.get(name);
+    if (own !== undefined) return { kind: own.kind, given: objectIn(this.#payloads.glance(payloads[own.place])) };
+    return name.startsWith('countersign.') ? { kind: 'other' } : this.#tool(name, payloads);
+  }
+
+  /** The permit is the first argument of a tool's activity, or in the metadata of a guarded activity's first argument. */
+  #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
+    const values = payloads.map((payload) => this.#payloads.value(payload));
+    const beside = permitIn(payloads[0]?.metadata);
+    const isArgument = beside === undefined && (this.#isAgentRun || isMarkedPermit(payloads[0]));
+    const { callId, digest, definition } = objectIn(isArgument ? values[0] : beside);
+    if (typeof callId !== 'string') return { kind: 'other' };
+    return { kind: 'tool', name, permit: { callId, digest, definition }, values: values.slice(isArgument ? 1 : 0) };
+  }
+
+  #attempted(event: Event): Fact | undefined {
+    const task = event.activityTaskStartedEventAttributes;
+    const nested = event.childWorkflowExecutionStartedEventAttributes;
+    if (task == null && nested == null) return undefined;
+    const activity = this.#activity(task?.scheduledEventId ?? nested?.initiatedEventId);
+    return { kind: 'attempted', activity, attempt: task?.attempt ?? undefined, worker: task?.identity || undefined };
+  }
+
+  #ended(event: Event): Fact | undefined {
+    for (const [name, state] of Object.entries(endings) as [keyof typeof endings, EndState][]) {
+      const ended = event[name] as Ended | null | undefined;
+      if (ended == null) continue;
+      const activity = this.#activity(ended.scheduledEventId ?? ended.initiatedEventId);
+      this.#begun.delete(activity.scheduledEventId);
+      return { kind: 'ended', activity, state, end: this.#end(activity, state, ended) };
+    }
+    return undefined;
+  }
+
+  #end(activity: Activity, state: EndState, { result, failure }: Ended): ActivityEnd {
+    // What another workflow gives to one of one's own is its author's business.
+    const isForeign = activity.kind === 'nested' && !activity.isAgentRun;
+    if (state === 'completed') return { result: isForeign ? undefined : this.#payloads.first(result) };
+    if (state === 'cancelled' || activity.kind === 'nested') return { failure: { kind: 'other', message: state } };
+    return { failure: this.#payloads.failure(failure) };
+  }
+
+  #activity(scheduledEventId: unknown): Activity {
+    const id = Number(scheduledEventId);
+    return this.#begun.get(id) ?? { scheduledEventId: id, kind: 'other' };
+  }
+
+  #message(event: Event): SentMessage | undefined {
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+    const name = ourMessages.find((each) => each === (signal?.signalName ?? update?.input?.name));
+    const payload = signal == null ? update?.input?.args?.payloads?.[0] : signal.input?.payloads?.[0];
+    if (name === undefined || payload == null) return undefined;
+    const sender = (signal == null ? update?.meta?.identity : signal.identity) || undefined;
+    const via = signal == null ? 'update' : 'signal';
+    return { kind: 'message', name, via, sender, value: this.#payloads.glance(payload) };
+  }
+
+  #runEnd(event: Event): RunEnd | undefined {
+    const {
+      workflowExecutionContinuedAsNewEventAttributes: continued,
+      workflowExecutionCompletedEventAttributes: completed,
+      workflowExecutionFailedEventAttributes: failed,
+      workflowExecutionTimedOutEventAttributes: timedOut,
+      workflowExecutionTerminatedEventAttributes: terminated,
+    } = event;
+    const next = (continued ?? completed ?? failed ?? timedOut)?.newExecutionRunId || undefined;
+    if (continued != null) return { kind: 'continued', next };
+    if (completed != null) return { kind: 'completed', result: this.#payloads.first(completed.result), next };
+    if (failed != null) return { kind: 'failed', failure: this.#payloads.failure(failed.failure), next };
+    if (timedOut != null) return { kind: 'timed_out', next };
+    if (terminated != null) return { kind: 'terminated', reason: terminated.reason ?? '' };
+    return event.workflowExecutionCanceledEventAttributes == null ? undefined : { kind: 'cancelled' };
+  }
+
+  #open(event: Event): ApprovalSummary[] | undefined {
+    const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[memoName];
+    const { open } = objectIn(this.#payloads.value(memo));
+    return Array.isArray(open) ? open.filter(isRow) : undefined;
+  }
+}
+
+type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
+type Scheduled = WithoutPlace<Activity>;
+
+/** Our activities that say something of a run, and the place of the argument that its own code wrote. */
+const ourActivities: ReadonlyMap<
+  string,
+  { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
+> = new Map([
+  // The first argument is what the starter wrote; only that of a gate is followed by another one.
+  [activityNames.loadAgent, { kind: 'config', place: 1 }],
+  [activityNames.loadGate, { kind: 'config', place: 1 }],
+  [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
+  [activityNames.readPolicy, { kind: 'policy', place: 0 }],
+  [activityNames.readParents, { kind: 'parents', place: 0 }],
+  [activityNames.checkEdit, { kind: 'edit', place: 0 }],
+]);
+
+/** The members that the ends of activities and of nested workflows have. */
+interface Ended {
+  scheduledEventId?: unknown;
+  initiatedEventId?: unknown;
+  result?: Payloads | null;
+  failure?: Failure | null;
+}
+
+const endings = {
+  activityTaskCompletedEventAttributes: 'completed',
+  activityTaskFailedEventAttributes: 'failed',
+  activityTaskTimedOutEventAttributes: 'timed out',
+  activityTaskCanceledEventAttributes: 'cancelled',
+  childWorkflowExecutionCompletedEventAttributes: 'completed',
+  childWorkflowExecutionFailedEventAttributes: 'failed',
+  childWorkflowExecutionTimedOutEventAttributes: 'timed out',
+  childWorkflowExecutionCanceledEventAttributes: 'cancelled',
+  childWorkflowExecutionTerminatedEventAttributes: 'failed',
+  startChildWorkflowExecutionFailedEventAttributes: 'failed',
+} as const satisfies Partial<Record<keyof Event, EndState>>;
+
+const ourMessages: readonly SentMessage['name'][] = Object.values(messageNames);
+
+/** In milliseconds since 1970. Histories that were read from a file have plain numbers. */
+function eventTimeMs({ eventTime }: Event): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
+}
+
+/** An object whose members are read one by one; anything else has none of them. */
+function objectIn(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function isRow(value: unknown): value is ApprovalSummary {
+  const { requestId, toolName } = (value ?? {}) as Partial<ApprovalSummary>;
+  return typeof requestId === 'string' && typeof toolName === 'string';
+}

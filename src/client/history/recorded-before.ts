@@ -1,0 +1,74 @@
+import type { HistoryEvent } from '../../core/events/history-event.ts';
+import { type ParsedDecision, parseDecision } from '../../core/messages/decision.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { decodeHistory } from './decode-history.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { valueReader } from '../server/read-payload.ts';
+
+/** A decision in a run's history that no worker has applied yet. */
+export interface RecordedDecision {
+  decision: ParsedDecision;
+  /** ISO 8601, as the server recorded it. */
+  at: string;
+}
+
+const pageSize = 200;
+/** How many pages are read, newest first. Older events are not searched. */
+const pagesRead = 5;
+
+/**
+ * The decisions that were recorded by signal and wait for a worker, oldest first: those after the last completed
+ * workflow task. Empty if the history cannot be read.
+ */
+export async function unappliedDecisions(session: Session, workflowId: string): Promise<RecordedDecision[]> {
+  try {
+    const events = await callServer(session, () => eventsSinceTask(session, workflowId), { workflowId });
+    return events.toReversed().flatMap(decisionsIn);
+  } catch (error) {
+    if (isProblemError(error)) return [];
+    throw error;
+  }
+}
+
+/** The decisions about the same request that come before `decision`, without repetitions of it. */
+export function recordedBefore(unapplied: readonly RecordedDecision[], decision: ParsedDecision): RecordedDecision[] {
+  const isOurs = (other: ParsedDecision): boolean =>
+    other.requestId === decision.requestId && other.decisionId === decision.decisionId;
+  const own = unapplied.findIndex((each) => isOurs(each.decision));
+  const earlier = own === -1 ? [] : unapplied.slice(0, own);
+  return earlier.filter((each) => each.decision.requestId === decision.requestId);
+}
+
+/** Newest first. */
+async function eventsSinceTask(session: Session, workflowId: string): Promise<HistoryEvent[]> {
+  const { connection, namespace } = session;
+  const reader = new HistoryReader(valueReader(session));
+  const since: HistoryEvent[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  for (let page = 0; page < pagesRead; page++) {
+    const { history, nextPageToken: next } = await connection.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace,
+      execution: { workflowId },
+      maximumPageSize: pageSize,
+      nextPageToken,
+    });
+    await decodeHistory(session, history?.events ?? []);
+    for (const event of (history?.events ?? []).map((each) => reader.read(each))) {
+      if (event.what?.kind === 'task_completed') return since;
+      since.push(event);
+    }
+    if (next.length === 0) break;
+    nextPageToken = next;
+  }
+  return since;
+}
+
+function decisionsIn({ at, what }: HistoryEvent): RecordedDecision[] {
+  if (what?.kind !== 'message' || what.name !== 'decide' || what.via !== 'signal') return [];
+  return [what.value].flat().flatMap((value) => {
+    const parsed = parseDecision(value);
+    return 'decision' in parsed ? [{ decision: parsed.decision, at }] : [];
+  });
+}

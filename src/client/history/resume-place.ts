@@ -1,0 +1,61 @@
+import { ProblemError } from '../../core/base/problem.ts';
+import { type EventPlace, eventIdOf, parseEventId } from '../../core/events/event-id.ts';
+import type { GapEvent } from '../../core/events/run-event.ts';
+import type { Session } from '../server/connect.ts';
+import { findExecutions } from './history-chain.ts';
+import { findExecution, pagesOf } from './read-executions.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { readValue } from '../server/read-payload.ts';
+
+/** From where a stream goes on. */
+export interface ResumePlace {
+  /** Undefined: from the beginning that the server still has. */
+  place?: EventPlace;
+  /** Said first. */
+  gap?: GapEvent;
+}
+
+/**
+ * Finds the place of an event's id in the run. Throws `invalid_message` for a text that is no id of this run's events, and
+ * the server's errors unchanged.
+ */
+export async function findPlace(session: Session, workflowId: string, id: string): Promise<ResumePlace> {
+  const place = parseEventId(id);
+  if (place === undefined) throw foreign(workflowId, id, 'an id is RUNID.EVENTID.INDEX');
+  const { executions, missing } = await findExecutions(session, workflowId);
+  const execution = await findExecution(session, { workflowId, runId: place.runId });
+  // Retention has removed it; the stream begins with the gap.
+  if (execution === undefined && missing !== undefined) return {};
+  if (execution === undefined) throw foreign(workflowId, id, 'the run has no such execution');
+  if (execution.historyLength < place.eventId) throw foreign(workflowId, id, 'the execution has fewer events');
+  if (executions.includes(place.runId)) return { place };
+  if (execution.resetRunId === undefined) throw foreign(workflowId, id, 'it is of an earlier run with the same id');
+  return afterReset(session, workflowId, place, execution.resetRunId);
+}
+
+function foreign(workflowId: string, id: string, why: string): ProblemError {
+  return new ProblemError({
+    code: 'invalid_message',
+    message: `'${id}' is not the id of an event of run '${workflowId}': ${why}.`,
+  });
+}
+
+/** A reset execution repeats the events before the reset under its own run id. What came after them is gone. */
+async function afterReset(
+  session: Session,
+  workflowId: string,
+  { runId: baseRunId, ...within }: EventPlace,
+  runId: string,
+): Promise<ResumePlace> {
+  const history = new HistoryReader(readValue);
+  for await (const events of pagesOf(session, { workflowId, runId })) {
+    for (const { eventId, at, what } of events.map((event) => history.read(event))) {
+      if (what?.kind !== 'reset' || what.baseRunId !== baseRunId) continue;
+      if (within.eventId < eventId) return { place: { runId, ...within } };
+      const place = { runId, eventId, index: 0 };
+      const message = 'An operator reset the run to an earlier point.';
+      return { place, gap: { type: 'gap', id: eventIdOf(place), workflowId, at, reason: 'reset', message } };
+    }
+  }
+  return {};
+}

@@ -1,0 +1,182 @@
+import { type EventPlace, isAfter } from '../../core/events/event-id.ts';
+import type { HistoryEvent } from '../../core/events/history-event.ts';
+import type { RecordedEvent } from '../../core/events/run-event.ts';
+import type { PendingModelCall } from '../../core/events/transcript-events.ts';
+import { EventRedactor } from '../../core/events/event-redactor.ts';
+import { RunProjection } from '../../core/events/run-projection.ts';
+import type { Session } from '../server/connect.ts';
+import { decodeHistory } from './decode-history.ts';
+import { findExecutions } from './history-chain.ts';
+import { HistoryReader } from './read-history-event.ts';
+import { describeExecution, pagesOf, readPage } from './read-executions.ts';
+import { type ReadValue, valueReader } from '../server/read-payload.ts';
+
+/** The event at which a reader is. */
+export interface ReaderPlace {
+  runId: string;
+  /** 0: none of this execution has been read. */
+  eventId: number;
+}
+
+/**
+ * Reads the history of a run, page by page and execution by execution, as run events. Its memory does not grow with the
+ * history: it keeps one page, and what the projection needs of the present turn.
+ */
+export class RunReader {
+  readonly #session: Session;
+  readonly #workflowId: string;
+  readonly #values: ReadValue;
+  readonly #history: HistoryReader;
+  #projection: RunProjection;
+  #place: ReaderPlace;
+  #next: Uint8Array | undefined;
+  /** True once the present execution has been read to its end, as far as it goes now. */
+  #isAtEnd = false;
+  /** Until it has passed this reset, a reader repeats what it gave before. */
+  #repeatsUntil: string | undefined;
+  /** The executions that follow, as far as they were known: after a reset, an execution does not name the one that counts. */
+  #ahead: string[];
+  /** The executions that were read, in order. */
+  readonly executions: string[];
+  /** Shows the events as reviewers may see them, if the reader was opened for that. */
+  readonly redactor: EventRedactor | undefined;
+
+  private constructor(
+    session: Session,
+    workflowId: string,
+    [runId = '', ...ahead]: string[],
+    redactor: EventRedactor | undefined,
+  ) {
+    this.redactor = redactor;
+    this.#session = session;
+    this.#workflowId = workflowId;
+    this.#place = { runId, eventId: 0 };
+    this.#ahead = ahead;
+    this.executions = [runId];
+    this.#projection = new RunProjection(workflowId);
+    this.#values = valueReader(session);
+    this.#history = new HistoryReader(this.#values);
+  }
+
+  /**
+   * Begins with the first execution that the server still has. `redacted`: for events as reviewers may see them; it reads
+   * the present policies first, because what they hide is hidden of earlier events, too. Throws the server's errors
+   * unchanged.
+   */
+  static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
+    const { executions, missing } = await findExecutions(session, workflowId);
+    const redactor = redacted ? new EventRedactor() : undefined;
+    if (redactor !== undefined) await learnPolicies(session, { workflowId, runId: executions.at(-1)! }, redactor);
+    const reader = new RunReader(session, workflowId, executions, redactor);
+    if (missing !== undefined) reader.#projection.noteGap(retentionGap(missing));
+    return reader;
+  }
+
+  get place(): ReaderPlace {
+    return this.#place;
+  }
+
+  /** True once the run has ended and every event was given. */
+  get isComplete(): boolean {
+    return this.#projection.isComplete;
+  }
+
+  /** True once everything was given that there is now. */
+  get isAtEnd(): boolean {
+    return this.#isAtEnd;
+  }
+
+  /** The model call in flight. */
+  get pendingModelCall(): PendingModelCall | undefined {
+    return this.#projection.pendingModelCall;
+  }
+
+  /** True if the first of two places in executions that were read comes after the other. */
+  isAfter(one: EventPlace, other: EventPlace): boolean {
+    const [at, from] = [this.executions.lastIndexOf(one.runId), this.executions.lastIndexOf(other.runId)];
+    return at === from ? isAfter(one, other) : from !== -1 && at > from;
+  }
+
+  /** The run events of the next page. After an error, the same page can be read again. */
+  async read(options: { wait: boolean; signal?: AbortSignal }): Promise<RecordedEvent[]> {
+    const { runId, eventId } = this.#place;
+    const from = { workflowId: this.#workflowId, runId };
+    const page = await readPage(this.#session, from, { ...options, ...(this.#next && { after: this.#next }) });
+    // A page that begins anew, after an error, repeats what was read.
+    const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
+    await decodeHistory(this.#session, fresh);
+    const last = fresh.at(-1);
+    // Alone, because after an error it is read again with the others.
+    const { what: end } = last === undefined ? {} : new HistoryReader(this.#values).read(last);
+    const resetRunId = end?.kind === 'terminated' ? await this.#resetOf(runId) : undefined;
+    const before = this.redactor?.policyVersion;
+    const taken = resetRunId === undefined ? fresh : fresh.slice(0, -1);
+    const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
+    // A policy among them may hide more of the calls before it.
+    if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
+    const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
+    this.#next = page.next;
+    this.#isAtEnd = page.next === undefined && follower === undefined;
+    if (resetRunId !== undefined) await this.#startOver(runId);
+    else if (follower !== undefined) this.#goTo(this.#ahead.shift() ?? follower);
+    return events;
+  }
+
+  /** Reads the present execution again from its beginning, without repeating events: a place on the server was lost. */
+  restart(): void {
+    this.#next = undefined;
+  }
+
+  #project(event: HistoryEvent): RecordedEvent[] {
+    const { runId } = this.#place;
+    this.#place = { runId, eventId: event.eventId };
+    this.redactor?.learn(event);
+    const events = this.#projection.add(runId, event);
+    this.redactor?.note(events);
+    if (this.#repeatsUntil === undefined) return events;
+    if (event.what?.kind === 'reset' && event.what.baseRunId === this.#repeatsUntil) {
+      this.#repeatsUntil = undefined;
+      this.#projection.noteGap({ reason: 'reset', message: 'An operator reset the run to an earlier point.' });
+    }
+    return [];
+  }
+
+  #goTo(runId: string): void {
+    this.#place = { runId, eventId: 0 };
+    this.#next = undefined;
+    this.executions.push(runId);
+  }
+
+  async #resetOf(runId: string): Promise<string | undefined> {
+    const { resetRunId } = await describeExecution(this.#session, { workflowId: this.#workflowId, runId });
+    return resetRunId;
+  }
+
+  /** The execution that was reset is no part of the run any more: projects the run anew, up to the reset. */
+  async #startOver(baseRunId: string): Promise<void> {
+    const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
+    this.#projection = new RunProjection(this.#workflowId);
+    if (missing !== undefined) this.#projection.noteGap(retentionGap(missing));
+    this.#repeatsUntil = baseRunId;
+    const [first = '', ...ahead] = executions;
+    this.#ahead = ahead;
+    this.#goTo(first);
+  }
+}
+
+/** An execution begins with what the one before it handed over, so the newest one has all policies. */
+async function learnPolicies(
+  session: Session,
+  execution: { workflowId: string; runId: string },
+  redactor: EventRedactor,
+): Promise<void> {
+  const history = new HistoryReader(valueReader(session));
+  for await (const events of pagesOf(session, execution, 1_000)) {
+    await decodeHistory(session, events);
+    for (const event of events) redactor.learn(history.read(event));
+  }
+}
+
+function retentionGap(missing: string): { reason: 'retention'; message: string } {
+  return { reason: 'retention', message: `The server no longer has what was before: execution ${missing} is gone.` };
+}

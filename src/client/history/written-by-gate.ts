@@ -1,0 +1,87 @@
+/** Where the gate writes: its journal rides on payloads that history keeps anyway. */
+import type { temporal } from '@temporalio/proto';
+import { activityNames, journalMemoName, memoName, workflowType } from '../../contract.ts';
+import { isHash } from '../../core/audit/merkle.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { permitIn } from '../../core/base/permit-metadata.ts';
+import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
+import { readValue } from '../server/read-payload.ts';
+
+type Payload = temporal.api.common.v1.IPayload;
+type Event = temporal.api.history.v1.IHistoryEvent;
+
+/** The journal entries that one event of an agent run carries. */
+export function journalIn(event: Event): JournalEntry[] {
+  return writtenIn(event, true, readValue).flatMap(entriesIn);
+}
+
+/**
+ * What the gate wrote into one event, by its place. What a model, a tool or a starter can put into history (arguments,
+ * results, inputs) is never read as the journal, whatever it claims to be.
+ */
+export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Payload) => unknown): unknown[] {
+  const scheduled = event.activityTaskScheduledEventAttributes;
+  const activity = scheduled?.activityType?.name ?? '';
+  const [first, second] = scheduled?.input?.payloads ?? [];
+  const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
+  const memos = [memo?.[memoName], memo?.[journalMemoName]];
+  const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
+    payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
+  if (!isAgentRun) {
+    // Most payloads are the author's own. The gate's are in activities of ours, in memos, and in the metadata of payloads.
+    const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
+    return [permitIn(first?.metadata), ...valuesOf([isOurs || isMarkedPermit(first) ? first : undefined, ...memos])];
+  }
+  const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
+  return valuesOf([
+    unwritten.has(activity) ? undefined : first,
+    activity === activityNames.callModel ? second : undefined,
+    ...memos,
+    event.workflowExecutionContinuedAsNewEventAttributes?.input?.payloads?.[1],
+    nested?.workflowType?.name === workflowType ? nested.input?.payloads?.[1] : undefined,
+    event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
+    event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
+  ]);
+}
+
+/** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
+export function isMarkedPermit(payload: Payload | null | undefined): boolean {
+  const mark = payload?.metadata?.['countersign'];
+  return mark != null && new TextDecoder().decode(mark) === 'permit';
+}
+
+/** Our activities whose first argument is not the gate's: the starter's input, event ids, what people sent. */
+const unwritten = new Set<string>([
+  activityNames.loadAgent,
+  activityNames.loadGate,
+  activityNames.arbitrate,
+  activityNames.checkEdit,
+  activityNames.readPolicy,
+  activityNames.readParents,
+  activityNames.verifyCarried,
+  activityNames.preview,
+]);
+
+/** The journal entries in a value that the gate wrote. */
+export function entriesIn(value: unknown): JournalEntry[] {
+  const { journal, gate } = isObject(value) ? value : {};
+  const list = Array.isArray(journal) ? journal : isObject(gate) ? gate['journal'] : undefined;
+  return Array.isArray(list) ? list.filter(isEntry) : [];
+}
+
+/** The head over the most entries among the values that the gate wrote. */
+export function headIn(values: readonly unknown[]): JournalHead | undefined {
+  let largest: JournalHead | undefined;
+  for (const value of values) {
+    const { journalHead } = isObject(value) ? value : {};
+    const { size, root } = isObject(journalHead) ? journalHead : {};
+    if (!Number.isSafeInteger(size) || !isHash(root) || (size as number) < (largest?.size ?? 0)) continue;
+    largest = { size: size as number, root };
+  }
+  return largest;
+}
+
+function isEntry(value: unknown): value is JournalEntry {
+  const { seq, kind } = (value ?? {}) as Partial<JournalEntry>;
+  return typeof seq === 'number' && typeof kind === 'string';
+}

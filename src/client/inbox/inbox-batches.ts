@@ -1,0 +1,109 @@
+import type { Session } from '../server/connect.ts';
+import { findDue } from './find-due.ts';
+import type { InboxCursor } from './inbox-cursor.ts';
+import { type WaitingRun, countWaitingRuns, largestPage, allWaitingRuns, waitingRuns } from './waiting-runs.ts';
+
+/** Runs that follow one another in the order of the inbox. */
+export interface Batch {
+  runs: WaitingRun[];
+  /** Where the batch came from, for the cursor of a page that ends in it. */
+  from: { spanMs: number } | { token: string };
+  /** True if no further batch follows. */
+  isLast: boolean;
+}
+
+/** The instant at which the first page of a session ended: the next search begins there. A guess, not a fact. */
+const lastEnds = new WeakMap<Session, number>();
+
+/**
+ * The runs with open requests in batches, earliest deadline first. The server cannot sort by deadline, but it counts
+ * quickly how many runs are due up to an instant: each batch is what is due up to the next instant that takes in about
+ * `size` runs. Runs without a deadline follow, in the server's order.
+ */
+export async function* inboxBatches(session: Session, size: number, after?: InboxCursor): AsyncGenerator<Batch> {
+  if (size === Infinity) {
+    yield { runs: inOrder(await allWaitingRuns(session)), from: { spanMs: 0 }, isLast: true };
+    return;
+  }
+  if (after === undefined || 'dueMs' in after) yield* datedBatches(session, size, after);
+  yield* undatedBatches(session, size, after !== undefined && 'token' in after ? after.token : '');
+}
+
+async function* datedBatches(
+  session: Session,
+  size: number,
+  after: { dueMs: number; spanMs: number } | undefined,
+): AsyncGenerator<Batch> {
+  const { due } = session.attributes;
+  let fromMs = after?.dueMs;
+  let start = after === undefined ? undefined : { firstMs: after.dueMs + after.spanMs, stepMs: after.spanMs + 1_000 };
+  let perRunMs: number | undefined;
+  if (after === undefined) {
+    const knownMs = lastEnds.get(session);
+    if (knownMs === undefined) {
+      const page = await waitingRuns(session, { pageSize: size });
+      if (page.nextPageToken.length === 0) {
+        yield { runs: inOrder(page.runs), from: { spanMs: 0 }, isLast: true };
+        return;
+      }
+      const sample = page.runs.flatMap(({ dueMs }) => dueMs ?? []).toSorted((one, other) => one - other);
+      const spanMs = sample.length === 0 ? 0 : sample.at(-1)! - sample[0]!;
+      perRunMs = spanMs / Math.max(1, sample.length - 1);
+      start = { firstMs: sample[0] ?? Date.now(), stepMs: spanMs + 1_000 };
+    } else start = { firstMs: knownMs, stepMs: Math.abs(knownMs - Date.now()) / 8 + 1_000 };
+  }
+  for (let wanted = size; ; wanted = Math.min(wanted * 2, largestPage / 2)) {
+    const since = fromMs === undefined ? '' : `${due} > ${justAfter(fromMs - 1)} AND `;
+    const where = (upToMs: number): string => `${since}${due} < ${justAfter(upToMs)}`;
+    const upToMs = await findDue({
+      count: (ms) => countWaitingRuns(session, where(ms)),
+      least: wanted,
+      most: wanted + Math.max(20, Math.ceil(wanted / 2)),
+      lowMs: fromMs ?? Math.min(Date.now(), start!.firstMs - 1),
+      ...start!,
+      perRunMs,
+    });
+    const runs = inOrder(
+      await allWaitingRuns(session, upToMs === undefined ? `${since}${due} IS NOT NULL` : where(upToMs)),
+    );
+    if (fromMs === undefined && upToMs === undefined) lastEnds.delete(session);
+    else if (fromMs === undefined) lastEnds.set(session, upToMs!);
+    const spanMs = Math.max(0, (runs.at(-1)?.dueMs ?? 0) - (runs[0]?.dueMs ?? 0));
+    yield { runs, from: { spanMs }, isLast: false };
+    if (upToMs === undefined) return;
+    fromMs = upToMs + 1;
+    start = { firstMs: fromMs + 2 * spanMs, stepMs: 2 * spanMs + 1_000 };
+    perRunMs = undefined;
+  }
+}
+
+async function* undatedBatches(session: Session, size: number, firstToken: string): AsyncGenerator<Batch> {
+  let token = firstToken;
+  for (;;) {
+    const page = await waitingRuns(session, {
+      where: `${session.attributes.due} IS NULL`,
+      pageSize: size,
+      token: Buffer.from(token, 'base64'),
+    });
+    const isLast = page.nextPageToken.length === 0;
+    yield { runs: page.runs, from: { token }, isLast };
+    if (isLast) return;
+    token = Buffer.from(page.nextPageToken).toString('base64');
+  }
+}
+
+/** By deadline, and by id where that is the same. Runs without a deadline stay in the server's order. */
+function inOrder(runs: WaitingRun[]): WaitingRun[] {
+  return runs.toSorted((one, other) => {
+    if (one.dueMs === null || other.dueMs === null) return Number(one.dueMs === null) - Number(other.dueMs === null);
+    return one.dueMs - other.dueMs || (one.workflowId < other.workflowId ? -1 : 1);
+  });
+}
+
+/**
+ * Half a millisecond after an instant. Deadlines are whole milliseconds, and no query names one: SQLite compares them as
+ * texts, and Temporal writes `.120` in the store and `.12` in the query, which are not equal.
+ */
+function justAfter(atMs: number): string {
+  return `"${new Date(Math.max(0, atMs)).toISOString().replace('Z', '500Z')}"`;
+}

@@ -1,0 +1,166 @@
+import { queryNames } from '../../contract.ts';
+import type { ApprovalRequest } from '../../core/ledger/approval.ts';
+import { type ApprovalSummary, summaryOf } from '../../core/ledger/approval-index.ts';
+import { readingRemedy } from '../../connection/server-error.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { inParallel } from '../server/in-parallel.ts';
+import { type Batch, inboxBatches } from './inbox-batches.ts';
+import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
+import type { WaitingRun } from './waiting-runs.ts';
+import { describeRun, memoRows } from '../server/memo-rows.ts';
+import { queryRun } from '../server/query-run.ts';
+import { nfc } from '../../core/base/normal-text.ts';
+
+/** Which open requests to list. Default: all. */
+export interface ApprovalFilter {
+  /** The tool's name. */
+  tool?: string;
+  /** The agent's name. */
+  agent?: string;
+  /** Only the requests of this run. They are read from the run itself, so without delay. */
+  workflowId?: string;
+  /** The maximum number of rows. Default 100; `Infinity` reads the whole inbox. */
+  limit?: number;
+  /** `next` of the page before: lists what follows it. Give the same filters. */
+  after?: string;
+}
+
+/** A run whose open requests this client cannot read, because it lacks a codec of the workers or its key. */
+export interface UnreadRun {
+  workflowId: string;
+  /** The ids of its open requests. */
+  requestIds: string[];
+  /** Why they cannot be read, and the remedy. */
+  message: string;
+}
+
+/**
+ * A page of the inbox: the runs with the earliest deadlines, and their rows by deadline. Runs without a deadline come
+ * last.
+ */
+export interface ApprovalList {
+  approvals: ApprovalSummary[];
+  /** The number of open requests beyond the limit, or not readable without a worker; with `next` there may be others. */
+  more: number;
+  /** The `after` of the next page. Absent if there is none; the last page may be empty. */
+  next?: string;
+  /** The runs whose requests cannot be read here. A filter by tool or agent does not apply to them. */
+  unread: UnreadRun[];
+}
+
+/**
+ * Lists open requests from visibility: this needs no worker and wakes no run. The index lags by up to seconds, so a row
+ * may be settled already; the run itself judges a decision. A caller's text never enters the server's query, because
+ * quoted ids with `"` or `\` are not found (tried), and because the tags may lack a tool: filters are applied to rows.
+ * The memo of one run is read by its id, without delay. Throws `invalid_message` for an `after` that is none.
+ */
+export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
+  const { workflowId } = filter;
+  const limit = Math.max(1, filter.limit ?? 100);
+  const after = filter.after === undefined ? undefined : readCursor(filter.after);
+  const batches = workflowId === undefined ? inboxBatches(session, limit, after) : onlyRun(session, workflowId);
+  const list: ApprovalList = { approvals: [], more: 0, unread: [] };
+  for await (const batch of batches) {
+    const runs = followers(batch.runs, after);
+    const read = await inParallel(runs, runsAtOnce, (run) => rowsOf(session, run));
+    for (const [index, run] of runs.entries()) {
+      const { rows, missing, unread } = read[index]!;
+      const wanted = rowsAfter(rows.toSorted(byDeadline), run, after).filter(fits(filter));
+      const room = Math.max(0, limit - list.approvals.length - list.unread.length);
+      list.more += missing + Math.max(0, wanted.length - room);
+      list.approvals.push(...wanted.slice(0, room));
+      if (unread !== undefined && room > 0) list.unread.push(unread);
+      const isCut = wanted.length > room || (unread !== undefined && room === 0);
+      if (isCut && room > 0) list.next = placeIn(batch, run, wanted[room - 1]!.requestId);
+      else if (isCut) list.next ??= placeIn(batch, runs[index - 1] ?? run);
+    }
+    const isFull = list.approvals.length + list.unread.length >= limit;
+    const last = batch.runs.at(-1);
+    if (batch.isLast || list.next !== undefined) break;
+    if (isFull && last !== undefined) {
+      list.next = placeIn(batch, last);
+      break;
+    }
+  }
+  list.approvals.sort(byDeadline);
+  return list;
+}
+
+/** The number of runs that are asked for the rows that their memos had no room for, at the same time. */
+const runsAtOnce = 8;
+
+function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
+  const agent = nfc(filter.agent);
+  return (row) =>
+    (filter.tool === undefined || row.toolName === filter.tool) && (agent === undefined || row.agentName === agent);
+}
+
+/** The runs of a batch that a page after this place still has to show, in part or in whole. */
+function followers(runs: WaitingRun[], after: InboxCursor | undefined): WaitingRun[] {
+  if (after === undefined) return runs;
+  if ('dueMs' in after) {
+    return runs.filter(
+      ({ dueMs, workflowId }) =>
+        dueMs === null || dueMs > after.dueMs || (dueMs === after.dueMs && workflowId >= after.run),
+    );
+  }
+  const undated = runs.filter(({ dueMs }) => dueMs === null);
+  return undated.slice(
+    Math.max(
+      0,
+      undated.findIndex(({ workflowId }) => workflowId === after.run),
+    ),
+  );
+}
+
+/** The rows of a run that follow a place. If its request has gone since, all of them. */
+function rowsAfter(rows: ApprovalSummary[], run: WaitingRun, after: InboxCursor | undefined): ApprovalSummary[] {
+  if (after === undefined || run.workflowId !== after.run) return rows;
+  return after.request === '' ? [] : rows.slice(rows.findIndex(({ requestId }) => requestId === after.request) + 1);
+}
+
+/** The place after a request of a run, or after the whole run. */
+function placeIn({ from }: Batch, run: WaitingRun, request = ''): string {
+  const place = { run: run.workflowId, request };
+  if ('token' in from) return writeCursor({ ...place, token: from.token });
+  return writeCursor(run.dueMs === null ? { ...place, token: '' } : { ...place, dueMs: run.dueMs, ...from });
+}
+
+export function unreadRun(workflowId: string, requestIds: string[], why: string): UnreadRun {
+  const message = `The open requests of run '${workflowId}' cannot be read: ${why}. ${readingRemedy}`;
+  return { workflowId, requestIds, message };
+}
+
+interface RunRows {
+  rows: ApprovalSummary[];
+  missing: number;
+  unread?: UnreadRun;
+}
+
+async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
+  const { workflowId, openIds } = run;
+  const { rows, more, unread } = memoRows(run);
+  if (unread !== undefined) {
+    return { rows, missing: 0, unread: unreadRun(workflowId, openIds, unread) };
+  }
+  if (more === 0) return { rows, missing: 0 };
+  try {
+    const open = await queryRun<ApprovalRequest[]>(session, run.workflowId, queryNames.approvals, [], 2_000);
+    // As in a memo, drop rows that name another workflow.
+    const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
+    return { rows: own.map(summaryOf), missing: 0 };
+  } catch {
+    return { rows, missing: more }; // keep the memo's rows; the count says that there are others
+  }
+}
+
+async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Batch> {
+  const run = await callServer(session, () => describeRun(session, workflowId), { workflowId, timeoutMs: 30_000 });
+  yield { runs: run.isRunning ? [{ ...run, dueMs: null }] : [], from: { token: '' }, isLast: true };
+}
+
+function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {
+  const rank = (row: ApprovalSummary): string => `${row.deadline ?? '~'} ${row.requestedAt} ${row.requestId}`;
+  return rank(one) < rank(other) ? -1 : 1;
+}

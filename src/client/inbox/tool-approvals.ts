@@ -1,0 +1,54 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ApprovalDetails } from '../../contract.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
+
+/** The requests that wait for a person. */
+export interface Approvals {
+  /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
+  list(filter?: ApprovalFilter): Promise<ApprovalList>;
+  /**
+   * One request with its arguments, open or settled. Give `workflowId` if you know it: the run is then not searched for.
+   * Throws `unknown_request`, `no_worker`.
+   */
+  get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
+}
+
+/** What of a tool its approvals need. Results of `defineTool` are such. */
+export interface ToolLike {
+  readonly name: string;
+  readonly input: StandardSchemaV1<unknown, object>;
+}
+
+/**
+ * A request about a call of a known tool. With `shown: 'all'`, `arguments` has the tool's type; texts in it may have
+ * secrets replaced.
+ */
+export type ToolApproval<T extends ToolLike> = Omit<ApprovalDetails, 'arguments' | 'shown'> &
+  ({ shown: 'all'; arguments: StandardSchemaV1.InferOutput<T['input']> } | { shown: 'part'; arguments: JsonObject });
+
+/** The requests about one tool. */
+export interface ToolApprovals<T extends ToolLike> {
+  /** As `approvals.list`, only of this tool. */
+  list(filter?: Omit<ApprovalFilter, 'tool'>): Promise<ApprovalList>;
+  /** As `approvals.get`. Throws `unknown_request` for a request about another tool. */
+  get(requestId: string, options?: { workflowId?: string }): Promise<ToolApproval<T>>;
+}
+
+/** Adds the view of one tool to the inbox. */
+export function approvalsOf(all: Approvals): Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>) {
+  const forTool = <T extends ToolLike>(tool?: T | string): ToolApprovals<T> => {
+    const name = typeof tool === 'object' ? tool.name : tool;
+    return {
+      list: (filter) => all.list({ ...filter, ...(name !== undefined && { tool: name }) }),
+      get: async (requestId, options) => {
+        const details = await all.get(requestId, options);
+        if (name === undefined || details.toolName === name) return details;
+        const message = `Request ${requestId} is about tool '${details.toolName}', not '${name}'.`;
+        throw new ProblemError({ code: 'unknown_request', message });
+      },
+    };
+  };
+  return Object.assign(forTool, all);
+}

@@ -1,0 +1,190 @@
+/** Messages to a running run other than decisions. Each call returns a receipt or throws a `ProblemError`. */
+import { randomUUID } from 'node:crypto';
+import {
+  type CloseMessage,
+  type DelegateMessage,
+  type ExtendMessage,
+  type Receipt,
+  type RevokeMessage,
+  type SetPolicyMessage,
+  type UserMessage,
+  messageNames,
+  queryNames,
+} from '../../contract.ts';
+import {
+  type ControlMessage,
+  messageIdOf,
+  readClose,
+  readDelegate,
+  readExtend,
+  readRevoke,
+  readSetPolicy,
+  readUserMessage,
+} from '../../core/messages/control.ts';
+import { contentDigest } from '../../core/messages/content-digest.ts';
+import { type Problem, ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { SignedAction } from '../../core/messages/signature.ts';
+import type { Session } from '../server/connect.ts';
+import { acceptedReceipt, deliver, runClosed } from './deliver.ts';
+import { findRequest, malformedRequestId } from './find-request.ts';
+import { queryRun } from '../server/query-run.ts';
+import { recordBySignal } from './record-by-signal.ts';
+import { recordedReceipt } from './recorded-receipt.ts';
+import { requireCodec } from '../server/require-codec.ts';
+import { type Signer, signMessage } from './sign-message.ts';
+
+/** How a client sends a message to a run. */
+export interface SendOptions {
+  /** How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default 5,000. */
+  timeoutMs?: number;
+  /**
+   * Signs the message for its run before it is sent. To repeat a message, use `signDecision` or `signMessage` instead.
+   */
+  sign?: Signer;
+}
+
+/** How a client sends a message about a request. */
+export interface RequestOptions extends SendOptions {
+  /** The workflow id of the run that asks. Default: the run that is found by the request id. */
+  workflowId?: string;
+}
+
+/** The time limit of one query for the result of a message, in milliseconds. */
+const lookMs = 2_000;
+
+export async function extendRequest(
+  session: Session,
+  message: ExtendMessage,
+  options: RequestOptions = {},
+): Promise<Receipt> {
+  const extension = sound(readExtend(message), message);
+  const workflowId = options.workflowId ?? (await findRequest(session, extension.requestId));
+  return sendControl(session, workflowId, messageNames.extend, extension, options);
+}
+
+export async function delegateRequest(
+  session: Session,
+  message: DelegateMessage,
+  options: RequestOptions = {},
+): Promise<Receipt> {
+  const delegation = sound(readDelegate(message), message);
+  const workflowId = options.workflowId ?? (await findRequest(session, delegation.requestId));
+  return sendControl(session, workflowId, messageNames.delegate, delegation, options);
+}
+
+export async function revokeGrants(
+  session: Session,
+  workflowId: string,
+  message: RevokeMessage,
+  options: SendOptions = {},
+): Promise<Receipt> {
+  const payload = sound(readRevoke(message), message);
+  return sendControl(session, workflowId, messageNames.revoke, payload, options);
+}
+
+export async function setPolicyOf(
+  session: Session,
+  workflowId: string,
+  message: SetPolicyMessage,
+  options: SendOptions = {},
+): Promise<Receipt> {
+  const payload = sound(readSetPolicy(message), message);
+  return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
+}
+
+/** Sends what the user of a session says next. Nobody signs it. */
+export async function messageRun(
+  session: Session,
+  workflowId: string,
+  message: UserMessage,
+  options: Omit<SendOptions, 'sign'> = {},
+): Promise<Receipt> {
+  const payload = sound(readUserMessage(message), message);
+  return deliverControl(session, workflowId, messageNames.message, payload, options);
+}
+
+/** Sends a signal and then one query: a run that ends has no time to answer an update. */
+export async function closeRun(session: Session, workflowId: string, message: CloseMessage = {}): Promise<Receipt> {
+  const payload = sound(readClose(message), message);
+  await requireCodec(session, workflowId);
+  const recorded = await recordBySignal(session, { workflowId, name: messageNames.close, payload });
+  if (!recorded) throw runClosed(workflowId);
+  try {
+    // Not query `run`: a workflow that has only the gate does not answer it.
+    await queryRun(session, workflowId, queryNames.grants, [], lookMs);
+    return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    return recordedReceipt('close', { reason: error.message.replace(/\.$/, '') });
+  }
+}
+
+/** Signs a message for its run, if a signer is given, and delivers it. */
+async function sendControl(
+  session: Session,
+  workflowId: string,
+  name: Exclude<SignedAction, 'decide'>,
+  unsigned: ControlMessage & { requestId?: string },
+  { timeoutMs, sign }: SendOptions,
+): Promise<Receipt> {
+  const { namespace } = session;
+  const message = sign === undefined ? unsigned : signMessage(name, unsigned, { ...sign, workflowId, namespace });
+  return deliverControl(session, workflowId, name, message, { timeoutMs });
+}
+
+async function deliverControl(
+  session: Session,
+  workflowId: string,
+  name: keyof typeof words,
+  message: ControlMessage & { requestId?: string },
+  { timeoutMs }: Pick<SendOptions, 'timeoutMs'>,
+): Promise<Receipt> {
+  const route = {
+    name,
+    what: words[name],
+    look: () => glanceAtReceipt(session, workflowId, name, message),
+  };
+  const [receipt] = await deliver(session, workflowId, route, [message], { timeoutMs });
+  return acceptedReceipt(receipt);
+}
+
+/** The nouns that receipts use for these messages. */
+const words = {
+  extend: 'extension',
+  delegate: 'delegation',
+  revoke: 'revocation',
+  setPolicy: 'policy',
+  message: 'message',
+} as const;
+
+async function glanceAtReceipt(
+  session: Session,
+  workflowId: string,
+  name: string,
+  message: ControlMessage,
+): Promise<Receipt | undefined> {
+  const messageId = messageIdOf(message);
+  if (messageId === undefined) return undefined;
+  const filter = { messageId, contentDigest: contentDigest(name, message) };
+  try {
+    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], lookMs);
+    return receipt === null || isUndecodable(receipt) ? undefined : receipt;
+  } catch (error) {
+    if (isProblemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The message, with an id if it has none. A signed message stays as it is: its signature identifies it. */
+function sound<Message extends { messageId?: string; signature?: unknown }>(
+  read: { message: Message } | { problem: Problem },
+  source: object,
+): Message {
+  if ('problem' in read) {
+    const { requestId } = (source ?? {}) as { requestId?: unknown };
+    throw (typeof requestId === 'string' && malformedRequestId(requestId)) || new ProblemError(read.problem);
+  }
+  const { message } = read;
+  return message.signature === undefined ? { messageId: randomUUID(), ...message } : message;
+}

@@ -1,0 +1,138 @@
+import type { Receipt } from '../../contract.ts';
+import { type Problem, ProblemError, isProblemError, isTransient } from '../../core/base/problem.ts';
+import { readingRemedy } from '../../connection/server-error.ts';
+import type { Session } from '../server/connect.ts';
+import { recordBySignal } from './record-by-signal.ts';
+import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
+import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
+
+/** How one kind of message is sent to a run. */
+export interface MessageRoute<Message> {
+  /** The name of its update, which is also the name of its signal. */
+  name: string;
+  /** The noun that receipts use for the message. */
+  what: string;
+  /** Looks once for the result of a message; undefined if the run does not report one. */
+  look: (session: Session, workflowId: string, message: Message) => Promise<Receipt | undefined>;
+  /** Reads what the run has recorded and not applied; the result says what that means for a message, or is ''. */
+  readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
+}
+
+export interface DeliverOptions {
+  /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default 5,000. */
+  timeoutMs?: number;
+  /** True if the run must process the messages again, whatever it answered before. */
+  isAgain?: boolean;
+}
+
+/**
+ * Sends messages to a run by update; without an answer, by signal, with one look for the result. Both carry the same
+ * ids, so the run takes each message once, whichever comes first and however late the other is. Returns a receipt for
+ * each message, refusals included; `recorded` means: durable, but not applied yet. Throws only `server_unreachable`.
+ */
+export async function deliver<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  route: MessageRoute<Message>,
+  messages: readonly Message[],
+  options: DeliverOptions = {},
+): Promise<Receipt[]> {
+  const { isAgain = false } = options;
+  const receipts = await send(session, workflowId, route, messages, options);
+  // The refusal may be an earlier one that the server repeats.
+  const again = isAgain ? [] : messages.filter((_message, index) => isTransient(receipts[index]?.code));
+  if (again.length === 0) return receipts;
+  const answers = await send(session, workflowId, route, again, { ...options, isAgain: true });
+  return receipts.map((receipt, index) => answers[again.indexOf(messages[index]!)] ?? receipt);
+}
+
+export function refusal(message: unknown, { code, message: sentence }: Problem): Receipt {
+  const { requestId } = (message ?? {}) as { requestId?: unknown };
+  return { requestId: typeof requestId === 'string' ? requestId : '', accepted: false, code, message: sentence };
+}
+
+export function refusalFor(message: unknown, error: unknown): Receipt {
+  if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+  return refusal(message, error);
+}
+
+/** The receipt of a message that was sent alone; throws a refusal as a `ProblemError` with its code. */
+export function acceptedReceipt(receipt: Receipt | undefined): Receipt {
+  if (receipt === undefined) throw new ProblemError({ code: 'internal', message: 'The run gave no receipt.' });
+  if (receipt.code === undefined || receipt.accepted) return receipt;
+  throw new ProblemError({ code: receipt.code, message: receipt.message });
+}
+
+async function send<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  route: MessageRoute<Message>,
+  messages: readonly Message[],
+  { timeoutMs = 5_000, isAgain = false }: DeliverOptions,
+): Promise<Receipt[]> {
+  try {
+    const sent = { workflowId, name: route.name, payload: payloadOf(messages), isAgain };
+    const answered = await sendByUpdate(session, sent, timeoutMs);
+    if ('unread' in answered) return messages.map((message) => unreadReceipt(route.what, message, answered.unread));
+    if (!('answer' in answered)) return await record(session, workflowId, route, messages, answered);
+    const receipts = [answered.answer].flat();
+    if (receipts.length !== messages.length) throw unreadable(workflowId);
+    return receipts;
+  } catch (error) {
+    return messages.map((message) => refusalFor(message, error));
+  }
+}
+
+/** The receipt of a message that the run has answered, where only the answer is unknown: it never says that it failed. */
+function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
+  const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
+  return { requestId, accepted: true, recorded: true, message };
+}
+
+/** Records messages in the run's history, to wait for a worker; none about a request that the run denies having. */
+async function record<Message extends { requestId?: string }>(
+  session: Session,
+  workflowId: string,
+  { name, what, look, readUnapplied }: MessageRoute<Message>,
+  messages: readonly Message[],
+  unanswered: Unanswered,
+): Promise<Receipt[]> {
+  const ids = messages.map(({ requestId }) => requestId);
+  const standings = await standingsOf(session, workflowId, ids, unanswered);
+  const sent = messages.filter((_message, index) => standings[index] !== 'unknown');
+  const isOpen = sent.length === 0 || (await recordBySignal(session, { workflowId, name, payload: payloadOf(sent) }));
+  let isSilent = unanswered.silent && isOpen;
+  let unapplied: Promise<(message: Message) => string> | undefined;
+  const receipts: Receipt[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { requestId = '' } = message;
+    const standing = standings[index]!;
+    if (standing === 'unknown') {
+      receipts.push(refusal(message, unknownIn(workflowId, requestId)));
+      continue;
+    }
+    // A closed run keeps its answers: the same message sent again gets its receipt.
+    const seen = isSilent ? undefined : await look(session, workflowId, message);
+    isSilent ||= seen === undefined && isOpen;
+    if (seen !== undefined) receipts.push(seen);
+    else if (!isOpen) receipts.push(refusal(message, runClosed(workflowId)));
+    else {
+      unapplied ??= readUnapplied?.(session, workflowId);
+      const before = (await unapplied)?.(message) ?? '';
+      receipts.push(recordedReceipt(what, unanswered, { requestId, workflowId, standing, before }));
+    }
+  }
+  return receipts;
+}
+
+/** A single message as it is, several as a list. */
+function payloadOf(messages: readonly unknown[]): unknown {
+  return messages.length === 1 ? messages[0] : messages;
+}
+
+export function runClosed(workflowId: string): ProblemError {
+  return new ProblemError({
+    code: 'run_closed',
+    message: `Run '${workflowId}' is closed and takes no more messages.`,
+  });
+}

@@ -1,0 +1,128 @@
+import type { temporal } from '@temporalio/proto';
+import { ProblemError } from '../../core/base/problem.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { knowsRequest } from './knows-request.ts';
+import { lookUp } from '../server/look-up.ts';
+import { type WithMemo, indexedIds, memoRows, statusRunning, withMemos } from '../server/memo-rows.ts';
+
+const requestIdShape = /^[0-9a-f]{32}$/;
+/** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
+const rowsRead = 100;
+/** The maximum number of workflows that are asked whether they have a request. */
+const claimsAsked = 10;
+
+/** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
+interface Claim {
+  workflowId: string;
+  /**
+   * `lists`: its memo lists the request. `cut`: its memo had no room for all, or cannot be read here. `carries`: it has
+   * only the id.
+   */
+  memo: 'lists' | 'cut' | 'carries';
+  /** True if the row has the id only as that of a settled request. */
+  isSettled: boolean;
+}
+
+/**
+ * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: a workflow whose memo does not list
+ * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after 3 seconds if no run
+ * is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart.
+ */
+export async function findRequest(session: Session, requestId: string): Promise<string> {
+  const malformed = malformedRequestId(requestId);
+  if (malformed !== undefined) throw malformed;
+  let strangers: string[] = [];
+  const known = await lookUp(async () => {
+    const claims = await claimsOf(session, requestId);
+    const judged = await judge(session, requestId, claims);
+    strangers = claims.map(({ workflowId }) => workflowId).filter((id) => !judged.includes(id));
+    return judged.length === 0 ? undefined : judged;
+  });
+  if (known?.length === 1) return known[0]!;
+  if (known !== undefined) throw ambiguous(requestId, known);
+  const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} lists its id but does not have it.`;
+  throw new ProblemError({
+    code: 'unknown_request',
+    message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.${carriers}`,
+  });
+}
+
+/** The error for text that cannot be a request id; undefined for text that can. */
+export function malformedRequestId(requestId: string): ProblemError | undefined {
+  if (requestIdShape.test(requestId)) return undefined;
+  return new ProblemError({
+    code: 'unknown_request',
+    message: `'${requestId.slice(0, 80)}' is not a request id: it has 32 hex characters, as \`countersign approvals --json\` shows them.`,
+  });
+}
+
+/** The workflow ids of the claims that hold. */
+async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<string[]> {
+  const [first] = claims;
+  // In the usual case this costs the run nothing: the run answers the update or query that follows anyway.
+  if (claims.length === 1 && first?.memo === 'lists') return [first.workflowId];
+  const judged = await Promise.all(
+    claims.slice(0, claimsAsked).map(async (claim) => {
+      const answer = await knowsRequest(session, claim.workflowId, requestId);
+      return { ...claim, answer };
+    }),
+  );
+  // Without a worker, accept the memo; for a settled request accept the tag, which is all that is left of it there.
+  const holds = judged.filter(
+    ({ answer, memo, isSettled }) => answer === 'yes' || (answer === 'silent' && (memo !== 'carries' || isSettled)),
+  );
+  return holds.map(({ workflowId }) => workflowId);
+}
+
+async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
+  const { ids, tags } = session.attributes;
+  const settled = tags === null ? '' : ` OR ${tags} = "settled:${requestId}"`;
+  const query = `${ids} = "${requestId}"${settled}`;
+  const { executions } = await callServer(session, () =>
+    session.connection.workflowService.listWorkflowExecutions({
+      namespace: session.namespace,
+      pageSize: rowsRead,
+      query,
+    }),
+  );
+  const claims = new Map<string, Claim>();
+  const ranked = executions.toSorted((one, other) => rank(one) - rank(other));
+  const runs = await withMemos(session, ranked);
+  for (const [index, row] of ranked.entries()) {
+    const claim = claimOf(session, row, runs[index]!, requestId);
+    if (!claims.has(claim.workflowId)) claims.set(claim.workflowId, claim);
+  }
+  return [...claims.values()];
+}
+
+type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** If several executions have the same workflow id, the running one counts. */
+function rank({ status }: Row): number {
+  return Number(status) === statusRunning ? 0 : 1;
+}
+
+function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): Claim {
+  const { rows, more, unread } = memoRows(run);
+  const lists = rows.some((each) => each.requestId === requestId);
+  return {
+    workflowId: run.workflowId,
+    memo: lists ? 'lists' : more > 0 || unread !== undefined ? 'cut' : 'carries',
+    isSettled: !indexedIds(session, row).includes(requestId),
+  };
+}
+
+function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemError {
+  return new ProblemError({
+    code: 'unknown_request',
+    message: `Request ${requestId} is claimed by several runs: ${named(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
+  });
+}
+
+function named(workflowIds: readonly string[]): string {
+  return workflowIds
+    .slice(0, claimsAsked)
+    .map((id) => `'${id.slice(0, 200)}'`)
+    .join(' and ');
+}

@@ -1,0 +1,61 @@
+import type { Receipt } from '../../contract.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { knowsRequest } from './knows-request.ts';
+import { describeRun, memoRows } from '../server/memo-rows.ts';
+import type { Unanswered } from './send-by-update.ts';
+
+/**
+ * Says whether a run has a request. `known`: the memo lists the request, or the run says that it has it. `unknown`: the
+ * run says that it does not have it. `unlisted`: the memo does not list the request, and no worker answers.
+ */
+export type Standing = 'known' | 'unknown' | 'unlisted';
+
+/**
+ * Checks whether a run has the requests before messages about them are sent by signal: every workflow accepts a signal,
+ * and one that does not have the request does nothing with it. Throws `run_not_found`.
+ */
+export async function standingsOf(
+  session: Session,
+  workflowId: string,
+  requestIds: readonly (string | undefined)[],
+  { silent }: Pick<Unanswered, 'silent'>,
+): Promise<Standing[]> {
+  if (requestIds.every((requestId) => requestId === undefined)) return requestIds.map(() => 'known');
+  const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
+  const { rows, unread } = memoRows(run);
+  const isListed = (requestId: string): boolean =>
+    unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
+  return Promise.all(
+    requestIds.map(async (requestId) => {
+      // Nothing is recorded in a closed run, and its earlier answers are looked up afterwards.
+      if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
+      const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
+      return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';
+    }),
+  );
+}
+
+export function unknownIn(workflowId: string, requestId: string): ProblemError {
+  return new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
+}
+
+/** The receipt for a message that is recorded in the run but not applied yet. `before`: a sentence to append. */
+export function recordedReceipt(
+  what: string,
+  { reason }: Pick<Unanswered, 'reason'>,
+  about: { requestId?: string; workflowId?: string; standing?: Standing; before?: string } = {},
+): Receipt {
+  const { requestId = '', workflowId, standing, before = '' } = about;
+  const doubt =
+    standing !== 'unlisted'
+      ? ''
+      : ` It went to run '${workflowId}', whose memo does not list request ${requestId}: it counts only if that run has it.`;
+  return {
+    requestId,
+    accepted: true,
+    recorded: true,
+    message: `The ${what} is recorded, not yet applied: ${reason}.${doubt}${before}`,
+  };
+}

@@ -1,0 +1,122 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Receipt } from '../../contract.ts';
+import { ProblemError, isProblemCode, isProblemError } from '../../core/base/problem.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { askWorker } from '../server/ask-worker.ts';
+import type { Session } from '../server/connect.ts';
+import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../../connection/server-error.ts';
+
+/** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
+export interface UpdateRequest {
+  workflowId: string;
+  name: string;
+  payload: unknown;
+  /** True if the run must process it again, whatever it answered before. */
+  isAgain?: boolean;
+}
+
+/** The update got no answer, but a signal may still reach the run. `reason` completes "not yet applied: …". */
+export interface Unanswered {
+  reason: string;
+  /** True if a query of the run would get no answer either. */
+  silent: boolean;
+}
+
+/** Statuses after which the run may still be there: no worker answered, a limit on updates, a continue-as-new. */
+const worthRecording: (number | undefined)[] = [
+  grpcStatus.DEADLINE_EXCEEDED,
+  grpcStatus.CANCELLED,
+  grpcStatus.UNAVAILABLE,
+  grpcStatus.FAILED_PRECONDITION,
+  grpcStatus.RESOURCE_EXHAUSTED,
+  grpcStatus.NOT_FOUND,
+];
+
+/** The run has answered, but the answer cannot be read here. A refusal would have been thrown. */
+export interface UnreadAnswer {
+  unread: string;
+}
+
+/** Sends a message by update and waits at most `timeoutMs` for the run's answer. Throws the run's refusal. */
+export async function sendByUpdate(
+  session: Session,
+  { workflowId, name, payload, isAgain = false }: UpdateRequest,
+  timeoutMs: number,
+): Promise<{ answer: Receipt | Receipt[] } | UnreadAnswer | Unanswered> {
+  try {
+    const answer = await askWorker(session, workflowId, timeoutMs, () =>
+      session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(name, {
+        updateId: isAgain ? `${updateIdOf(name, payload)}-${randomUUID()}` : updateIdOf(name, payload),
+        args: [payload],
+      }),
+    );
+    if (isUndecodable(answer) && answer.unread) return { unread: answer.why };
+    const parts: unknown[] = Array.isArray(answer) ? answer : [answer];
+    if (parts.some((part) => isUndecodable(part) || typeof part !== 'object' || part === null)) {
+      throw unreadable(workflowId);
+    }
+    return { answer };
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) {
+      if (isUnprocessed(error)) return { reason: 'the worker ended its task without the message', silent: false };
+      const receipts = receiptsIn(error, Array.isArray(payload) ? payload.length : 1);
+      if (receipts === undefined) throw refusedByRun(workflowId, error);
+      return { answer: receipts };
+    }
+    if (isProblemError(error) && error.code === 'no_worker')
+      return { reason: withoutStop(error.message), silent: true };
+    if (!isProblemError(error) && worthRecording.includes(grpcStatusOf(error))) {
+      return { reason: serverWords(error), silent: false };
+    }
+    throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+  }
+}
+
+export function unreadable(workflowId: string): ProblemError {
+  return new ProblemError({
+    code: 'internal',
+    message: `Run '${workflowId}' answered with a receipt that cannot be read.`,
+  });
+}
+
+/**
+ * Derives the id from the whole content, not only from the message's own id: the server answers a known update id with
+ * the old result without asking the run, but a changed message under an old id must reach the run to be refused.
+ */
+function updateIdOf(name: string, payload: unknown): string {
+  const content = JSON.stringify(payload, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return `${name}-${createHash('sha256').update(content).digest('hex')}`;
+}
+
+/** The server's own refusal: a worker that was ending completed the task that held the update, and the run never saw it. */
+export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
+  return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
+}
+
+/** The receipts of messages of which none counts: they say more than the failure, such as who settled a request. */
+function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
+  const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
+  const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));
+  return isWhole ? (details as Receipt[]) : undefined;
+}
+
+function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): ProblemError {
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && isProblemCode(cause.type)) {
+    return new ProblemError({ code: cause.type, message: cause.message }, { cause: error });
+  }
+  return new ProblemError(
+    { code: 'internal', message: `Run '${workflowId}' refused the message: ${cause?.message ?? error.message}` },
+    { cause: error },
+  );
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}

@@ -1,0 +1,59 @@
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { ProblemError } from '../../core/base/problem.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { lookUp } from './look-up.ts';
+
+type Query = NonNullable<WorkflowClientInterceptor['query']>;
+
+const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
+
+/**
+ * Repeats a query for up to 3 seconds: while a continued run verifies the state that it carried, which takes one
+ * activity, and while events of a run wait for its next workflow task.
+ */
+export const askPast: WorkflowClientInterceptor = {
+  async query(input, next) {
+    let refusal: unknown;
+    let ask: Query = async (query, goOn) => goOn(query);
+    const answer = await lookUp(async () => {
+      try {
+        return { value: await ask(input, next) };
+      } catch (error) {
+        if (isNotTakenYet(error)) ask = askIfOpen;
+        else if (!isNotTakenUp(error)) throw error;
+        refusal = error;
+        return undefined;
+      }
+    });
+    if (answer === undefined) throw refusal;
+    return answer.value;
+  },
+};
+
+/** The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would. */
+const askIfOpen: Query = async (input, next) => {
+  try {
+    return await next({ ...input, queryRejectCondition: ifOpen });
+  } catch (error) {
+    if (!(error instanceof QueryRejectedError)) throw error;
+    const { workflowId } = input.workflowExecution;
+    throw new ProblemError({ code: 'run_closed', message: sentences.endedUntaken(workflowId) }, { cause: error });
+  }
+};
+
+/** True if a query failed because its execution has not restored its carried state yet. */
+export function isNotTakenUp(error: unknown): boolean {
+  return saysInAnswer(error, sentences.notTakenUp);
+}
+
+/** True if a query failed because its run has events that no workflow task has taken yet. */
+export function isNotTakenYet(error: unknown): boolean {
+  return saysInAnswer(error, sentences.notTakenYet);
+}
+
+function saysInAnswer(error: unknown, sentence: string): boolean {
+  // The SDK uses this class for every failure of a query.
+  return error instanceof QueryNotRegisteredError && error.message.includes(sentence);
+}

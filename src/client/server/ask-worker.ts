@@ -1,0 +1,53 @@
+import { ProblemError } from '../../core/base/problem.ts';
+import type { Session } from './connect.ts';
+import { callServer } from './call-server.ts';
+import { requireCodec } from './require-codec.ts';
+import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
+import { noWorker, waitForWorker } from './worker-presence.ts';
+
+/** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
+const graceMs = 1_500;
+
+/**
+ * Asks a run something that only a worker can answer (a query, an update), for at most `timeoutMs`.
+ * Throws `undecodable` if its workers could not read what this client encodes, `no_worker` early if nothing polls the run's task queue, and when the time is up; other errors are thrown as
+ * the SDK throws them.
+ */
+export async function askWorker<Answer>(
+  session: Session,
+  workflowId: string,
+  timeoutMs: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  await requireCodec(session, workflowId);
+  const giveUp = new AbortController();
+  const asked = session.connection.withAbortSignal(giveUp.signal, () =>
+    session.connection.withDeadline(Date.now() + timeoutMs, ask),
+  );
+  let taskQueue: string | undefined;
+  const watched = (async () => {
+    const run = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
+      workflowId,
+    });
+    taskQueue = run.taskQueue;
+    if (!(await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs)))) giveUp.abort();
+  })().catch(() => undefined); // `ask` itself reports what is wrong with the server or the run
+  try {
+    return await asked;
+  } catch (error) {
+    if (!saysNobodyAnswers(error)) throw error;
+    await watched;
+    if (taskQueue !== undefined) throw noWorker(session, taskQueue, error);
+    // The server itself has said that nobody polls; that the run could not be described does not change it.
+    if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
+    const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
+    throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+  }
+}
+
+/** True if time is up, if we gave up, or if the server refuses to wait because the queue had no poller for minutes. */
+function saysNobodyAnswers(error: unknown): boolean {
+  const status = grpcStatusOf(error);
+  if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
+  return status === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
+}

@@ -1,0 +1,73 @@
+import type { ClientInterceptors, ClientOptions, ClientPlugin } from '@temporalio/client';
+import { requireOneSdk } from '../../connection/one-sdk.ts';
+import { withOwnConverter } from '../../connection/own-converter.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { type LargePayloads, largePayloadsOf, withStorage } from '../../payload-folder/large-payloads.ts';
+import { askPast } from './ask-past.ts';
+import { ReadingCodec } from './reading-codec.ts';
+
+/** Options of `CountersignClientPlugin`. */
+export interface ClientPluginOptions {
+  /**
+   * The folder in which the workers keep large payloads; the client reads them there and stores large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
+   */
+  largePayloads?: LargePayloads | false;
+}
+
+/**
+ * A plugin for a Temporal `Client` of your own that reads runs or sends messages to them. `createClient` uses it too. It
+ * sets the payload converter, and the external storage where none is set, and adds a workflow interceptor after yours: it
+ * repeats queries while a continued run verifies what it carried. Your payload codecs stay; a payload
+ * that they cannot decode is read as undecodable instead of throwing. The namespace is the client's.
+ *
+ * Throws `internal` with one sentence for an invalid `largePayloads`. So does the client for a folder that cannot be
+ * used, a `payloadConverterPath` of its own, `interceptors.workflow` that is not a list, and two copies of Temporal's SDK.
+ *
+ * @example
+ * ```ts
+ * import { Client, Connection } from '@temporalio/client';
+ * import { loadClientConnectConfig } from '@temporalio/envconfig';
+ * import { queryNames, type RunStatus } from 'countersign';
+ * import { CountersignClientPlugin } from 'countersign/client';
+ *
+ * const { connectionOptions, namespace } = loadClientConnectConfig();
+ * const connection = await Connection.connect(connectionOptions);
+ * const client = new Client({ connection, namespace, plugins: [new CountersignClientPlugin()] });
+ * const query = 'ApprovalTags = "tool:refund" AND ExecutionStatus = "Running"';
+ * for await (const { workflowId } of client.workflow.list({ query })) {
+ *   const { status } = await client.workflow.getHandle(workflowId).query<RunStatus>(queryNames.run);
+ *   console.log(status); // waiting
+ * }
+ * await connection.close();
+ * ```
+ */
+export class CountersignClientPlugin implements ClientPlugin {
+  readonly name = 'countersign';
+  readonly #largePayloads: Required<LargePayloads> | undefined;
+
+  constructor(options: ClientPluginOptions = {}) {
+    this.#largePayloads = largePayloadsOf(options.largePayloads);
+  }
+
+  configureClient(options: ClientOptions): ClientOptions {
+    requireOneSdk();
+    const { dataConverter: given, interceptors, namespace = 'default' } = options;
+    const dataConverter = withOwnConverter(given);
+    const payloadCodecs = [new ReadingCodec(dataConverter.payloadCodecs ?? [])];
+    return {
+      ...options,
+      dataConverter: withStorage({ ...dataConverter, payloadCodecs }, this.#largePayloads, namespace, 'unread'),
+      interceptors: withAskPast(interceptors),
+    };
+  }
+}
+
+function withAskPast(given: ClientInterceptors | undefined): ClientInterceptors {
+  const { workflow = [] } = given ?? {};
+  if (Array.isArray(workflow)) return { ...given, workflow: [...new Set([...workflow, askPast])] };
+  throw new ProblemError({
+    code: 'internal',
+    message: 'countersign adds an interceptor to the client: write interceptors.workflow as a list.',
+  });
+}

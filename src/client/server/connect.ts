@@ -1,0 +1,89 @@
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { type LargePayloads, largePayloadsOf } from '../../payload-folder/large-payloads.ts';
+import type { AttributeNames, AttributeNameOptions } from '../../core/base/attribute-names.ts';
+import { attributeNamesOf } from '../../connection/attribute-names.ts';
+import { type ServerOptions, connectionSettings } from '../../connection/connection-settings.ts';
+import { CountersignClientPlugin } from './client-plugin.ts';
+import { repeatedCalls } from './repeated-calls.ts';
+import { translateServerError, unreachable } from '../../connection/server-error.ts';
+
+export interface ConnectOptions extends ServerOptions {
+  /**
+   * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
+   * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
+   */
+  largePayloads?: LargePayloads | false;
+  /** The codecs and the failure converter of the workers. The payload converter is ours. */
+  dataConverter?: DataConverter;
+  /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
+  attributes?: AttributeNameOptions;
+  /** How long to wait for the server, in milliseconds. Default 4,000. */
+  connectTimeoutMs?: number;
+}
+
+/** The maximum size of a server's answer, in bytes. */
+const maxMessageBytes = 128 * 1024 * 1024;
+
+/** A connection, with the names that error messages about it need. */
+export interface Session {
+  readonly connection: Connection;
+  readonly client: Client;
+  readonly address: string;
+  readonly namespace: string;
+  readonly attributes: AttributeNames;
+  /** True if the client encodes what it sends. */
+  readonly hasCodecs: boolean;
+}
+
+/** Connects to the Temporal server; close `connection` when done. Throws `server_unreachable` in one sentence. */
+export async function connect(options: ConnectOptions = {}): Promise<Session> {
+  const { namespace, ...settings } = connectionSettings(options);
+  const { address } = settings;
+  // Report invalid options before connecting.
+  attributeNamesOf(options.attributes);
+  largePayloadsOf(options.largePayloads);
+  let connection: Connection | undefined;
+  try {
+    connection = Connection.lazy({
+      ...settings,
+      connectTimeout: options.connectTimeoutMs ?? 4_000,
+      interceptors: repeatedCalls,
+      // Under the name that the SDK uses, gRPC ignores it, and a history in pages of 4 MB could not be fetched.
+      channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
+    });
+    await connection.ensureConnected();
+    return openSession(connection, { ...options, namespace, address });
+  } catch (error) {
+    await connection?.close(); // an open channel would retry for ever and keep the process alive
+    if (isProblemError(error)) throw error;
+    if (error instanceof TypeError) {
+      throw new ProblemError(
+        {
+          code: 'server_unreachable',
+          message: `'${address}' is not an address: write HOST:PORT, such as 127.0.0.1:7233.`,
+        },
+        { cause: error },
+      );
+    }
+    const problem = translateServerError(error, { address, namespace });
+    throw problem.code === 'internal' ? unreachable(address, error) : problem;
+  }
+}
+
+/** Opens our client on an existing connection. */
+export function openSession(
+  connection: Connection,
+  {
+    namespace,
+    address,
+    dataConverter,
+    ...options
+  }: Pick<ConnectOptions, 'largePayloads' | 'attributes' | 'dataConverter'> & { namespace: string; address: string },
+): Session {
+  const attributes = attributeNamesOf(options.attributes);
+  const client = new Client({ connection, namespace, dataConverter, plugins: [new CountersignClientPlugin(options)] });
+  const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
+  return { connection, client, address, namespace, attributes, hasCodecs };
+}

@@ -1,0 +1,93 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
+import { memoName } from '../../contract.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import type { Session } from './connect.ts';
+import { readPayloads } from './read-payload.ts';
+import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
+
+/** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
+export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
+
+/** What a run's memo says about its open requests. */
+export interface MemoRows {
+  rows: ApprovalSummary[];
+  /** The number of rows that did not fit. */
+  more: number;
+  /** Why the memo cannot be read here. */
+  unread?: string;
+}
+
+/**
+ * The open requests in a run's memo. The fields that readers use are checked: anyone who can start workflows can write
+ * a memo. A row that names another workflow was copied and is left out.
+ */
+export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
+  const approvals = memo?.[memoName];
+  if (isUndecodable(approvals) && approvals.unread) return { rows: [], more: 0, unread: approvals.why };
+  if (!isRecord(approvals) || !Array.isArray(approvals['open'])) return { rows: [], more: 0 };
+  const { open, more } = approvals;
+  return {
+    rows: open.filter(isRow).filter((row) => row.workflowId === workflowId),
+    more: typeof more === 'number' && more > 0 ? more : 0,
+  };
+}
+
+type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** Raw rows of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
+export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
+  const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
+  const values = await readPayloads(session, payloads);
+  return rows.map(({ execution, memo }) => {
+    const value = memo?.fields?.[memoName] == null ? undefined : values.shift();
+    return { workflowId: execution?.workflowId ?? '', memo: { [memoName]: value } };
+  });
+}
+
+/** The ids of the open requests in a raw row. No codec encodes search attributes. */
+export function indexedIds({ attributes }: Session, { searchAttributes }: RawRow): string[] {
+  const payload = searchAttributes?.indexedFields?.[attributes.ids];
+  const ids: unknown = payload == null ? [] : plainPayloadConverter.fromPayload(payload);
+  return isTexts(ids) ? ids : [];
+}
+
+export interface DescribedRun extends WithMemo {
+  isRunning: boolean;
+  /** The ids of its open requests, from the index. */
+  openIds: string[];
+}
+
+/** One run as the server knows it, without the delay of visibility. Throws the server's errors unchanged. */
+export async function describeRun(session: Session, workflowId: string): Promise<DescribedRun> {
+  const { connection, namespace } = session;
+  const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+  const run = answer.workflowExecutionInfo ?? {};
+  const [read] = await withMemos(session, [run]);
+  return { ...read!, isRunning: Number(run.status) === statusRunning, openIds: indexedIds(session, run) };
+}
+
+/** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */
+export const statusRunning = 1;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isRow(row: unknown): row is ApprovalSummary {
+  if (!isRecord(row)) return false;
+  const texts = ['requestId', 'toolName', 'agentName', 'riskLevel', 'severity', 'reason', 'requestedAt', 'digest'];
+  return (
+    texts.every((name) => typeof row[name] === 'string') &&
+    ['deadline', 'rule'].every((name) => row[name] === null || typeof row[name] === 'string') &&
+    isTexts(row['argumentNames']) &&
+    (row['shownArguments'] === undefined ||
+      (isRecord(row['shownArguments']) && isTexts(Object.values(row['shownArguments'])) && isTexts(row['notShown']))) &&
+    (row['lineage'] === undefined || isTexts(row['lineage']))
+  );
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}

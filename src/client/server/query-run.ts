@@ -1,0 +1,62 @@
+import { QueryNotRegisteredError } from '@temporalio/client';
+import { ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { isNotTakenUp, isNotTakenYet } from './ask-past.ts';
+import { askWorker } from './ask-worker.ts';
+import type { Session } from './connect.ts';
+import {
+  grpcStatus,
+  grpcStatusOf,
+  serverWords,
+  translateServerError,
+  unreadAnswer,
+} from '../../connection/server-error.ts';
+
+/**
+ * Queries a run, open or closed, for at most `timeoutMs` (default 5,000): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
+ * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
+ */
+export async function queryRun<Answer>(
+  session: Session,
+  workflowId: string,
+  name: string,
+  args: unknown[] = [],
+  timeoutMs = 5_000,
+  runId?: string,
+): Promise<Answer> {
+  try {
+    const answer = await askWorker(session, workflowId, timeoutMs, () =>
+      session.client.workflow.getHandle(workflowId, runId).query<Answer, unknown[]>(name, ...args),
+    );
+    if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
+    return answer;
+  } catch (error) {
+    // Its cause may have a status that means something else below.
+    if (isProblemError(error)) throw error;
+    if (isNotTakenUp(error)) {
+      const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
+    if (isNotTakenYet(error)) {
+      const message = `Events of run '${workflowId}' wait for a worker to take them: ask again.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
+    if (error instanceof QueryNotRegisteredError) {
+      throw new ProblemError(
+        { code: 'run_not_found', message: `'${workflowId}' does not answer as a run of Countersign: ${error.message}` },
+        { cause: error },
+      );
+    }
+    if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /task in failed state/i.test(serverWords(error))) {
+      const message = `Run '${workflowId}' cannot be asked now: its workflow task fails, and is tried again. The log of its workers says why; after a roll-back, start a worker of the newer version.`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
+    }
+    if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION) {
+      throw new ProblemError(
+        { code: 'run_closed', message: `Run '${workflowId}' cannot be asked: ${serverWords(error)}.` },
+        { cause: error },
+      );
+    }
+    throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+  }
+}

@@ -1,0 +1,44 @@
+import type { Payload } from '@temporalio/common';
+import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
+import { Undecodable, unreadEncoding } from '../../core/base/undecodable.ts';
+import type { Session } from './connect.ts';
+
+/** Decodes payloads that the SDK's client hands out as the server keeps them. What cannot be decoded reads as unread. */
+export async function decodePayloads({ client }: Session, payloads: Payload[]): Promise<Payload[]> {
+  let decoded = payloads;
+  for (const codec of client.options.loadedDataConverter.payloadCodecs.toReversed()) {
+    decoded = await codec.decode(decoded);
+  }
+  return decoded;
+}
+
+/** Reads such payloads. Never throws: a value that cannot be read is an `Undecodable`. */
+export async function readPayloads(session: Session, payloads: Payload[]): Promise<unknown[]> {
+  const decoded = await decodePayloads(session, payloads);
+  const read = valueReader(session);
+  return decoded.map((payload) => read(payload));
+}
+
+export async function readPayload(session: Session, payload: Payload): Promise<unknown> {
+  return (await readPayloads(session, [payload]))[0];
+}
+
+/** Reads a decoded payload as the runs do. Never throws. */
+export type ReadValue = (payload: Payload) => unknown;
+
+export function valueReader({ client }: Session): ReadValue {
+  const { payloadConverter } = client.options.loadedDataConverter;
+  return (payload) => payloadConverter.fromPayload(payload);
+}
+
+/** The same without a client, for payloads from files. */
+export function readValue(payload: Payload): unknown {
+  const { metadata, data } = payload;
+  const unread = Buffer.from(metadata?.['encoding'] ?? []).toString() === unreadEncoding;
+  try {
+    if (!unread) return plainPayloadConverter.fromPayload(payload);
+  } catch {
+    // Not JSON.
+  }
+  return new Undecodable(data?.length ?? 0, 'it cannot be read here', { unread });
+}

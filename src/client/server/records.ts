@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
+import type { Session } from './connect.ts';
+
+/**
+ * Small facts that outlive a gateway, such as which account of a chat belongs to whom. Each is the memo of a workflow that
+ * nobody runs: it waits on a task queue without workers, so it costs two events, needs no worker, and is there until it is
+ * terminated. Anybody who can start workflows can write one, so whoever believes a record has signed or sealed its value.
+ */
+export interface RecordName {
+  /** What kind of fact, such as `slack-user`. */
+  kind: string;
+  /** Whose it is. */
+  owner: string;
+  /** Which one of that owner's. Default: the only one. */
+  id?: string;
+}
+
+const recordType = 'countersignRecord';
+const recordQueue = 'countersign-records';
+const memoKey = 'record';
+const prefix = 'countersign-record';
+
+/** One of a list. The list has the digests of the ids only. */
+export interface ListedRecord {
+  value: JsonObject;
+  /** True if the record has this id. */
+  isOf: (id: string) => boolean;
+}
+
+/** The records of one namespace, for whoever has no connection of its own. */
+export interface Records {
+  /** The namespace, which whoever seals values binds them to. */
+  readonly namespace: string;
+  /** Writes a record in place of an earlier one of this name. */
+  put(name: RecordName, value: JsonObject): Promise<void>;
+  /** Undefined if there is no such record. */
+  get(name: RecordName): Promise<JsonObject | undefined>;
+  /** The records of one kind and owner, in no order. One that was just written may be missing. */
+  list(name: Omit<RecordName, 'id'>): Promise<ListedRecord[]>;
+  /** Does nothing if there is no such record. */
+  remove(name: RecordName): Promise<void>;
+}
+
+export function recordsOf(session: Session): Records {
+  return {
+    namespace: session.namespace,
+    put: (name, value) => putRecord(session, name, value),
+    get: (name) => getRecord(session, name),
+    list: (name) => listRecords(session, name),
+    remove: (name) => removeRecord(session, name),
+  };
+}
+
+/** Writes a record in place of an earlier one of this name. Throws the server's errors unchanged. */
+export async function putRecord({ client }: Session, name: RecordName, value: JsonObject): Promise<void> {
+  await client.workflow.start(recordType, {
+    workflowId: workflowIdOf(name),
+    taskQueue: recordQueue,
+    memo: { [memoKey]: value },
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+  });
+}
+
+/** Undefined if there is no such record. */
+export async function getRecord({ client }: Session, name: RecordName): Promise<JsonObject | undefined> {
+  try {
+    const { memo, status } = await client.workflow.getHandle(workflowIdOf(name)).describe();
+    return status.name === 'RUNNING' ? valueOf(memo) : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The records of one kind and owner, in no order. Visibility lags: one that was just written may be missing. */
+export async function listRecords(
+  { client }: Session,
+  { kind, owner }: Omit<RecordName, 'id'>,
+): Promise<ListedRecord[]> {
+  const query = `WorkflowType = "${recordType}" AND ExecutionStatus = "Running" AND WorkflowId STARTS_WITH "${prefixOf({ kind, owner })}"`;
+  const records: ListedRecord[] = [];
+  for await (const { memo, workflowId } of client.workflow.list({ query })) {
+    const value = valueOf(memo);
+    if (value !== undefined) records.push({ value, isOf: (id) => workflowIdOf({ kind, owner, id }) === workflowId });
+  }
+  return records;
+}
+
+/** Does nothing if there is no such record. */
+export async function removeRecord({ client }: Session, name: RecordName): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowIdOf(name)).terminate('removed');
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Names of people and accounts may be long, secret or full of odd characters: the id has their digests. */
+function workflowIdOf({ id = '', ...rest }: RecordName): string {
+  return `${prefixOf(rest)}${digest(id)}`;
+}
+
+function prefixOf({ kind, owner }: Omit<RecordName, 'id'>): string {
+  return `${prefix}:${kind}:${digest(owner)}:`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+function valueOf(memo: Record<string, unknown> | undefined): JsonObject | undefined {
+  const value = memo?.[memoKey];
+  return isObject(value) ? (value as JsonObject) : undefined;
+}
+
+function isNotFound(error: unknown): boolean {
+  const cause = error instanceof Error ? error : undefined;
+  return cause?.name === 'WorkflowNotFoundError' || grpcStatusOf(error) === grpcStatus.NOT_FOUND;
+}

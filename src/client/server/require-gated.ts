@@ -1,0 +1,38 @@
+import { journalMemoName, memoName, workflowType } from '../../contract.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { runNotFound } from '../../connection/server-error.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+import { readPayload } from './read-payload.ts';
+
+/** The most bytes that the server takes as a workflow id. */
+const longestIdBytes = 1_000;
+
+/**
+ * Throws `run_not_found` unless a workflow has a gate: an agent run, or a workflow of one's own that has ruled on a call.
+ * For edges whose senders must not reach the other workflows of the namespace. A workflow that only pretends to have a
+ * gate exposes itself and no other.
+ */
+export async function requireGated(session: Session, workflowId: string): Promise<void> {
+  const { connection, namespace, attributes } = session;
+  if (workflowId === '' || Buffer.byteLength(workflowId) > longestIdBytes) {
+    throw runNotFound(workflowId.slice(0, 80), namespace);
+  }
+  const { workflowExecutionInfo: run } = await callServer(
+    session,
+    () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+    { workflowId },
+  );
+  if (run?.type?.name === workflowType) return;
+  const indexed = run?.searchAttributes?.indexedFields ?? {};
+  if ([attributes.ids, attributes.tags].some((name) => name !== null && Object.hasOwn(indexed, name))) return;
+  for (const name of [memoName, journalMemoName]) {
+    const payload = run?.memo?.fields?.[name];
+    if (payload == null) continue;
+    const value = await readPayload(session, payload);
+    // A memo of this name that others use for something else holds no journal.
+    if ((isUndecodable(value) && value.unread) || (isObject(value) && Array.isArray(value['journal']))) return;
+  }
+  throw runNotFound(workflowId, namespace);
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError } from '../../core/base/problem.ts';
+import { callServer } from './call-server.ts';
+import type { Session } from './connect.ts';
+
+/** True if a worker has polled `taskQueue` recently. The server forgets a dead worker only after minutes. */
+export async function hasWorker(session: Session, taskQueue: string): Promise<boolean> {
+  const answer = await callServer(session, () =>
+    session.connection.workflowService.describeTaskQueue({
+      namespace: session.namespace,
+      taskQueue: { name: taskQueue },
+    }),
+  );
+  return answer.pollers.length > 0;
+}
+
+/** Waits for at most `timeoutMs` until a worker polls `taskQueue`; returns whether one does. */
+export async function waitForWorker(session: Session, taskQueue: string, timeoutMs: number): Promise<boolean> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    if (await hasWorker(session, taskQueue)) return true;
+    const leftMs = until - Date.now();
+    if (leftMs <= 0) return false;
+    await sleep(Math.min(200, leftMs));
+  }
+}
+
+export function noWorker(session: Session, taskQueue: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    {
+      code: 'no_worker',
+      message: `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}': start one with \`countersign worker\`.`,
+    },
+    { cause },
+  );
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RecordedEvent } from '../../core/events/run-event.ts';
+import { type EventPlace, parseEventId } from '../../core/events/event-id.ts';
+import type { TokenTail } from '../../core/events/token-tail.ts';
+import type { Session } from '../server/connect.ts';
+import { readPatiently } from './read-patiently.ts';
+import { RunReader } from '../history/run-reader.ts';
+import { readModelTail } from './read-model-tail.ts';
+
+/** The events that a feed keeps for viewers that are a little behind. Who is further behind reads the history again. */
+export interface FeedLimits {
+  events: number;
+  /** Characters of JSON. */
+  characters: number;
+}
+
+interface KeptEvent {
+  event: RecordedEvent;
+  place: EventPlace;
+  size: number;
+  /** As it was shown last, and by which version of what is hidden. */
+  shown?: { event: RecordedEvent; version: number };
+}
+
+const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
+/**
+ * The pauses between two descriptions of a run whose model streams, in milliseconds: after news, the worker sends none for
+ * a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should have the next ones soon.
+ */
+const pausesMs = { afterNews: 200, least: 20, most: 250 };
+
+/**
+ * The events of one run as they happen, for all viewers of a client: one poller, however many they are. It keeps the last
+ * events, and never waits for a viewer.
+ */
+export class RunFeed {
+  readonly #session: Session;
+  readonly #workflowId: string;
+  readonly #limits: FeedLimits;
+  readonly #stop = new AbortController();
+  #reader: RunReader | undefined;
+  readonly #redacted: boolean;
+  #events: KeptEvent[] = [];
+  /** The events that were dropped: the ordinal of the first one that is kept. */
+  #dropped = 0;
+  #size = 0;
+  #change = Promise.withResolvers<void>();
+  #tokenViewers = 0;
+  #polls = false;
+  /** What was read of the answer last. */
+  #read: { turn: number; tail: TokenTail } | undefined;
+  /** What the model streams now. */
+  tail: { turn: number; tail: TokenTail } | undefined;
+  isComplete = false;
+  /** Why the feed has ended. */
+  error: Error | undefined;
+
+  /** `redacted`: the events as reviewers may see them. */
+  constructor(session: Session, workflowId: string, limits = defaultLimits, redacted = false) {
+    this.#redacted = redacted;
+    this.#session = session;
+    this.#workflowId = workflowId;
+    this.#limits = limits;
+    void this.#run();
+  }
+
+  get hasEnded(): boolean {
+    return this.isComplete || this.error !== undefined;
+  }
+
+  /** Resolves with the next change. */
+  get changed(): Promise<void> {
+    return this.#change.promise;
+  }
+
+  /** The event with this number; `dropped` if it is no longer kept; undefined if there is none yet. */
+  at(ordinal: number): RecordedEvent | 'dropped' | undefined {
+    return ordinal < this.#dropped ? 'dropped' : this.#shown(this.#events[ordinal - this.#dropped]);
+  }
+
+  /** True if the place is one that the feed has read. */
+  knows(place: EventPlace): boolean {
+    return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
+  }
+
+  /**
+   * The number of the first event after a place, or of the first event of all. `behind`: the feed has not read as far.
+   * `dropped`: events between the place and the kept ones may be gone.
+   */
+  find(place: EventPlace | undefined): number | 'behind' | 'dropped' {
+    if (place === undefined) return this.#dropped === 0 ? 0 : 'dropped';
+    const reader = this.#reader;
+    if (reader === undefined || !this.#hasRead(reader, place)) return 'behind';
+    const index = this.#events.findIndex((each) => reader.isAfter(each.place, place));
+    if (index === 0 && this.#dropped > 0) return 'dropped';
+    return this.#dropped + (index === -1 ? this.#events.length : index);
+  }
+
+  watchTokens(): () => void {
+    this.#tokenViewers += 1;
+    if (!this.#polls) void this.#pollTokens();
+    return () => {
+      this.#tokenViewers -= 1;
+      this.#changed();
+    };
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.#changed();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      this.#reader = await RunReader.open(this.#session, this.#workflowId, { redacted: this.#redacted });
+      while (!signal.aborted && !this.#reader.isComplete) {
+        const { redactor } = this.#reader;
+        const before = redactor?.policyVersion;
+        const events = await readPatiently(this.#reader, { wait: true, signal });
+        for (const event of events) this.#add(event);
+        if (redactor?.policyVersion !== before) redactor?.note(this.#events.map(({ event }) => event));
+        this.isComplete = this.#reader.isComplete;
+        if (this.tail?.turn !== this.#reader.pendingModelCall?.turn) this.tail = undefined;
+        this.#changed();
+      }
+    } catch (error) {
+      this.error = error instanceof Error ? error : new Error(String(error));
+      this.#changed();
+    }
+  }
+
+  #add(event: RecordedEvent): void {
+    const size = JSON.stringify(event).length;
+    this.#events.push({ event, place: parseEventId(event.id)!, size });
+    this.#size += size;
+    while (
+      this.#events.length > this.#limits.events ||
+      (this.#size > this.#limits.characters && this.#events.length > 1)
+    ) {
+      this.#size -= this.#events.shift()!.size;
+      this.#dropped += 1;
+    }
+  }
+
+  #hasRead(reader: RunReader, { runId, eventId }: EventPlace): boolean {
+    const [at, wanted] = [reader.executions.length - 1, reader.executions.lastIndexOf(runId)];
+    return wanted !== -1 && (wanted < at || reader.place.eventId >= eventId);
+  }
+
+  async #pollTokens(): Promise<void> {
+    this.#polls = true;
+    const { signal } = this.#stop;
+    let pauseMs = pausesMs.least;
+    while (this.#tokenViewers > 0 && !signal.aborted && !this.hasEnded) {
+      const call = this.#reader?.pendingModelCall;
+      if (call === undefined) {
+        await this.changed;
+        continue;
+      }
+      // The stream of events reports what is wrong with the server.
+      const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
+      if (
+        tail !== undefined &&
+        this.#reader?.pendingModelCall === call &&
+        !isSame({ turn: call.turn, tail }, this.#read)
+      ) {
+        this.#read = { turn: call.turn, tail };
+        this.#showTail(this.#read);
+        pauseMs = pausesMs.afterNews;
+      } else pauseMs = Math.min(pauseMs === pausesMs.afterNews ? pausesMs.least : pauseMs * 1.5, pausesMs.most);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+    this.#polls = false;
+  }
+
+  #showTail({ turn, tail: read }: { turn: number; tail: TokenTail }): void {
+    const redactor = this.#reader?.redactor;
+    const tail = redactor === undefined ? read : redactor.tail(turn, read);
+    if (tail === undefined) return;
+    this.tail = { turn, tail };
+    this.#changed();
+  }
+
+  /** As it may be shown; undefined while that is not known. */
+  #shown(kept: KeptEvent | undefined): RecordedEvent | undefined {
+    const redactor = this.#reader?.redactor;
+    if (kept === undefined || redactor === undefined) return kept?.event;
+    if (!redactor.isReady && !this.isComplete) return undefined;
+    const { version } = redactor;
+    if (kept.shown?.version !== version) kept.shown = { event: redactor.redact(kept.event), version };
+    return kept.shown.event;
+  }
+
+  #changed(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): boolean {
+  return (
+    one.turn === other?.turn &&
+    one.tail.attempt === other.tail.attempt &&
+    one.tail.offset === other.tail.offset &&
+    one.tail.tail === other.tail.tail
+  );
+}

@@ -1,0 +1,193 @@
+import { parseEventId, type EventPlace } from '../../core/events/event-id.ts';
+import type { RecordedEvent, RunEvent } from '../../core/events/run-event.ts';
+import { TokenCursor } from '../../core/events/token-cursor.ts';
+import { translateServerError } from '../../connection/server-error.ts';
+import { callServer } from '../server/call-server.ts';
+import { type CatchUp, catchUp } from './catch-up.ts';
+import { changedOrAborted } from '../server/changed-or-aborted.ts';
+import type { Session } from '../server/connect.ts';
+import { readPatiently } from './read-patiently.ts';
+import { findPlace, type ResumePlace } from '../history/resume-place.ts';
+import { RunFeed } from './run-feed.ts';
+import { RunReader } from '../history/run-reader.ts';
+
+/** Options of `client.events`. */
+export interface WatchOptions {
+  /** The id of an event: the stream goes on after it. Default: from the beginning of the run. */
+  after?: string;
+  /** Ends the stream. */
+  signal?: AbortSignal;
+  /** False: the stream ends with what has happened so far. Default true: it ends with the run. */
+  follow?: boolean;
+  /** False: without `RawResponseEvent`. Default true. */
+  tokens?: boolean;
+  /**
+   * True: the texts, arguments and results as the run's policies let reviewers see them (docs/gateway-events.md). Default
+   * false.
+   */
+  redacted?: boolean;
+}
+
+/** The feeds of a client, and how many watch each. */
+const feeds = new WeakMap<Session, Map<string, OpenFeed>>();
+
+/** The events of a run, past and future; see `CountersignClient.events`. */
+export async function* watchRun(
+  session: Session,
+  workflowId: string,
+  options: WatchOptions = {},
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { signal } = options;
+  try {
+    yield* await openWatch(session, workflowId, options);
+  } catch (error) {
+    if (signal?.aborted === true) return;
+    throw error;
+  }
+}
+
+/** The same; resolves once `after` is known to be a place in the run. */
+export async function openWatch(
+  session: Session,
+  workflowId: string,
+  options: WatchOptions = {},
+): Promise<AsyncGenerator<RunEvent, void, undefined>> {
+  const { after } = options;
+  const place = after === undefined ? undefined : parseEventId(after);
+  const isKnown = place !== undefined && openFeed(session, workflowId, options)?.feed.knows(place) === true;
+  const find = () => findPlace(session, workflowId, after!);
+  const found =
+    isKnown || after === undefined ? { place } : await callServer(session, find, { workflowId, timeoutMs: 60_000 });
+  return watchFrom(session, workflowId, found, options);
+}
+
+async function* watchFrom(
+  session: Session,
+  workflowId: string,
+  { place, gap }: ResumePlace,
+  { follow = true, tokens = true, redacted = false, signal = new AbortController().signal }: WatchOptions,
+): AsyncGenerator<RunEvent, void, undefined> {
+  try {
+    if (gap !== undefined) yield gap;
+    yield* follow
+      ? followRun(session, workflowId, place, { signal, tokens, redacted })
+      : readRun(session, workflowId, place, { signal, redacted });
+  } catch (error) {
+    if (signal.aborted) return;
+    throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
+  }
+}
+
+/** What has happened up to now, after a place. */
+async function* readRun(
+  session: Session,
+  workflowId: string,
+  place: EventPlace | undefined,
+  { signal, redacted, turn }: { signal: AbortSignal; redacted: boolean; turn?: CatchUp },
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const reader = await RunReader.open(session, workflowId, { redacted });
+  const { redactor } = reader;
+  let hasPassed = place === undefined;
+  const held: RecordedEvent[] = [];
+  const letGo = (): void => void held.splice(0);
+  while (!signal.aborted) {
+    for (const event of await readPatiently(reader, { wait: false, signal })) {
+      hasPassed ||= reader.isAfter(parseEventId(event.id)!, place!);
+      if (hasPassed) held.push(event);
+    }
+    if (redactor === undefined || redactor.isReady || reader.isComplete) {
+      for (let event = held.shift(); event !== undefined; event = held.shift()) {
+        const taken = turn?.offer(letGo);
+        yield redactor === undefined ? event : redactor.redact(event);
+        taken?.();
+      }
+    }
+    if (turn?.isOver() === true) return;
+    if (reader.isComplete || reader.isAtEnd) return;
+  }
+}
+
+async function* followRun(
+  session: Session,
+  workflowId: string,
+  from: EventPlace | undefined,
+  { signal, tokens, redacted }: { signal: AbortSignal; tokens: boolean; redacted: boolean },
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { feed, leave } = joinFeed(session, workflowId, redacted);
+  const unwatch = tokens ? feed.watchTokens() : () => undefined;
+  const cursor = new TokenCursor();
+  let place = from;
+  let ordinal: number | undefined;
+  try {
+    while (!signal.aborted) {
+      const { changed } = feed;
+      const found: number | 'behind' | 'dropped' = ordinal ?? feed.find(place);
+      const event = typeof found === 'number' ? feed.at(found) : found;
+      if (event === 'dropped') {
+        ordinal = undefined;
+        const turn = await catchUp(session);
+        try {
+          if (signal.aborted) return;
+          for await (const missed of readRun(session, workflowId, place, { signal, redacted, turn })) {
+            place = parseEventId(missed.id);
+            yield missed;
+          }
+        } finally {
+          turn.end();
+        }
+        continue;
+      }
+      if (event !== undefined && event !== 'behind') {
+        ordinal = (found as number) + 1;
+        place = parseEventId(event.id);
+        yield event;
+        continue;
+      }
+      if (feed.error !== undefined) throw feed.error;
+      if (feed.isComplete) return;
+      // Others may watch the tokens of the same run.
+      const delta = !tokens || feed.tail === undefined ? undefined : cursor.next(feed.tail.turn, feed.tail.tail);
+      if (delta !== undefined) yield { type: 'RawResponseEvent', workflowId, at: new Date().toISOString(), ...delta };
+      else await changedOrAborted(changed, signal);
+    }
+  } finally {
+    unwatch();
+    leave();
+  }
+}
+
+interface OpenFeed {
+  feed: RunFeed;
+  viewers: number;
+}
+
+/** The feed of a run, if somebody watches it. */
+function openFeed(session: Session, workflowId: string, { redacted = false }: WatchOptions): OpenFeed | undefined {
+  return feeds.get(session)?.get(keyOf(workflowId, redacted));
+}
+
+function keyOf(workflowId: string, redacted: boolean): string {
+  return `${redacted ? 'redacted' : 'whole'} ${workflowId}`;
+}
+
+function joinFeed(session: Session, workflowId: string, redacted: boolean): { feed: RunFeed; leave: () => void } {
+  const open = feeds.get(session) ?? new Map<string, OpenFeed>();
+  feeds.set(session, open);
+  const known = openFeed(session, workflowId, { redacted });
+  const shared: OpenFeed =
+    known === undefined || known.feed.error !== undefined
+      ? { feed: new RunFeed(session, workflowId, undefined, redacted), viewers: 0 }
+      : known;
+  const key = keyOf(workflowId, redacted);
+  open.set(key, shared);
+  shared.viewers += 1;
+  return {
+    feed: shared.feed,
+    leave: () => {
+      shared.viewers -= 1;
+      if (shared.viewers > 0) return;
+      shared.feed.stop();
+      if (open.get(key) === shared) open.delete(key);
+    },
+  };
+}
