@@ -1,6 +1,7 @@
 import type { Context } from '@temporalio/activity';
 import { type TokenTail, tokenTail } from '../core/events/token-tail.ts';
-import { keepHeartbeating } from './keep-heartbeating.ts';
+
+const defaultIntervalMs = 10_000;
 
 /** Heartbeats that carry the tail of a streamed answer. */
 export interface AnswerHeartbeats {
@@ -54,4 +55,17 @@ export function heartbeatAnswer(context: Context): AnswerHeartbeats {
       stopBeating();
     },
   };
+}
+
+/**
+ * Heartbeats now and every third of the activity's heartbeat time-out (default 10 seconds), until the returned function
+ * is called. Without heartbeats a killed worker is noticed only at the end of start-to-close, and a cancellation never
+ * arrives. `details`: what each heartbeat carries; a heartbeat without details would clear those of the one before it.
+ */
+function keepHeartbeating(context: Context, details: () => unknown = () => undefined): () => void {
+  const { heartbeatTimeoutMs } = context.info;
+  const intervalMs = heartbeatTimeoutMs ? Math.max(heartbeatTimeoutMs / 3, 1) : defaultIntervalMs;
+  context.heartbeat(details());
+  const timer = setInterval(() => context.heartbeat(details()), intervalMs);
+  return () => clearInterval(timer);
 }

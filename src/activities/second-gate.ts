@@ -1,5 +1,5 @@
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
@@ -17,14 +17,18 @@ import { compilePolicy, evaluate, type Ruling, type RulingContext } from '../cor
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../core/shell/split.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
-import { definitionChangedType, payloadUnreadType, refusedBySecondGate } from '../core/base/tool-failure.ts';
+import {
+  definitionChangedType,
+  payloadUnreadType,
+  refusedBySecondGate,
+  outcomeUnknownType,
+} from '../core/base/tool-failure.ts';
 import type { JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
 import { isRepeatable } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
 import { permitOfCall } from './permit-of-call.ts';
-import { runGated } from './run-gated.ts';
 import { refuseSecondStart } from './second-start.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
 
@@ -206,4 +210,37 @@ function unread(message: string): ApplicationFailure {
 
 function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
+}
+
+/**
+ * Runs a gated activity after the second gate. Heartbeats for the activity if its author does not, so that a killed
+ * worker is noticed. Fails with `outcome_unknown` if the worker shuts down in mid-call (I7).
+ */
+async function runGated(
+  input: ActivityExecuteInput,
+  options: { heartbeats: boolean; isRepeatable: boolean },
+  next: Next<ActivityInboundCallsInterceptor, 'execute'>,
+): Promise<unknown> {
+  const context = Context.current();
+  const { activityType, heartbeatTimeoutMs } = context.info;
+  const beat =
+    options.heartbeats && heartbeatTimeoutMs !== undefined
+      ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
+      : undefined;
+  try {
+    return await next(input);
+  } catch (error) {
+    // A cancellation that the workflow requested stays a cancellation.
+    if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {
+      // A retryable failure would wait for an unpause if an operator paused the activity.
+      throw ApplicationFailure.create({
+        message: `activity '${activityType}' was cut off while it ran`,
+        type: outcomeUnknownType,
+        nonRetryable: !options.isRepeatable,
+      });
+    }
+    throw error;
+  } finally {
+    clearInterval(beat);
+  }
 }

@@ -24,9 +24,10 @@ import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { activitySide } from './activity-side.ts';
-import { leanBundle, singleFile } from './lean-bundle.ts';
 import type { PluginOptions } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
+
+type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
@@ -197,4 +198,40 @@ async function shutDown(worker: Worker, running: Promise<void>): Promise<void> {
   while (worker.getState() === 'INITIALIZED' && !(await Promise.race([hasEnded, sleep(10, false)]))) continue;
   if (worker.getState() === 'RUNNING') worker.shutdown();
   await hasEnded;
+}
+
+/** Makes one file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically. */
+function singleFile(config: Configuration): Configuration {
+  return { ...config, output: { ...config.output, asyncChunks: false } };
+}
+
+/**
+ * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
+ * the notes of webpack, and from the source map its columns and the text of the sources. Names and lines stay: failures
+ * keep their types, and stack traces their lines.
+ */
+function leanBundle(config: Configuration): Configuration {
+  return {
+    ...config,
+    devtool: 'inline-nosources-cheap-module-source-map',
+    output: { ...config.output, pathinfo: false },
+    module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
+  };
+}
+
+/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay. */
+function withoutComments(config: Configuration): object[] {
+  const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
+  const swc = uses.find(
+    (use): use is { loader: string } =>
+      typeof use === 'object' && 'loader' in use && /[\\/]swc-loader[\\/]/.test(use.loader ?? ''),
+  );
+  if (swc === undefined) return [];
+  const options = {
+    // CommonJS stays CommonJS, and sloppy mode stays sloppy.
+    isModule: 'unknown',
+    sourceMaps: true,
+    jsc: { target: 'esnext', parser: { syntax: 'ecmascript' }, minify: { format: { comments: false } } },
+  };
+  return [{ test: /\.[jt]s$/, enforce: 'post', use: { loader: swc.loader, options } }];
 }

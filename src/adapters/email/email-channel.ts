@@ -12,11 +12,13 @@ import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
-import { addressOf, peopleOf, senderOf } from './mail-addresses.ts';
 import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
 import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import { continued, firstMessage, markOf, messageId, messageOf, readThread } from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
+import { visibleText } from '../../core/base/visible-text.ts';
+import { groupOf } from '../../core/people/directory.ts';
+import { nfc } from '../../core/base/normal-text.ts';
 
 /** Options of `emailChannel`. */
 export interface EmailOptions {
@@ -176,4 +178,29 @@ export function emailChannel(options: EmailOptions): Channel {
 function sealsOf(key: string, publicUrl: string, namespace = connectionSettings().namespace): Seals {
   if (key.length < shortestKey) throw policyInvalid(`The key for links has less than ${shortestKey} characters.`);
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
+}
+
+/** Reviewers by name, in NFC. Throws `policy_invalid` for a name that nobody can have, and for what is no address. */
+function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
+  return new Map(
+    Object.entries(people).map(([name, person]) => {
+      const { address, groups } = typeof person === 'string' ? { address: person, groups: [] } : person;
+      if (groupOf(name) !== undefined || visibleText(name) !== name || name.trim() !== name) {
+        throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
+      }
+      return [nfc(name), { address: addressOf(address), groups }];
+    }),
+  );
+}
+
+/** A sender, with or without a name. Throws `policy_invalid`. */
+function senderOf(text: string): { name: string; address: string } {
+  const [, name = '', address = ''] = /^([^<>\p{C}]*)<([^<>]*)>$/u.exec(text) ?? ['', '', text];
+  return { name: name.trim(), address: addressOf(address) };
+}
+
+/** One address: not a list, not a group, nothing that begins a line of its own. Throws `policy_invalid`. */
+function addressOf(text: string): string {
+  if (text.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9.-]+$/.test(text)) return text;
+  throw policyInvalid(`'${visibleText(text.slice(0, 100))}' is not the address of a mailbox, such as ann@example.com.`);
 }

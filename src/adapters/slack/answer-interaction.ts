@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatGateway, LinkedPerson } from '../../channels/chat-app.ts';
-import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
+import type { ApprovalDetails, RequestedScope, Receipt } from '../../contract.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../core/base/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { receiptText, refusalText, settledText } from './answer-sentences.ts';
 import { openUrl } from './buttons.ts';
 import type { Interaction } from './interaction.ts';
 import { denyModal, editModal } from './modals.ts';
@@ -14,6 +13,9 @@ import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import type { Reply } from './reply.ts';
+
+/** Codes of refusals that are about the arguments which somebody entered. */
+const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
 
 /** How long a click waits for its request to be read before it goes on without it, in milliseconds. */
 const lookMs = 1_800;
@@ -156,4 +158,25 @@ function toInbox(shown: Parameters<typeof openUrl>[0], settings: SlackSettings):
 /** Undefined if it takes too long, or cannot be read. */
 async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails | undefined> {
   return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
+}
+
+/** What a decision did. */
+function receiptText({ outcome, votes, recorded, successor, message }: Receipt): string {
+  if (recorded === true) return 'Your answer is recorded. It counts once a worker of the run applies it.';
+  if (successor !== undefined) return 'Your edit is taken. The edited call needs an answer of its own.';
+  if (votes !== undefined) return `Your answer counts: ${votes.have} of ${votes.need} approvals.`;
+  return outcome === undefined ? message : `Your answer counts: ${outcome}.`;
+}
+
+/** How a request was settled before somebody clicked. */
+function settledText({ settled }: ApprovalDetails): string | undefined {
+  if (settled === undefined) return undefined;
+  const by = settled.reviewerId === undefined ? '' : ` by ${settled.reviewerId}`;
+  return `Nothing was changed: the request was settled already, ${settled.outcome}${by} at ${settled.settledAt}.`;
+}
+
+/** Why a decision was refused. Undefined for an error that is no refusal. */
+function refusalText(error: unknown): Reply | undefined {
+  if (!isProblemError(error)) return undefined;
+  return { text: `Nothing was changed: ${error.message}`, isAboutInput: aboutInput.includes(error.code) };
 }

@@ -4,7 +4,6 @@ import type { ChatApp } from '../../channels/chat-app.ts';
 import { requirePackage } from '../../channels/require-package.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { keyedQueue } from './keyed-queue.ts';
 import { openWebClient, slackProblem } from './open-web-client.ts';
 import { postReminder } from './post-reminder.ts';
 import { postRequests } from './post-requests.ts';
@@ -83,4 +82,19 @@ export function slackChannel(settings: SlackSettings): Channel {
 export function slackAppOf(channels: Readonly<Record<string, Channel>>): ChatApp | undefined {
   const entries = Object.values(channels).flatMap((channel) => settingsOf.get(channel) ?? []);
   return entries.length === 0 ? undefined : slackApp(entries);
+}
+
+/** Runs the tasks of one key one after another, in order; those of different keys do not wait for one another. */
+function keyedQueue(): <Result>(key: string, task: () => Promise<Result>) => Promise<Result> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, task) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const run = before.then(task, task);
+    last.set(key, run);
+    try {
+      return await run;
+    } finally {
+      if (last.get(key) === run) last.delete(key);
+    }
+  };
 }

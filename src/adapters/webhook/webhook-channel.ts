@@ -2,15 +2,27 @@ import { createHash } from 'node:crypto';
 import { answerDigest } from '../../channels/answer-digest.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
-import { isProblemError, ProblemError } from '../../core/base/problem.ts';
+import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
 import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { legacyMembers, legacySignature } from './legacy-signature.ts';
-import { retryUntilValue } from './retry.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
 import type { WebhookBody, WebhookDelivery } from './webhook-body.ts';
 import type { WebhookOptions } from './webhook-options.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface RetryOptions {
+  /** The most transient failures in a row that are followed by another attempt. */
+  retries: number;
+  /** The wait after the first failure, in milliseconds; it doubles each time, up to a minute. */
+  firstWaitMs: number;
+  /** The wait after an attempt without a value, in milliseconds. Default: `firstWaitMs`. */
+  intervalMs?: number;
+  signal: AbortSignal;
+}
+
+const longestWaitMs = 60_000;
 
 const requestIdHeader = 'countersign-request-id';
 /** Why the answer to the last GET does not count, for whoever looks into the receiver. */
@@ -149,4 +161,39 @@ function notThereYet({ origin }: URL): ProblemError {
 function unreadable(): ProblemError {
   const message = `The answer of the webhook's receiver does not count: it is longer than 64 kB, or not UTF-8.`;
   return new ProblemError({ code: 'invalid_decision', message });
+}
+
+/**
+ * Repeats `attempt` until it returns a value. Throws an error that is not transient, a transient one after too many in a
+ * row, and the signal's reason.
+ */
+async function retryUntilValue<Value>(
+  attempt: () => Promise<Value | undefined>,
+  { retries, firstWaitMs, intervalMs = firstWaitMs, signal }: RetryOptions,
+): Promise<Value> {
+  let failures = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    let waitMs = intervalMs;
+    try {
+      const value = await attempt();
+      if (value !== undefined) return value;
+      failures = 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isProblemError(error) || !isTransient(error.code) || failures === retries) throw error;
+      waitMs = Math.min(firstWaitMs * 2 ** failures, longestWaitMs);
+      failures++;
+    }
+    await untilLater(waitMs, signal);
+  }
+}
+
+async function untilLater(waitMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(waitMs, undefined, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
 }

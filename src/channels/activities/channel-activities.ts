@@ -7,8 +7,9 @@ import { createChannelCalls } from './call-channel.ts';
 import { createDecideForChannel } from './decide-for-channel.ts';
 import { createLookAtRequests } from './look-at-requests.ts';
 import { createRequestsOfRun } from './requests-of-run.ts';
-import { sessionOfWorker } from './session-of-worker.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
+import { getClient } from '@temporalio/activity';
+import type { Connection } from '@temporalio/client';
 
 export interface ChannelSide {
   attributes: AttributeNames;
@@ -32,5 +33,19 @@ export function channelActivities(
     [activityNames.channelResolve]: resolve,
     [activityNames.channelDecide]: createDecideForChannel(session),
     [activityNames.channelSettled]: settled,
+  };
+}
+
+/** The connection of the worker, for the functions of the client. Call it in an activity. */
+function sessionOfWorker(attributes: AttributeNames): Session {
+  const client = getClient();
+  return {
+    // The client's functions use only what both kinds of connection have: services, deadlines and abort signals.
+    connection: client.connection as unknown as Connection,
+    client,
+    address: 'the server of this worker',
+    namespace: client.options.namespace,
+    attributes,
+    hasCodecs: client.options.loadedDataConverter.payloadCodecs.length > 0,
   };
 }

@@ -1,12 +1,31 @@
 import { missingSearchAttributes, namespaceRetentionDays } from '../../connection/search-attributes.ts';
 import { requireOneSdk } from '../../connection/one-sdk.ts';
-import { startCommandIn, translateServerError } from '../../connection/server-error.ts';
+import { startCommandIn, translateServerError, readingRemedy } from '../../connection/server-error.ts';
 import { callServer } from '../server/call-server.ts';
-import { type Check, fine, runCheck, wrong } from './check.ts';
-import { checkClock } from './check-clock.ts';
-import { checkCodec } from './check-codec.ts';
+import { type Check, fine, runCheck, wrong, type Finding } from './check.ts';
 import { checkWorkers } from './check-workers.ts';
 import type { Session } from '../server/connect.ts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { formatDuration } from '../../core/base/duration.ts';
+import type { Payload } from '@temporalio/common';
+import { memoName } from '../../contract.ts';
+import { counted } from '../../core/card/cut-text.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { readPayload } from '../server/read-payload.ts';
+
+/** The number of runs whose memos are tried. */
+const runsTried = 50;
+
+/** The most by which the clocks may differ, in milliseconds. */
+const toleratedMs = 5_000;
+
+const pollMs = 5_000;
+
+const looks = 20;
+
+const lookEveryMs = 100;
 
 /** What to check with. */
 export interface CheckOptions {
@@ -91,4 +110,84 @@ function retention(namespace: string, days: number, longestWaitMs: number) {
     `Closed executions are kept for ${days} days, and a request may wait for ${neededDays}: what a run did before it continued as new is gone before its request is answered. \`${command}\` keeps them.`,
     command,
   );
+}
+
+/**
+ * Compares this machine's clock with the server's. No answer of the server has its time, but it notes when a task queue
+ * was polled last: this polls a queue that nobody else uses, for a moment, and writes nothing.
+ */
+async function checkClock(session: Session): Promise<Finding> {
+  const { connection, namespace } = session;
+  const taskQueue = { name: `countersign-clock-${randomUUID()}` };
+  const giveUp = new AbortController();
+  const beforeMs = Date.now();
+  const poll = connection
+    .withAbortSignal(giveUp.signal, () =>
+      connection.withDeadline(beforeMs + pollMs, () =>
+        connection.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue, identity: 'countersign doctor' }),
+      ),
+    )
+    .catch(() => undefined);
+  try {
+    for (let look = 0; look < looks; look += 1) {
+      const { pollers } = await callServer(session, () =>
+        connection.workflowService.describeTaskQueue({ namespace, taskQueue }),
+      );
+      const [poller] = pollers;
+      if (poller?.lastAccessTime != null) {
+        return compare(tsToMs(poller.lastAccessTime), beforeMs, Date.now());
+      }
+      await sleep(lookEveryMs);
+    }
+    return fine(
+      "The server does not say when a queue was polled, so its clock could not be compared with this machine's.",
+    );
+  } finally {
+    giveUp.abort();
+    await poll;
+  }
+}
+
+/** The server noted its time between two instants of this machine. */
+function compare(serverMs: number, beforeMs: number, afterMs: number): Finding {
+  const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
+  if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");
+  const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
+  return wrong(
+    `This machine's clock is ${by} ${aheadMs > 0 ? 'ahead of' : 'behind'} the server's: the time left of requests is shown wrong, and so is what --for adds. Set it, such as with \`sudo timedatectl set-ntp true\`.`,
+    'sudo timedatectl set-ntp true',
+  );
+}
+
+/** Checks that this client reads what the workers wrote, on the memos of runs that ask something. */
+async function checkCodec(session: Session): Promise<Finding> {
+  const memos = await memosOf(session);
+  if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');
+  let isPlain = false;
+  for (const { workflowId, payload } of memos) {
+    const value = await readPayload(session, payload);
+    if (isUndecodable(value)) {
+      return wrong(
+        `The memo of run '${workflowId}' cannot be read: ${value.why}. ${readingRemedy}`,
+        'countersign doctor --codec-endpoint URL',
+      );
+    }
+    isPlain ||= Buffer.from(payload.metadata?.['encoding'] ?? []).toString() === 'json/plain';
+  }
+  if (session.hasCodecs && isPlain) {
+    return wrong('This client has a codec, and some workers encode nothing: give them the same dataConverter.');
+  }
+  return fine(`The memos of ${counted(memos.length, 'run')} can be read.`);
+}
+
+async function memosOf(session: Session): Promise<{ workflowId: string; payload: Payload }[]> {
+  const { connection, namespace, attributes } = session;
+  const query = `${attributes.ids} IS NOT NULL`;
+  const { executions } = await callServer(session, () =>
+    connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: runsTried }),
+  );
+  return executions.flatMap(({ execution, memo }) => {
+    const payload = memo?.fields?.[memoName];
+    return payload == null ? [] : [{ workflowId: execution?.workflowId ?? '', payload }];
+  });
 }

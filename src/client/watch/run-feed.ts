@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent } from '../../core/events/run-event.ts';
 import { type EventPlace, parseEventId } from '../../core/events/event-id.ts';
-import type { TokenTail } from '../../core/events/token-tail.ts';
+import { type TokenTail, readTokenTail } from '../../core/events/token-tail.ts';
 import type { Session } from '../server/connect.ts';
 import { readPatiently } from './read-patiently.ts';
 import { RunReader } from '../history/run-reader.ts';
-import { readModelTail } from './read-model-tail.ts';
+import { activityNames } from '../../contract.ts';
+import type { PendingModelCall } from '../../core/events/transcript-events.ts';
+import { readPayload } from '../server/read-payload.ts';
 
 /** The events that a feed keeps for viewers that are a little behind. Who is further behind reads the history again. */
 export interface FeedLimits {
@@ -206,4 +208,26 @@ function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): bool
     one.tail.offset === other.tail.offset &&
     one.tail.tail === other.tail.tail
   );
+}
+
+/**
+ * What the model of a run has streamed last, from the heartbeat of its activity. Reading it leaves no trace in the run.
+ * Undefined: nothing of the present attempt. Throws the server's errors unchanged.
+ */
+async function readModelTail(
+  session: Session,
+  workflowId: string,
+  { activityId }: PendingModelCall,
+): Promise<TokenTail | undefined> {
+  const { connection, namespace } = session;
+  const execution = { workflowId };
+  const { pendingActivities } = await connection.withDeadline(Date.now() + 5_000, () =>
+    connection.workflowService.describeWorkflowExecution({ namespace, execution }),
+  );
+  const pending = pendingActivities.find((each) => each.activityId === activityId);
+  const payload = pending?.heartbeatDetails?.payloads?.[0];
+  if (payload == null || pending?.activityType?.name !== activityNames.callModel) return undefined;
+  const tail = readTokenTail(await readPayload(session, payload));
+  // After a failed attempt the server still has the details of that one.
+  return tail?.attempt === pending.attempt ? tail : undefined;
 }

@@ -4,10 +4,18 @@ import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLi
 import type { AuditVerdict, RunToRule, VerifierOptions } from './audit-verdict.ts';
 import { ChainCheck } from './check-chain.ts';
 import { RunCheck, type RunFinding } from './check-run.ts';
-import type { AuditFinding } from './finding.ts';
-import { orderFindings } from './order-findings.ts';
+import type { AuditFinding, FindingKind } from './finding.ts';
 import { readLine } from './read-line.ts';
-import { runKey, workflowIdIn } from './run-key.ts';
+/** What comes first of several findings at one line: what explains the others. */
+const ranks: readonly FindingKind[] = [
+  'unreadable',
+  'foreign',
+  'edited',
+  'signature',
+  'reordered',
+  'repeated',
+  'deleted',
+];
 
 const mostFindings = 100;
 
@@ -184,4 +192,34 @@ function placeOf(line: SealedLine): { workflowId?: string; seq?: number } {
 function describe(line: SealedLine): string {
   const { size } = line.proof;
   return line.line === 'entry' ? `line ${size}, entry ${line.entry.seq} of run '${line.workflowId}'` : `line ${size}`;
+}
+
+/**
+ * Findings as people read them: by line, and at one line what explains the others first. An entry that is missing in its
+ * place and comes later was moved.
+ */
+function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
+  const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
+  return found
+    .map((each) => (isMoved(each, found) ? { ...each, kind: 'reordered' as const } : each))
+    .sort((one, other) => one.line - other.line || rank(one) - rank(other));
+}
+
+function isMoved({ kind, line, workflowId, seq }: AuditFinding, found: readonly AuditFinding[]): boolean {
+  const isSame = (other: AuditFinding): boolean => other.workflowId === workflowId && other.seq === seq;
+  return (
+    kind === 'deleted' &&
+    seq !== undefined &&
+    found.some((each) => each.kind === 'repeated' && each.line > line && isSame(each))
+  );
+}
+
+/** Names a run in all exports. */
+function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
+  return `${firstRunId} ${workflowId}`;
+}
+
+/** The workflow id in a `runKey`. */
+function workflowIdIn(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
 }

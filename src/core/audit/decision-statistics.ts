@@ -14,7 +14,9 @@ import {
   reviewerRow,
   ruleRow,
 } from './statistics-rows.ts';
-import { isWellFormedEntry } from './is-well-formed-entry.ts';
+import { viewedProblem } from '../messages/viewed.ts';
+
+const texts = ['callId', 'requestId', 'toolName', 'agent', 'outcome', 'layer', 'reviewerId', 'identity'] as const;
 
 /** The journal of one run, and what its rules belong to. */
 export interface CountedRun {
@@ -104,4 +106,18 @@ function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'ans
 
 function uses({ allowed, deniedByPolicy, answeredBefore }: RuleStatistics): number {
   return allowed + deniedByPolicy + answeredBefore;
+}
+
+/** True if the members of an entry have the types that the gate gives them. */
+function isWellFormedEntry(entry: JournalEntry): boolean {
+  const { seq, kind, at, rule, viewed } = entry;
+  return (
+    Number.isSafeInteger(seq) &&
+    typeof kind === 'string' &&
+    typeof at === 'string' &&
+    !Number.isNaN(timeOf(at)) &&
+    (rule === undefined || rule === null || typeof rule === 'string') &&
+    texts.every((name) => entry[name] === undefined || typeof entry[name] === 'string') &&
+    (viewed === undefined || viewedProblem(viewed) === undefined)
+  );
 }

@@ -6,13 +6,18 @@ import type { JournalEntry } from '../ledger/journal-entry.ts';
 import { orderedEntries } from '../ledger/journal.ts';
 import { instantMs } from '../messages/control.ts';
 import { policyDigest } from '../policy/policy-digest.ts';
-import { differenceOf } from './difference.ts';
 import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
 import { NamedEvidence, type Unusable } from './named-evidence.ts';
 import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
-import { ruleAgain, verdictOfEntry, type RecordedRuling } from './rule-again.ts';
+import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
 import { isRuling } from './rulings-of.ts';
 import { emptyStanding, openRequestOf, standingAfter, type Ruled } from './standing.ts';
+import { escapeText } from '../base/escape-text.ts';
+import { shortened } from '../base/shortened.ts';
+
+const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
+
+const longestText = 120;
 
 /** The result for one run. Each ruling of the journal is in exactly one of the lists. */
 export interface ReRuling {
@@ -171,4 +176,20 @@ class Verifier {
     }
     return { recorded: { entry, call: { ...call, args: args ?? {} }, rules, agent, context, standing, edit } };
   }
+}
+
+/** Names the first member in which the two differ, as one clause. */
+function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
+  const isOther = (each: (typeof members)[number]): boolean => textOf(recorded[each]) !== textOf(again[each]);
+  const member = members.find((each) => !withheld.includes(each) && isOther(each));
+  if (member === undefined) return undefined;
+  const what = member === 'to' ? 'reviewers' : member;
+  return `by the recorded policies and call, its ${what} is ${textOf(again[member])}; the journal says ${textOf(recorded[member])}`;
+}
+
+/** Text from elsewhere, on one line and of bounded length. */
+function textOf(value: Verdict[(typeof members)[number]]): string {
+  if (value === undefined) return 'none';
+  if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
+  return shortened(escapeText(JSON.stringify(value)), longestText);
 }

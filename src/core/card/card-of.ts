@@ -9,10 +9,14 @@ import { type OfferedAlways, cardAnswers } from './card-answers.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
-import { cardSentence } from './card-sentence.ts';
 import { cardBounds, type CardBounds, counted, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './json-text.ts';
 import { misleading } from './misleading.ts';
+import { nameWords } from '../assess/name-words.ts';
+
+const longestValue = 60;
+
+const mostValues = 3;
 
 export interface CardOptions {
   /** The present, in milliseconds since 1970. Without it, the card does not say how much time is left. */
@@ -162,4 +166,39 @@ function isWhole(
     (given?.state !== 'ready' ||
       (given.cut === undefined && !given.changes.some((change) => isChangeNameCut(change, bounds))))
   );
+}
+
+/**
+ * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `left`: the
+ * number of values that have no field.
+ */
+function cardSentence(
+  request: CardRequest,
+  fields: readonly CardField[],
+  bounds: CardBounds,
+  left = 0,
+): Card['sentence'] {
+  const { sentence, toolName } = request;
+  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
+  const isWord = /^[\w-]+$/.test(toolName);
+  const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
+  const title = words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
+  const parts = fields.slice(0, mostValues).map(({ name, value, reading, format }) => {
+    const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
+    return `${name} ${shown}`;
+  });
+  const rest = fields.length + left - mostValues;
+  const more = rest > 0 ? `, and ${rest} more` : '';
+  const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
+  return { text, by: 'card' };
+}
+
+/** The first line of a visible text, shortened. */
+function oneLine(text: string): string {
+  const [line = ''] = text.split('\n');
+  const short = line
+    .replaceAll('\t', ' ')
+    .slice(0, longestValue)
+    .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
+  return short === text ? text : `${short}…`;
 }

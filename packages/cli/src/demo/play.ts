@@ -1,10 +1,71 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { modelFromEnvironment } from 'countersign';
-import type { RunResult } from 'countersign/client';
+import type { RunResult, CountersignClient, JournalEntry } from 'countersign/client';
 import type { AgentWorker } from './agent-worker.ts';
-import { Narrator } from './narrator.ts';
 import { type SettleOptions, command, settleRequest } from './settle-request.ts';
+import type { Severity, Json } from 'countersign/base';
+import type { DemoEvent, Tell } from './demo-event.ts';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
+
+type Payload = temporal.api.common.v1.IPayload;
+
+/** A turn of the model, as recorded in history. */
+interface SeenTurn {
+  text: string;
+  calls: { callId: string; tool: string; args: Json }[];
+}
+
+interface SeenRun {
+  turns: SeenTurn[];
+  /** The gate's rulings, by call. */
+  rulings: Map<string, JournalEntry>;
+}
+
+/** Reports the model's texts and the gate's rulings from history, each once and in order. */
+class Narrator {
+  readonly #client: CountersignClient;
+  readonly #workflowId: string;
+  readonly #tell: Tell;
+  readonly #told = new Set<string>();
+
+  constructor(client: CountersignClient, workflowId: string, tell: Tell) {
+    this.#client = client;
+    this.#workflowId = workflowId;
+    this.#tell = tell;
+  }
+
+  /** Reports what is new. Skips the text of a turn without calls: it is the run's result. */
+  async catchUp(): Promise<void> {
+    const { turns, rulings } = await readRun(this.#client, this.#workflowId);
+    for (const [index, { text, calls }] of turns.entries()) {
+      if (calls.length === 0) continue;
+      if (text.trim() !== '') this.#once(`turn ${index}`, { event: 'said', text });
+      for (const call of calls) {
+        const ruling = rulings.get(call.callId);
+        // The ruling may arrive with a later event; reporting out of order would confuse.
+        if (ruling === undefined) return;
+        this.#once(call.callId, rulingOf(call, ruling));
+      }
+    }
+  }
+
+  #once(key: string, event: DemoEvent): void {
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#tell(event);
+  }
+}
+
+const defaultReasons: Record<Severity, string> = {
+  safe: 'the default for tools that only read',
+  low: 'the default for tools that write',
+  medium: 'the default for tools that write',
+  high: 'the default for destructive tools',
+  critical: 'the default for destructive tools',
+};
 
 const wish = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
 const lookEveryMs = 150;
@@ -107,4 +168,48 @@ function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () =
     if (text !== '' && text !== told) tell({ event: 'note', text: `${text} It is tried again.` });
     told = text;
   };
+}
+
+function rulingOf(call: SeenTurn['calls'][number], entry: JournalEntry): DemoEvent {
+  const { action = 'refused', rule = null, severity } = entry;
+  const reason = entry.reason ?? (rule === null ? defaultReasons[severity ?? 'high'] : 'no reason given');
+  return { event: 'ruling', ...call, action, rule, reason };
+}
+
+/** Reads what a run has done so far from its history: this needs no worker and does not wake the run. */
+async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
+  const { executions } = await client.historyChain(workflowId);
+  const run: SeenRun = { turns: [], rulings: new Map() };
+  for (const { events } of executions) {
+    const modelCalls = new Set<string>();
+    for (const event of events) {
+      const scheduled = event.activityTaskScheduledEventAttributes;
+      if (scheduled?.activityType?.name === activityNames.callModel) modelCalls.add(String(event.eventId));
+      const completed = event.activityTaskCompletedEventAttributes;
+      if (completed != null && modelCalls.has(String(completed.scheduledEventId))) {
+        run.turns.push(turnOf(decode(completed.result?.payloads?.[0]) as CallModelResult, run.turns.length + 1));
+      }
+      for (const entry of journalIn(event)) {
+        if (entry.callId !== undefined && (entry.kind === 'ruling' || entry.kind === 'opened')) {
+          run.rulings.set(entry.callId, entry);
+        }
+      }
+    }
+  }
+  return run;
+}
+
+function turnOf({ text, calls }: CallModelResult, turn: number): SeenTurn {
+  return {
+    text,
+    calls: calls.map(({ tool, args, raw }, index) => ({
+      callId: `${turn}.${index + 1}`,
+      tool,
+      args: args ?? raw ?? {},
+    })),
+  };
+}
+
+function decode(payload: Payload | null | undefined): unknown {
+  return payload == null ? undefined : defaultPayloadConverter.fromPayload(payload);
 }

@@ -1,16 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Command } from 'commander';
-import { attributeTypes } from 'countersign/base';
+import { attributeTypes, escapeText } from 'countersign/base';
 import { type CommonOptions, wholeNumber, withServerOptions } from '../base/command-line.ts';
-import { tellWorkerEvent } from './tell-worker-event.ts';
 import { configFile } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 import { requireFreePort } from '../base/require-free-port.ts';
 import { untilInterrupted } from '../base/until-interrupted.ts';
+import type { WorkerEvent } from './reloading-worker.ts';
 
 interface DevOptions extends CommonOptions {
   port: number;
@@ -142,4 +142,29 @@ async function startInbox(
   const gateway = await startGateway({ client, port: options.gatewayPort, temporalUi: uiUrl ?? undefined });
   cleanUp.add(() => gateway.stop());
   return gateway;
+}
+
+/** One line about what happens to the worker: on standard output for programs, mostly on standard error for people. */
+function tellWorkerEvent(event: WorkerEvent, output: Output): void {
+  if (!output.forPeople) return output.json(event);
+  switch (event.event) {
+    case 'worker':
+      return output.line(
+        `Worker of ${event.agents.map(escapeText).join(', ')}, which follows the files of its module.`,
+      );
+    case 'changed':
+      return output.note(output.style('dim', `${event.files.map(shortPath).join(', ')} changed.`));
+    case 'broken': {
+      const still = event.kept ? 'The worker before goes on.' : 'Nothing runs until this is mended.';
+      const stop = event.message.endsWith('.') ? '' : '.';
+      return output.note(`${output.style('red', `${escapeText(event.message)}${stop}`)} ${still}`);
+    }
+    case 'ended':
+      return output.note(output.style('red', escapeText(event.message)));
+  }
+}
+
+function shortPath(path: string): string {
+  const short = relative('', path);
+  return escapeText(existsSync(path) ? short : `${short} (gone)`);
 }

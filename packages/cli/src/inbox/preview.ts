@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
-import { escapeJson, type Json } from 'countersign/base';
+import { escapeJson, type Json, type JsonObject } from 'countersign/base';
 import {
   cardDigest,
   cardOf,
@@ -9,13 +9,24 @@ import {
   renderSlack,
   renderTerminal,
   type Card,
+  hideInRequest,
+  redactInRequest,
+  shownPreview,
 } from 'countersign/card';
-import type { Policy } from 'countersign/policy';
+import {
+  type Policy,
+  limitsOf,
+  redactionSettings,
+  redactText,
+  findOwn,
+  redactionOf,
+  type FindOptions,
+  type Redaction,
+} from 'countersign/policy';
 import type { PreviewOptions } from './approvals.ts';
 import type { Output } from '../base/output.ts';
 import { readPolicyFile, problemLines } from '../policy/policy-file.ts';
-import { asShown } from './preview-as-shown.ts';
-import { previewRequest } from './preview-request.ts';
+import { previewRequest, type PreviewedCall } from './preview-request.ts';
 import { UsageError } from '../base/report-error.ts';
 
 /** Prints the card of the call on standard input, as a reviewer on a channel gets it. */
@@ -64,5 +75,36 @@ async function readInput(): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new UsageError('Standard input is not JSON in UTF-8: give it one JSON object { tool, args }.');
+  }
+}
+
+/** The call as a reviewer of a run under this policy sees it: with placeholders, or without arguments. */
+function asShown({ request, options, command }: PreviewedCall, policy: Policy | undefined): PreviewedCall {
+  const layers = policy === undefined ? {} : { run: policy };
+  if (!limitsOf(layers).includeArguments) {
+    const { written: _, ...others } = options;
+    return { request: { ...hideInRequest(request), preview: undefined }, options: others };
+  }
+  const settings = redactionSettings(layers);
+  if (settings === undefined) return { request, options };
+  const findMore = findOwn(settings.patterns);
+  const redacted = (text: string): string => redactText(text, settings.kinds, findMore);
+  const { written } = options;
+  const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
+  const redaction = redactionIn(request.arguments, { settings, findMore, command });
+  // No run asks about a call that nests as deeply: it is shown as it was written.
+  if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
+  const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
+  const preview = shownPreview({ request, redaction }, request.preview);
+  return { request: { ...shown, preview }, options: asWritten };
+}
+
+/** Undefined if the arguments are nested too deeply to be searched. */
+function redactionIn(args: JsonObject, options: FindOptions): Redaction | undefined {
+  try {
+    return redactionOf(args, options);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }

@@ -11,7 +11,6 @@ import { readText } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderResult } from './run-views.ts';
 import { untilInterrupted } from '../base/until-interrupted.ts';
-import { watchAnswers } from './watch-answers.ts';
 
 interface RunOptions extends ClientFlags {
   input?: string;
@@ -157,4 +156,22 @@ function lookAgain(options: RunOptions, { workflowId }: RunHandle): string {
 /** The result for other programs; the journal is left out. */
 function printable({ workflowId }: RunHandle, { status, output, usage, outcomes }: RunResult): object {
   return { workflowId, status, output, usage, outcomes };
+}
+
+/** Shows each answer of a session's model, until the run ends or `signal` aborts. */
+async function watchAnswers(
+  client: CountersignClient,
+  workflowId: string,
+  signal: AbortSignal,
+  show: (answer: string) => void,
+): Promise<void> {
+  try {
+    for await (const event of client.events(workflowId, { tokens: false, signal })) {
+      if (event.type !== 'RunItemEvent' || event.item.type !== 'message') continue;
+      if (event.item.role === 'assistant') show(event.item.content);
+    }
+  } catch (error) {
+    // Waiting for the result reports the error.
+    if (!isProblemError(error)) throw error;
+  }
 }

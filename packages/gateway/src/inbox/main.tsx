@@ -1,10 +1,66 @@
 import { render } from 'preact';
-import { App } from './app.tsx';
-import { loadMe } from './state/me.ts';
-import { followClicks } from './state/location.ts';
+import { loadMe, meOf, session } from './state/me.ts';
+import { followClicks, currentLocation, hrefOf } from './state/location.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { Announcer } from './parts/announcer.tsx';
+import { Header } from './parts/header.tsx';
+import { PageTitle } from './parts/page-title.tsx';
+import { SignIn } from './parts/sign-in.tsx';
+import { Overlay } from './palette/overlay.tsx';
+import { findRoute } from './routes.ts';
+import { notifyOfRequests } from './state/notifications.ts';
+import { followOpenRequests } from './state/open-requests.ts';
+import { loadPush } from './state/push.ts';
+import { useStore } from './state/store.ts';
 
 followClicks();
 void loadMe();
 const place = document.getElementById('app')!;
 place.replaceChildren();
 render(<App />, place);
+
+/** The page: header, the view of the address, and what is announced to screen readers. */
+function App() {
+  const { path } = useStore(currentLocation);
+  const signedIn = useStore(session);
+  const { state } = signedIn;
+  const { route, params } = findRoute(path);
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    // Back in the list, the row of the request that was open.
+    const href = before.current === undefined ? '' : hrefOf(before.current);
+    before.current = path;
+    const row = [...document.querySelectorAll<HTMLElement>('.requests .open')].find(
+      (each) => each.getAttribute('href') === href,
+    );
+    if (row === undefined) window.scrollTo(0, 0);
+    else row.scrollIntoView({ block: 'center' });
+    (row ?? document.querySelector('main'))?.focus({ preventScroll: true });
+  }, [path]);
+  // The whole page shares one stream.
+  useEffect(() => (state === 'signed-in' ? followOpenRequests() : undefined), [state]);
+  useEffect(() => (state === 'signed-in' ? notifyOfRequests() : undefined), [state]);
+  const me = meOf(signedIn);
+  useEffect(() => {
+    if (me !== undefined) void loadPush(me).catch(() => undefined);
+  }, [me]);
+  const View = route.view;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        {signedIn.state === 'signed-out' ? (
+          <SignIn loginUrl={signedIn.loginUrl} />
+        ) : (
+          <View key={path} params={params} />
+        )}
+      </main>
+      <Announcer />
+      <Overlay />
+      <PageTitle title={route.title} />
+    </>
+  );
+}

@@ -1,11 +1,63 @@
-import type { Json } from 'countersign/base';
-import type { ApprovalRequestEvent, ApprovalResultEvent, RecordedEvent, RunEvent, RunItem } from 'countersign/client';
-import { askedRequest } from './asked-request.ts';
-import type { ChatStep } from './chat-step.ts';
+import { type Json, visibleText } from 'countersign/base';
+import type {
+  ApprovalRequestEvent,
+  ApprovalResultEvent,
+  RecordedEvent,
+  RunEvent,
+  RunItem,
+  CountersignClient,
+  Receipt,
+} from 'countersign/client';
+import type { ChatStep, AskedRequest } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';
 import type { ChatRun, SeenItems } from './seen-run.ts';
-import { TurnState } from './turn-state.ts';
 import { type ChatThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
+import { cardOf } from 'countersign/card';
+
+/** What a turn of a run waits for. */
+class TurnState {
+  /** The calls that still do something, or wait for an answer. */
+  readonly #running = new Set<string>();
+  readonly #open = new Map<string, AskedRequest>();
+  /** Of the answers that came just now, by request id. */
+  readonly #receipts: ReadonlyMap<string, Receipt>;
+
+  constructor(receipts: readonly Receipt[]) {
+    this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
+  }
+
+  /** The requests that the person who chats can answer now: open, and not just answered. */
+  get open(): AskedRequest[] {
+    return [...this.#open.values()].flatMap((request) => {
+      const { accepted = false, code, message = '' } = this.#receipts.get(request.requestId) ?? {};
+      if (accepted) return [];
+      return code === undefined ? [request] : [{ ...request, refused: { code, message } }];
+    });
+  }
+
+  /** True if nothing happens before an answer comes. */
+  get isIdle(): boolean {
+    const asked = new Set(this.open.map(({ callId }) => callId));
+    return [...this.#running].every((callId) => asked.has(callId));
+  }
+
+  called(callId: string): void {
+    this.#running.add(callId);
+  }
+
+  asked(request: AskedRequest): void {
+    this.#open.set(request.requestId, request);
+  }
+
+  settled(requestId: string): void {
+    this.#open.delete(requestId);
+  }
+
+  /** The call is over, or does not run. */
+  ended(callId: string): void {
+    this.#running.delete(callId);
+  }
+}
 
 /** The progress of a run, as the steps that its front end does not have yet. */
 export class ChatProgress {
@@ -136,4 +188,31 @@ export class ChatProgress {
   #idOf(callId: string): string {
     return `${this.#prefix}-${callId}`;
   }
+}
+
+/**
+ * A request as a front end shows it. What it shows comes from the redacted request; the event alone, which holds less, is
+ * used while no worker answers.
+ */
+async function askedRequest(
+  client: CountersignClient,
+  event: ApprovalRequestEvent,
+  { answerId, callId }: { answerId: string; callId: string },
+): Promise<AskedRequest> {
+  const { requestId, workflowId, toolName, digest, deadline } = event;
+  const details = await client.approvals.get(requestId, { workflowId }).catch(() => undefined);
+  const base = { answerId, requestId, workflowId, callId, toolName, digest };
+  if (details === undefined) {
+    const message = `'${visibleText(toolName)}' waits for an answer.`;
+    return { ...base, arguments: event.arguments, message, deadline };
+  }
+  const { sentence, warnings } = cardOf(details);
+  return {
+    ...base,
+    arguments: details.arguments,
+    message: [sentence.text, ...warnings].join('\n'),
+    deadline: details.deadline,
+    details,
+    ...(details.schema !== undefined && { schema: details.schema }),
+  };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
-import type { BatchBody, InboxRow, Receipts } from '../../http/inbox/api.ts';
-import { sendJson } from '../api/fetch-json.ts';
+import type { BatchBody, InboxRow, Receipts, RequestView } from '../../http/inbox/api.ts';
+import { sendJson, apiPath, getJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
 import { answerLostText, isAnswerLost, sendAgain } from '../api/send-again.ts';
@@ -11,8 +11,20 @@ import { UndoBar } from '../request/undo-bar.tsx';
 import { viewedSince } from '../request/viewed.ts';
 import { announce } from '../state/announcements.ts';
 import { BulkList, LeftOut } from './bulk-list.tsx';
-import { BulkResults } from './bulk-results.tsx';
-import { useBulkItems } from './use-bulk-items.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+import { requestKey } from '../state/request-key.ts';
+import { RowSentence } from './row-sentence.tsx';
+import { type BulkItem, readItem, whyLeftOut } from './bulk-set.ts';
+
+/** As many as a browser sends to one server at a time, but for the streams. */
+const atOnce = 4;
+
+interface BulkResultsProps {
+  requests: readonly InboxRow[];
+  /** One for each request, in their order. */
+  receipts: readonly Receipt[];
+  onClose: () => void;
+}
 
 interface BulkDialogProps {
   approved: boolean;
@@ -126,4 +138,77 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       </form>
     </Modal>
   );
+}
+
+/** What became of one answer to several requests. */
+function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
+  return (
+    <Modal title="Results" onClose={onClose}>
+      <ul class="results">
+        {requests.map((row, index) => (
+          <li key={requestKey(row)} class={receipts[index]?.accepted === true ? 'good' : 'bad'}>
+            <RowSentence row={row} most={200} />
+            <p>{receipts[index] === undefined ? 'no result' : <Result receipt={receipts[index]} />}</p>
+          </li>
+        ))}
+      </ul>
+      <p class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          Done
+        </button>
+      </p>
+    </Modal>
+  );
+}
+
+function Result({ receipt }: { receipt: Receipt }) {
+  const { accepted, outcome, votes, recorded, code, settledBy, message } = receipt;
+  if (!accepted) {
+    const who = settledBy === undefined ? '' : ` by ${settledBy}`;
+    return (
+      <>
+        Not answered: <Foreign text={code === 'already_settled' ? `settled elsewhere${who}` : message} />
+      </>
+    );
+  }
+  if (votes !== undefined && outcome === undefined) return <>Your vote counts: {`${votes.have} of ${votes.need}`}</>;
+  return <>{recorded === true ? 'Recorded: the next worker applies it' : (outcome ?? 'accepted')}</>;
+}
+
+/** The selected requests. For an approval, each is read first: undefined until then. */
+function useBulkItems(requests: readonly InboxRow[], approved: boolean): readonly BulkItem[] | undefined {
+  const [items, setItems] = useState<readonly BulkItem[] | undefined>(() =>
+    approved ? undefined : requests.map(itemOf),
+  );
+  useEffect(() => {
+    if (!approved) return undefined;
+    const over = new AbortController();
+    void readAll(requests, over.signal).then((read) => !over.signal.aborted && setItems(read));
+    return () => over.abort();
+  }, []);
+  return items;
+}
+
+function itemOf(row: InboxRow): BulkItem {
+  const leftOut = whyLeftOut(row);
+  return leftOut === undefined ? { row } : { row, leftOut };
+}
+
+async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<BulkItem[]> {
+  const items = rows.map(itemOf);
+  const waiting = items.flatMap(({ leftOut }, index) => (leftOut === undefined ? [index] : []));
+  const readNext = async (): Promise<void> => {
+    for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) items[at] = await readOne(rows[at]!, signal);
+  };
+  await Promise.all(Array.from({ length: atOnce }, readNext));
+  return items;
+}
+
+async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
+  const path = `${apiPath`/approvals/${row.requestId}`}?workflowId=${encodeURIComponent(row.workflowId)}`;
+  try {
+    return readItem(row, await getJson<RequestView>(path, signal));
+  } catch (error) {
+    return { row, leftOut: problemText(error) };
+  }
 }

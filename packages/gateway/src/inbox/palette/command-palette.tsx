@@ -6,7 +6,11 @@ import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { useStore } from '../state/store.ts';
 import { type Command, commandsFor, foundCommands } from './commands.ts';
-import { runCommand } from './run-command.ts';
+import { announce } from '../state/announcements.ts';
+import { hrefOf, navigate } from '../state/location.ts';
+import { askForNotifications } from '../state/notifications.ts';
+import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
+import { openOverlay } from './overlays.ts';
 
 const list = 'palette-list';
 const optionId = (index: number): string => `palette-option-${index}`;
@@ -92,4 +96,16 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       </div>
     </Modal>
   );
+}
+
+function runCommand({ path, act, answer }: Command): void {
+  if (path !== undefined) navigate(hrefOf(path));
+  if (act === 'help' || act === 'settings') openOverlay.set(act);
+  if (act === 'notify') void askForNotifications();
+  // Once the palette has given the focus back.
+  if (answer !== undefined) setTimeout(() => answerActions.get()[answer]?.(), 0);
+  if (act === 'keys') {
+    switchShortcuts(!shortcutsOn.get());
+    announce(shortcutsOn.get() ? 'Single-key shortcuts are on.' : 'Single-key shortcuts are off. Ctrl K still works.');
+  }
 }

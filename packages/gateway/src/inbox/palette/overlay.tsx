@@ -3,8 +3,20 @@ import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { openOverlay } from './overlays.ts';
-import { Settings } from './settings.tsx';
 import { ShortcutsHelp } from './shortcuts-help.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { PushSwitch } from '../parts/push-switch.tsx';
+import { SignOut } from '../parts/sign-out.tsx';
+import { meOf, session } from '../state/me.ts';
+import { askForNotifications, notificationState } from '../state/notifications.ts';
+
+const notificationTexts: Readonly<Record<ReturnType<typeof notificationState.get>, string>> = {
+  default: 'The browser then tells you of requests that come while you look elsewhere and the inbox is open.',
+  granted: 'This browser tells you of requests that come while you look elsewhere and the inbox is open.',
+  denied: 'This browser does not let the inbox notify you. Its settings for this address can change that.',
+  unsupported:
+    'This browser cannot notify you from this address. On an iPhone, add the inbox to the home screen first; elsewhere, the address must begin with https.',
+};
 
 /** The palette, the help and the settings over every view, and their keys: Ctrl-K or Cmd-K, and `?`. */
 export function Overlay() {
@@ -28,4 +40,48 @@ export function Overlay() {
   if (open === 'palette') return <CommandPalette onClose={close} />;
   if (open === 'settings') return <Settings onClose={close} />;
   return open === 'help' ? <ShortcutsHelp onClose={close} /> : null;
+}
+
+/** What this browser does for the person at it: notifications, keys, and signing out. */
+function Settings({ onClose }: { onClose: () => void }) {
+  const notifications = useStore(notificationState);
+  const me = meOf(useStore(session));
+  return (
+    <Modal title="Settings of this browser" onClose={onClose}>
+      {me !== undefined && (
+        <p class="account">
+          <span>
+            Signed in as <bdi>{me.id}</bdi>
+            <span class="soft"> ({me.roles.join(', ')})</span>
+          </span>{' '}
+          {me.via === 'session' && <SignOut />}
+        </p>
+      )}
+      <section>
+        <h3>Notifications</h3>
+        {notifications === 'default' && (
+          <p>
+            <button type="button" onClick={() => void askForNotifications()}>
+              Notify me of new requests
+            </button>
+          </p>
+        )}
+        <p class="soft">{notificationTexts[notifications]}</p>
+        {me !== undefined && <PushSwitch me={me} />}
+      </section>
+      <section>
+        <h3>Keys</h3>
+        <p>
+          <button type="button" onClick={() => openOverlay.set('help')}>
+            Show all keys
+          </button>
+        </p>
+      </section>
+      <div class="buttons">
+        <button type="button" class="primary" autofocus onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Modal>
+  );
 }

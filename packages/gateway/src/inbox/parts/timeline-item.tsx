@@ -1,10 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import type { RecordedEvent, RunItem } from 'countersign/client';
+import type { RecordedEvent, RunItem, RunCompleteEvent } from 'countersign/client';
 import { requestHref, runHref } from '../state/location.ts';
-import { failureText } from './failure-text.ts';
 import { decisionText, decisionTone } from './decision-text.ts';
 import { Moment } from './moment.tsx';
 import { Foreign } from './shown-text.tsx';
+
+/** Why a run could not begin, by code. Its own words are hidden where no policy says what people may see. */
+const sentences: Partial<Record<string, string>> = {
+  agent_unknown: 'No worker of this task queue has an agent of that name. Names of agents distinguish capitals.',
+  policy_invalid: 'The policy of the run, or of its agent, is not valid.',
+  arguments_invalid: 'The input of the run is not valid.',
+};
 
 /** One event of a run, as one item of a list. */
 export function TimelineItem({ event }: { event: RecordedEvent }) {
@@ -136,4 +142,13 @@ function Arguments({ value }: { value: unknown }) {
       <Foreign text={JSON.stringify(value, undefined, 2)} lines most={1_000} />
     </pre>
   );
+}
+
+/** Why a run ended as it did. */
+function failureText({ failure, output }: Pick<RunCompleteEvent, 'failure' | 'output'>): string {
+  if (failure === undefined) return output;
+  const isHidden = /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(failure.message);
+  const sentence = sentences[failure.code ?? ''];
+  if (isHidden) return sentence ?? (failure.code === undefined ? failure.message : `Code ${failure.code}.`);
+  return failure.message;
 }

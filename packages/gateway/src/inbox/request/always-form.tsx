@@ -1,11 +1,18 @@
-import { useState } from 'preact/hooks';
+import { useState, useEffect } from 'preact/hooks';
 import { visibleText } from 'countersign/base';
 import type { RequestedScope } from 'countersign/card';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import type { AnswerFormProps } from './form-props.ts';
-import { ScopeMatches } from './scope-matches.tsx';
-import { useMatches } from './use-matches.ts';
+import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
+import { Moment } from '../parts/moment.tsx';
+import { runHref } from '../state/location.ts';
+import type { ApprovalDetails } from 'countersign/client';
+import { apiPath, sendJson } from '../api/fetch-json.ts';
+import { problemText } from '../api/problem-text.ts';
+
+/** The matches are asked for once nothing was typed for this long. */
+const pauseMs = 300;
 
 const times = [
   ['', 'until the run ends'],
@@ -130,4 +137,57 @@ export function AlwaysForm({
       <ScopeMatches matches={matches} />
     </AnswerForm>
   );
+}
+
+/** The past calls that a scope would have covered. */
+function ScopeMatches({ matches }: { matches: Matches | undefined }) {
+  if (matches === undefined) return <p class="soft">Looking at past calls …</p>;
+  const { matched, looked } = matches;
+  const calls = (count: number): string => `${count} past call${count === 1 ? '' : 's'}`;
+  return (
+    <section aria-label="Past calls" aria-live="polite">
+      <p>
+        {looked === 0
+          ? 'There are no past calls to compare it with.'
+          : `Of ${calls(looked)}, it would have covered ${matched.length}.`}
+      </p>
+      {matched.length > 0 && (
+        <ul class="matches">
+          {matched.map(({ workflowId, callId, toolName, at, outcome }) => (
+            <li key={`${workflowId} ${callId} ${at}`}>
+              <Foreign text={toolName} most={100} /> in{' '}
+              <a href={runHref(workflowId)}>
+                <Foreign text={workflowId} most={100} />
+              </a>
+              : <Foreign text={outcome.replaceAll('_', ' ')} most={100} /> <Moment at={at} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What a scope would have covered so far. `problem`: why it would be refused. */
+function useMatches(
+  { requestId, workflowId }: ApprovalDetails,
+  scope: RequestedScope,
+): { matches?: Matches; problem: string } {
+  const [state, setState] = useState<{ matches?: Matches; problem: string }>({ problem: '' });
+  const asked = JSON.stringify(scope);
+  useEffect(() => {
+    let isLatest = true;
+    const path = `${apiPath`/approvals/${requestId}/matches`}?workflowId=${encodeURIComponent(workflowId)}`;
+    const timer = setTimeout(() => {
+      sendJson<Matches>('POST', path, { scope: JSON.parse(asked) as RequestedScope } satisfies MatchesBody).then(
+        (matches) => isLatest && setState({ matches, problem: '' }),
+        (error: unknown) => isLatest && setState({ problem: problemText(error) }),
+      );
+    }, pauseMs);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
+  }, [asked]);
+  return state;
 }

@@ -6,9 +6,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { AlwaysForm } from './always-form.tsx';
 import { AnswerBar, type FormName } from './answer-bar.tsx';
-import { answerSummary } from './answer-summary.ts';
 import { DecisionNote } from './decision-note.tsx';
-import { DelegateForm } from './delegate-form.tsx';
 import { DenyForm } from './deny-form.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ExtendForm } from './extend-form.tsx';
@@ -18,10 +16,21 @@ import { UndoBar } from './undo-bar.tsx';
 import type { Answer, Decision } from './use-decision.ts';
 import type { LiveRequest, ShownRequest } from './use-request.ts';
 import { useAnswerKeys } from './use-answer-keys.ts';
-import { useArmed } from './use-armed.ts';
 import { useUndo } from './use-undo.ts';
 import { viewedSince } from './viewed.ts';
 import { whyNotApprove } from './why-not-approve.ts';
+import { type Json, visibleText } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
+import { changedValues } from '../form/changed-values.ts';
+import { apiPath } from '../api/fetch-json.ts';
+import { AnswerForm } from './answer-form.tsx';
+import type { FormProps } from './form-props.ts';
+import { useMessage } from './use-message.ts';
+
+/** For this long, keys and clicks do not count: they may be meant for what was on the screen before. */
+const armingMs = 500;
+
+const longestValue = 80;
 
 interface AnswersProps {
   live: LiveRequest;
@@ -149,4 +158,86 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       </div>
     </section>
   );
+}
+
+/** What an approval says that is held back, such as `Approving with your changes: amount 20 → 30`. */
+function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: Answer): string {
+  const { modifiedArguments, always } = answer;
+  if (modifiedArguments !== undefined) {
+    const changes = changedValues(request.arguments, modifiedArguments as Json).map(
+      ({ place, before, after }) => `${place} ${written(before)} → ${written(after)}`,
+    );
+    return `Approving with your changes: ${changes.join(', ')}`;
+  }
+  if (typeof always !== 'object') return 'Approving this call';
+  const scopes = {
+    call: 'and the same call again',
+    arguments: `and further calls of ${request.toolName} that match`,
+    tool: `and every further call of ${request.toolName}`,
+  } as const;
+  return `Approving this call, ${scopes[always.kind]}`;
+}
+
+function written(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
+}
+
+/** Passes one's own seat among the reviewers on. */
+function DelegateForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
+  const [to, setTo] = useState('');
+  const { isSending, problem, setProblem, send } = useMessage(() => {
+    then();
+    cancel();
+  });
+  const { requestId, workflowId } = request;
+  const submit = (): void => {
+    if (to.trim() === '') return setProblem('Write who is to answer in your place.');
+    void send(
+      `${apiPath`/approvals/${requestId}/delegate`}?workflowId=${encodeURIComponent(workflowId)}`,
+      {
+        to: to.trim(),
+      },
+      `${visibleText(to.trim())} decides in your place now.`,
+    );
+  };
+  return (
+    <AnswerForm
+      title="Let somebody else answer"
+      verb="Delegate"
+      isBusy={isBusy || isSending}
+      cancel={cancel}
+      submit={submit}
+    >
+      <label>
+        Who answers in your place
+        <input
+          autocomplete="off"
+          autocapitalize="off"
+          maxLength={200}
+          value={to}
+          aria-invalid={problem === '' ? undefined : 'true'}
+          aria-describedby="delegate-problem"
+          onInput={(event) => {
+            setTo(event.currentTarget.value);
+            setProblem('');
+          }}
+        />
+      </label>
+      <p id="delegate-problem" class="problem" role="alert">
+        {problem}
+      </p>
+    </AnswerForm>
+  );
+}
+
+/** True once a text has been on the screen for half a second. */
+function useArmed(shownAtMs: number): boolean {
+  const [armedFor, setArmedFor] = useState<number>();
+  useEffect(() => {
+    const timer = setTimeout(() => setArmedFor(shownAtMs), Math.max(0, shownAtMs + armingMs - Date.now()));
+    return () => clearTimeout(timer);
+  }, [shownAtMs]);
+  return armedFor === shownAtMs;
 }

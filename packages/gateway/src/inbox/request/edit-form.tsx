@@ -1,13 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isObject, type Json } from 'countersign/base';
 import { readJson } from 'countersign/json';
-import { changedValues } from '../form/changed-values.ts';
+import { changedValues, type ChangedValue } from '../form/changed-values.ts';
 import { formOf } from '../form/form-node.ts';
 import { formRoot, placedProblems, readForm } from '../form/read-form.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm } from './answer-form.tsx';
-import { Changes } from './changes.tsx';
 import type { AnswerFormProps } from './form-props.ts';
 import type { DecisionState } from './use-decision.ts';
 
@@ -125,4 +124,37 @@ function readText(text: string): { value: Json } | { problems: Readonly<Record<s
   return isObject(read.value)
     ? read
     : { problems: { [formRoot]: 'The arguments must be a JSON object with all of them.' } };
+}
+
+/** The difference that an edit makes, value by value. */
+function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; isReadable: boolean }) {
+  if (!isReadable) return <p class="soft">Correct what is marked first.</p>;
+  if (changes.length === 0) return <p class="soft">Nothing so far.</p>;
+  return (
+    <dl class="changes" aria-live="polite">
+      {changes.map(({ place, before, after }) => (
+        <div key={place}>
+          <dt>
+            <Foreign text={place} most={300} />
+          </dt>
+          <dd>
+            {before !== undefined && (
+              <del>
+                <Foreign text={written(before)} most={500} lines />
+              </del>
+            )}{' '}
+            {after !== undefined && (
+              <ins>
+                <Foreign text={written(after)} most={500} lines />
+              </ins>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function written(value: Json): string {
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }
