@@ -39,6 +39,7 @@ export default defineConfig({
           name: 'durable',
           include: durableFolders.map((folder) => `test/${folder}/**/*.test.ts`),
           globalSetup: './test/support/global-setup.ts',
+          setupFiles: './test/support/reused-workflow-threads.ts',
           // Tests with a real server wait for conditions; how long they wait is not part of what they verify. Beside
           // other work, or without a cache (`npm run test:zero-cache`), a condition may take minutes.
           testTimeout: 300_000,
