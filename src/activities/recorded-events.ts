@@ -1,7 +1,13 @@
 import { ApplicationFailure, activityInfo, getClient } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import type { temporal } from '@temporalio/proto';
+
+const { WorkflowExecutionStatus, HistoryEventFilterType } = proto.temporal.api.enums.v1;
+const { WORKFLOW_EXECUTION_STATUS_RUNNING: running, WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: continuedAsNew } =
+  WorkflowExecutionStatus;
+const closeEventOnly = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
 
 export type RecordedEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -48,22 +54,37 @@ export function firstEvent(execution: Execution): Promise<RecordedEvent | undefi
 }
 
 /**
- * The last event of an execution; undefined if the server no longer has it. Reads in reverse, because a request for the
- * close event alone shows an execution that was retried as one that continued as new.
+ * The event by which an execution continued as new; null if it ended otherwise, undefined if the server does not show its
+ * end. Asks for the status, too, because the server shows such an event also for an execution that was retried. Does not
+ * read the history in reverse, which a crash of the server can make impossible (docs/decisions/0022).
  */
-export function lastEvent(execution: Execution): Promise<RecordedEvent | undefined> {
+export async function continuedEvent(execution: Execution): Promise<RecordedEvent | null | undefined> {
   const { connection, options } = getClient();
-  const request = { namespace: options.namespace, execution, maximumPageSize: 1 };
-  return outermost(() => connection.workflowService.getWorkflowExecutionHistoryReverse(request));
+  const { namespace } = options;
+  const status = await unlessGone(async () => {
+    const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
+      namespace,
+      execution,
+    });
+    return workflowExecutionInfo?.status;
+  });
+  if (!status || status === running) return undefined;
+  if (status !== continuedAsNew) return null;
+  const request = { namespace, execution, historyEventFilterType: closeEventOnly };
+  return outermost(() => connection.workflowService.getWorkflowExecutionHistory(request));
+}
+
+function outermost(
+  read: () => Promise<{ history?: temporal.api.history.v1.IHistory | null }>,
+): Promise<RecordedEvent | undefined> {
+  return unlessGone(async () => (await read()).history?.events?.[0]);
 }
 
 const grpcNotFound = 5;
 
-async function outermost(
-  read: () => Promise<{ history?: temporal.api.history.v1.IHistory | null }>,
-): Promise<RecordedEvent | undefined> {
+async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return (await read()).history?.events?.[0];
+    return await read();
   } catch (error) {
     if (isGrpcServiceError(error) && (error.code as number) === grpcNotFound) return undefined;
     throw error;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import proto from '@temporalio/proto';
 import type { temporal } from '@temporalio/proto';
-import { type Execution, firstEvent, lastEvent, activityExecution } from './recorded-events.ts';
+import { type Execution, activityExecution, continuedEvent, firstEvent } from './recorded-events.ts';
 
 type Started = temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes;
 type ContinuedAsNew = temporal.api.history.v1.IWorkflowExecutionContinuedAsNewEventAttributes;
@@ -45,14 +45,14 @@ async function recordedPast(execution: Execution): Promise<RecordedPast> {
   const { runId } = execution;
   const before = { ...execution, runId: started.continuedExecutionRunId ?? '' };
   if (before.runId === '') return { runId, started };
-  const [first, last] = [await firstEvent(before), await lastEvent(before)];
+  const [first, last] = [await firstEvent(before), await continuedEvent(before)];
   if (first === undefined || last === undefined) return { runId, started };
   return {
     runId,
     started,
     before: {
       started: first.workflowExecutionStartedEventAttributes ?? {},
-      continued: last.workflowExecutionContinuedAsNewEventAttributes ?? undefined,
+      continued: last?.workflowExecutionContinuedAsNewEventAttributes ?? undefined,
     },
   };
 }

@@ -1,7 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client, Connection } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifyCarried } from '../../../src/activities/verify-carried.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -148,3 +152,52 @@ test('the server is killed with an open request and decisions sent while no work
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+test('what a killed server had not committed hides no execution from the one that continues it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
+  const dbFile = join(folder, 'temporal.db');
+  let server = await startDevServer({ uiPort: null, dbFile });
+  const ours = await openWorld({ address: server.address, continueAsNewAfter: { historyEvents: 20 } });
+  const note = { calls: [{ tool: 'look', args: { what: 'x' } }] };
+  const pay = { calls: [{ tool: 'pay', args: { to: 'db', amount: 1 } }] };
+  const run = await ours.start([note, note, note, pay, { text: 'done' }]);
+  await run.open();
+  const [before, after] = await eventually('it continues as new', async () => {
+    const { executions } = await ours.client.historyChain(run.workflowId);
+    return executions.length > 1 && executions.map(({ runId }) => runId);
+  });
+  await ours.close();
+  await server.stop();
+  addUncommitted(dbFile, before!);
+  server = await startDevServer({ uiPort: null, dbFile });
+  const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection });
+  // As the server answers: its history, read in reverse by the smallest page, has no last event.
+  const request = {
+    namespace: 'default',
+    execution: { workflowId: run.workflowId, runId: before! },
+    maximumPageSize: 1,
+  };
+  const { history } = await connection.workflowService.getWorkflowExecutionHistoryReverse(request);
+  expect(history?.events ?? []).toEqual([]);
+  const workflowExecution = { workflowId: run.workflowId, runId: after! };
+  await new MockActivityEnvironment({ workflowExecution }, { client }).run(verifyCarried);
+  await connection.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Writes the last events of an execution once more, as a server that is killed before it commits them leaves them. */
+function addUncommitted(dbFile: string, runId: string): void {
+  const database = new DatabaseSync(dbFile);
+  const tree = Buffer.from(runId.replaceAll('-', ''), 'hex');
+  // Ids of transactions are stored with the other sign: this one is older than the one that counts.
+  const { changes } = database
+    .prepare(
+      `INSERT INTO history_node SELECT shard_id, tree_id, branch_id, node_id, txn_id + 1, prev_txn_id, data, data_encoding
+       FROM history_node WHERE tree_id = ? ORDER BY node_id DESC LIMIT 1`,
+    )
+    .run(tree);
+  database.close();
+  expect(changes).toBe(1);
+}

@@ -25,7 +25,7 @@ const thorough: Plan = {
   atLarge: 4,
   every: 1,
 };
-const usual: Plan = { ...thorough, small: 5 * kB, atMiddle: 2, atLarge: 2 };
+const usual: Plan = { ...thorough, small: 3 * kB, atMiddle: 2, atLarge: 1 };
 /** A whole card writes each text in many places, with an escape for each character. */
 const ofCards: Plan = {
   small: 2 * kB,
