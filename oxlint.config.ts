@@ -1,19 +1,25 @@
 import { defineConfig } from 'oxlint';
 
-/**
- * The rooms of the pure core, in order: a room imports only from those above it. Beside each: what belongs there.
- */
+/** The rooms of the core, which a replay runs, in order: a room imports only from those above it. */
 const coreRooms = {
   base: 'values, digests, texts and sizes that know nothing of approvals',
   match: 'patterns and conditions: does this text or this call match?',
   redact: 'which parts of a text are secret or personal, and their placeholders',
-  shell: 'how a shell command falls into parts',
-  assess: 'how bad a call would be',
+  shell: 'what a split command looks like',
+  assess: 'what an assessment looks like, and the rules that read one',
   people: 'who may answer: groups, delegations, quorums',
   policy: 'the policy language at work: layers, rulings, grants and limits',
-  'policy-file': 'how a policy document is read, checked and explained',
   messages: 'what people send: shapes, signatures and senders',
-  ledger: 'what was asked and how it was settled: the reducer, the journal and their views',
+  ledger: 'what was asked and how it was settled: the reducer, the journal and its tree',
+};
+
+/** The rooms that are as pure as the core, but that no replay runs, in order: they import the core and those above. */
+const pureRooms = {
+  text: 'texts for people, and what is read of texts, in no need of approvals',
+  redact: 'redaction by patterns of a policy, of lines and of JSON, and its way back',
+  shell: 'how a shell command falls into parts',
+  assess: 'how bad a call would be',
+  'policy-file': 'how a policy document is read, checked and explained',
   card: 'what a reviewer sees of a request, for every channel',
   events: 'what happened in a run, projected from its history',
   audit: 'the record of a run that an outsider can check: entries, proofs and their verification',
@@ -92,6 +98,47 @@ function orderOf(parent: 'core' | 'workflows' | 'client', rooms: Readonly<Record
   });
 }
 
+/** What differs between processes, and between a run and its replay. */
+const pureGlobals = {
+  'no-restricted-globals': [
+    'error',
+    {
+      name: 'Date',
+      message: 'core has no clock: the caller passes instants in, so that a replay gives the same answer (I12).',
+    },
+    { name: 'Intl', message: 'its answers depend on the build of Node, so a replay could differ (I12).' },
+    {
+      name: 'Buffer',
+      message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.',
+    },
+    { name: 'process', message: 'core reads no environment (I12).' },
+    {
+      name: 'crypto',
+      message: 'it does not exist in the workflow sandbox, and core has no randomness (I12).',
+    },
+    { name: 'fetch', message: 'core does no I/O.' },
+    ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ name, message: 'core has no timers.' })),
+    ...['queueMicrotask', 'structuredClone'].map((name) => ({
+      name,
+      message: 'it does not exist in the workflow sandbox.',
+    })),
+    { name: 'performance', message: 'core has no clock (I12).' },
+    { name: 'console', message: 'core does no I/O.' },
+  ],
+  'no-restricted-properties': [
+    'error',
+    {
+      object: 'Math',
+      property: 'random',
+      message: 'core has no randomness: a replay must give the same answer (I12).',
+    },
+    {
+      property: 'localeCompare',
+      message: 'its order depends on the build of Node: compare code units (I12).',
+    },
+  ],
+};
+
 const coreSentence =
   'core gives the same answer in the workflow sandbox, in the CLI and in a test: it imports core and a few pure libraries, nothing else.';
 
@@ -102,6 +149,21 @@ const coreOverrides = orderOf('core', coreRooms).map(({ files, others, fromLater
     only([...others.flatMap((name) => [`../${name}`, `../${name}/*`]), ...pureLibraries], coreSentence),
   ),
 }));
+
+const pureSentence =
+  'this room gives the same answer everywhere: it imports the core, the pure rooms above it and a few pure libraries.';
+
+const pureNames = Object.keys(pureRooms);
+const pureOverrides = pureNames.map((room, index) => {
+  const above = pureNames.slice(0, index).flatMap((name) => [`../${name}`, `../${name}/*`]);
+  return {
+    files: [`src/${room}/**/*.ts`],
+    rules: {
+      ...restrictedImports(only(['../core', '../core/*', '../core/*/*', ...above, ...pureLibraries], pureSentence)),
+      ...pureGlobals,
+    },
+  };
+});
 
 const workflowSentence =
   'workflow code is replayed: it imports core, the contract and the workflow SDK only, so that the bundle stays small and deterministic (I12).';
@@ -116,14 +178,8 @@ function workflowImports(up: string, ...patterns: object[]) {
       message: 'workflow code takes activities and channels as types only: their effects must not enter the bundle.',
     },
     {
-      regex: `^${regex}/core/shell/(options|split|unwrap|words|wrappers)\\.ts$`,
-      message:
-        'splitting a shell command needs a parser, which must not enter the workflow bundle: the model call splits, the run gets the result.',
-    },
-    {
-      regex: `^${regex}/core/policy-file/`,
-      message:
-        'reading a policy file needs zod and yaml, which must not enter the workflow bundle: a worker or a client parses, the run gets the result.',
+      regex: `^${regex}/(${Object.keys(pureRooms).join('|')})/`,
+      message: 'no replay runs this room: a worker or a client does that work, and the run gets its result.',
     },
     ...patterns,
     only(
@@ -215,46 +271,11 @@ export default defineConfig({
       files: ['src/core/**/*.ts'],
       rules: {
         ...restrictedImports(only(pureLibraries, coreSentence)),
-        'no-restricted-globals': [
-          'error',
-          {
-            name: 'Date',
-            message: 'core has no clock: the caller passes instants in, so that a replay gives the same answer (I12).',
-          },
-          { name: 'Intl', message: 'its answers depend on the build of Node, so a replay could differ (I12).' },
-          {
-            name: 'Buffer',
-            message: 'it does not exist in the workflow sandbox: use Uint8Array and TextEncoder.',
-          },
-          { name: 'process', message: 'core reads no environment (I12).' },
-          {
-            name: 'crypto',
-            message: 'it does not exist in the workflow sandbox, and core has no randomness (I12).',
-          },
-          { name: 'fetch', message: 'core does no I/O.' },
-          ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ name, message: 'core has no timers.' })),
-          ...['queueMicrotask', 'structuredClone'].map((name) => ({
-            name,
-            message: 'it does not exist in the workflow sandbox.',
-          })),
-          { name: 'performance', message: 'core has no clock (I12).' },
-          { name: 'console', message: 'core does no I/O.' },
-        ],
-        'no-restricted-properties': [
-          'error',
-          {
-            object: 'Math',
-            property: 'random',
-            message: 'core has no randomness: a replay must give the same answer (I12).',
-          },
-          {
-            property: 'localeCompare',
-            message: 'its order depends on the build of Node: compare code units (I12).',
-          },
-        ],
+        ...pureGlobals,
       },
     },
     ...coreOverrides,
+    ...pureOverrides,
     {
       files: ['src/contract.ts'],
       rules: restrictedImports(
@@ -380,7 +401,8 @@ export default defineConfig({
       rules: restrictedImports(
         only(
           [
-            ...['core', 'client', 'agents'].flatMap((room) => [`../${room}`, `../../${room}`]),
+            ...['core', 'client', 'agents', ...pureNames].flatMap((room) => [`../${room}`, `../../${room}`]),
+            ...pureNames.flatMap((room) => [`../${room}/*`, `../../${room}/*`]),
             '../*',
             './outgoing/*',
             '../core/*/*',

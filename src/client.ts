@@ -33,11 +33,11 @@ export type { StartOptions } from './client/send/start-run.ts';
 export type { WatchOptions } from './client/watch/watch-run.ts';
 export type { Approvals, ToolApproval, ToolApprovals, ToolLike } from './client/inbox/tool-approvals.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
-export type * from './core/audit/audit-line.ts';
-export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './core/audit/audit-verdict.ts';
-export type { AuditFinding, FindingKind } from './core/audit/finding.ts';
-export type { TreeState } from './core/audit/merkle.ts';
-export type { ProjectedRequest, Projection } from './core/ledger/journal.ts';
+export type * from './audit/audit-line.ts';
+export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './audit/audit-verdict.ts';
+export type { AuditFinding, FindingKind } from './audit/finding.ts';
+export type { TreeState } from './core/ledger/merkle.ts';
+export type { ProjectedRequest, Projection } from './events/journal.ts';
 export type { AttributeNames, AttributeNameOptions, AttributeType } from './core/base/attribute-names.ts';
 export type { LargePayloads } from './payload-folder/large-payloads.ts';
 export { ProblemError, isProblemError } from './core/base/problem.ts';
@@ -52,7 +52,7 @@ export type {
   RunEvent,
   RunItem,
   RunItemEvent,
-} from './core/events/run-event.ts';
+} from './events/run-event.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export type { ApprovalSummary } from './core/ledger/approval-index.ts';
 export type * from './contract.ts';

@@ -19,8 +19,8 @@ export type { OpenAICompatibleOptions } from './models/openai-compatible.ts';
 export { scriptedModel } from './models/scripted.ts';
 export type { Script, ScriptedTurn } from './models/read-script.ts';
 
-export { formatProblems, parsePolicy } from './core/policy-file/parse-policy.ts';
-export type { ParsePolicyOptions, ParsedPolicy, PolicyProblem } from './core/policy-file/parse-policy.ts';
+export { formatProblems, parsePolicy } from './policy-file/parse-policy.ts';
+export type { ParsePolicyOptions, ParsedPolicy, PolicyProblem } from './policy-file/parse-policy.ts';
 export { compilePolicy, evaluate } from './core/policy/ruling.ts';
 export type {
   AskingRule,
@@ -32,13 +32,13 @@ export type {
   RulingMeter,
   RunCounts,
 } from './core/policy/ruling.ts';
-export { explain } from './core/policy/explain.ts';
-export type { Explanation, RuleMatch } from './core/policy/explain.ts';
-export { lintPolicy } from './core/policy-file/lint-policy.ts';
-export type { PolicyWarning } from './core/policy-file/policy-warning.ts';
+export { explain } from './policy-file/explain.ts';
+export type { Explanation, RuleMatch } from './policy-file/explain.ts';
+export { lintPolicy } from './policy-file/lint-policy.ts';
+export type { PolicyWarning } from './policy-file/policy-warning.ts';
 export { mergeRunSide } from './core/policy/run-side.ts';
 export type { RunSide, RunSideRule } from './core/policy/run-side.ts';
-export { splitShell } from './core/shell/split.ts';
+export { splitShell } from './shell/split.ts';
 export type { ShellPart, ShellSplit, Uncertainty } from './core/shell/parts.ts';
 export type { Directory, Person } from './core/people/directory.ts';
 export type { ModelCallLimits } from './core/policy/run-config.ts';
@@ -54,12 +54,12 @@ export type {
 } from './core/policy/policy.ts';
 export type { Action } from './core/policy/action.ts';
 export type { SensitiveKind } from './core/redact/kinds.ts';
-export { assess } from './core/assess/assess.ts';
+export { assess } from './assess/assess.ts';
 export { compileAssessRules } from './core/assess/rule.ts';
 export type { AssessRule, CompiledAssessRule } from './core/assess/rule.ts';
-export type { AssessedCall } from './core/assess/call-view.ts';
-export { riskFromMcpHints } from './core/policy/mcp-hints.ts';
-export type { McpHints } from './core/policy/mcp-hints.ts';
+export type { AssessedCall } from './core/assess/assessed-call.ts';
+export { riskFromMcpHints } from './policy-file/mcp-hints.ts';
+export type { McpHints } from './policy-file/mcp-hints.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
 
 export { ProblemError, isProblemError } from './core/base/problem.ts';

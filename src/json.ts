@@ -4,4 +4,4 @@ export { callDigest, definitionDigest } from './core/base/digest.ts';
 export { jsonPlace } from './core/base/json-place.ts';
 export { parseJson } from './core/base/parse-json.ts';
 export { readChanges } from './core/base/read-changes.ts';
-export { readJson } from './core/base/read-json.ts';
+export { readJson } from './text/read-json.ts';

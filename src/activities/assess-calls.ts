@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Assessor, AssessorCall } from '../agents/assessor.ts';
 import type { Tool } from '../agents/definitions.ts';
-import { assessBuiltIn } from '../core/assess/built-in.ts';
+import { assessBuiltIn } from '../assess/built-in.ts';
 import { joinAssessments, wantsApproval, type Assessment } from '../core/assess/assessment.ts';
 import { severities } from '../core/base/tool-call.ts';
-import { aborted } from '../core/base/aborted.ts';
+import { aborted } from '../text/aborted.ts';
 import type { ModelCall } from './model-turn.ts';
 
 export interface AssessCallsOptions {

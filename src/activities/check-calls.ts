@@ -1,6 +1,6 @@
 import type { Tool } from '../agents/definitions.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
-import { splitShell } from '../core/shell/split.ts';
+import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';

@@ -6,7 +6,7 @@ import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedValues } from '../core/policy/gated-activity.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { KeptValue } from '../core/redact/kept-values.ts';
-import { restorePlaceholders } from '../core/redact/restore-placeholders.ts';
+import { restorePlaceholders } from '../redact/restore-placeholders.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';

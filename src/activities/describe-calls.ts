@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Tool } from '../agents/definitions.ts';
 import { shortened } from '../core/base/shortened.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { aborted } from '../core/base/aborted.ts';
+import { aborted } from '../text/aborted.ts';
 import type { ModelCall } from './model-turn.ts';
 
 /** Maximum length of a call's sentence, in UTF-16 code units. */

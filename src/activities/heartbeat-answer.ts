@@ -1,5 +1,5 @@
 import type { Context } from '@temporalio/activity';
-import { type TokenTail, tokenTail } from '../core/events/token-tail.ts';
+import { type TokenTail, tokenTail } from '../events/token-tail.ts';
 
 const defaultIntervalMs = 10_000;
 

@@ -5,11 +5,11 @@ import { definitionOf } from '../agents/registry.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import type { Caller } from '../contract.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
-import { fitChanges } from '../core/base/fit-changes.ts';
+import { fitChanges } from '../text/fit-changes.ts';
 import { readChanges } from '../core/base/read-changes.ts';
 import { shortened } from '../core/base/shortened.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { aborted } from '../core/base/aborted.ts';
+import { aborted } from '../text/aborted.ts';
 
 export interface PreviewInput {
   /** For readers of the history. */

@@ -1,5 +1,5 @@
-import { parseRunPolicy } from '../core/policy-file/parse-run-policy.ts';
-import { hidingProblem } from '../core/policy/hiding-problem.ts';
+import { parseRunPolicy } from '../policy-file/parse-run-policy.ts';
+import { hidingProblem } from '../policy-file/hiding-problem.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 

@@ -1,7 +1,7 @@
 import type { Tool } from '../agents/definitions.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
 import { withoutHidden } from '../core/redact/join-redactions.ts';
-import { findOwn } from '../core/redact/own-patterns.ts';
+import { findOwn } from '../redact/own-patterns.ts';
 import { redactionOf } from '../core/redact/redact-arguments.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';

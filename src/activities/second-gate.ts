@@ -11,11 +11,11 @@ import { compileAssessRules } from '../core/assess/rule.ts';
 import { callDigest } from '../core/base/digest.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
-import { knownCeiling, strictCeiling } from '../core/policy/known-ceiling.ts';
+import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { compilePolicy, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 import { notSplit } from '../core/shell/parts.ts';
-import { splitShell } from '../core/shell/split.ts';
+import { splitShell } from '../shell/split.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
 import {
   definitionChangedType,

@@ -1,4 +1,4 @@
-import { unknownName } from '../core/base/unknown-name.ts';
+import { unknownName } from '../text/unknown-name.ts';
 import { DefinitionError } from './definition-error.ts';
 
 /** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are. */

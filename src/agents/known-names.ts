@@ -1,6 +1,6 @@
 import { isObject } from '../core/base/is-object.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
-import type { KnownNames } from '../core/policy-file/lint-names.ts';
+import type { KnownNames } from '../policy-file/lint-names.ts';
 import { definitionOf, type Registry } from './registry.ts';
 
 /** The names of a worker's tools, gated activities and agents, and of their arguments where those are listed. */

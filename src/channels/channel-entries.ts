@@ -1,5 +1,5 @@
-import type { ShapeProblem } from '../core/policy-file/explain-shape.ts';
-import { explainWithoutValues } from '../core/policy-file/explain-without-values.ts';
+import type { ShapeProblem } from '../policy-file/explain-shape.ts';
+import { explainWithoutValues } from '../policy-file/explain-without-values.ts';
 import type { ChannelEntry } from './channel-builder.ts';
 import type { ChannelDocument } from './channel-file-shape.ts';
 import type { ChannelKind } from './channel-kind.ts';

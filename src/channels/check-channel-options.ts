@@ -1,5 +1,5 @@
 import { DefinitionError } from '../agents/definition-error.ts';
-import { unknownName } from '../core/base/unknown-name.ts';
+import { unknownName } from '../text/unknown-name.ts';
 
 /** Throws a `DefinitionError` for options that a kind of channel does not have. `known` names each of those that it has. */
 export function checkChannelOptions<Options extends object>(

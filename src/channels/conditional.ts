@@ -1,5 +1,5 @@
 import { DefinitionError } from '../agents/definition-error.ts';
-import { aborted } from '../core/base/aborted.ts';
+import { aborted } from '../text/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';

@@ -1,9 +1,9 @@
 import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
 import stringWidth from 'string-width';
-import { lineCard, noAlways } from '../core/card/line-card.ts';
-import { renderTerminal } from '../core/card/render-terminal.ts';
-import { aborted } from '../core/base/aborted.ts';
-import { consoleLineHelp, readConsoleLine } from '../core/messages/console-line.ts';
+import { lineCard, noAlways } from '../card/line-card.ts';
+import { renderTerminal } from '../card/render-terminal.ts';
+import { aborted } from '../text/aborted.ts';
+import { consoleLineHelp, readConsoleLine } from '../text/console-line.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
 

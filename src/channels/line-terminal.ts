@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { createInterface, type Interface } from 'node:readline';
-import { armingMs } from '../core/messages/console-line.ts';
+import { armingMs } from '../text/console-line.ts';
 
 /** A stream from a terminal, such as `process.stdin`. One without `isTTY` is no terminal. */
 export type TerminalInput = Readable & { isTTY?: boolean };

@@ -23,7 +23,7 @@ import type { CommonDecision, ReviewedRequest } from './send/decide-all.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history/history-chain.ts';
-import type { SealedLine } from '../core/audit/audit-line.ts';
+import type { SealedLine } from '../audit/audit-line.ts';
 import type { AuditOptions } from './audit/audit.ts';
 import type { AuditScope } from './audit/audit.ts';
 import type { Journal } from './history/fetch-journal.ts';
@@ -33,7 +33,7 @@ import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.
 import type { StartOptions } from './send/start-run.ts';
 import type { Setup } from './doctor/set-up.ts';
 import type { WatchOptions } from './watch/watch-run.ts';
-import type { RunEvent } from '../core/events/run-event.ts';
+import type { RunEvent } from '../events/run-event.ts';
 
 /** Options of `createClient`. */
 export interface ClientOptions {

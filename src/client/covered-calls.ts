@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApprovalDetails, RequestedScope } from '../contract.ts';
 import { ProblemError, isProblemError } from '../core/base/problem.ts';
-import { scopeCovers } from '../core/ledger/narrowest-scope.ts';
+import { scopeCovers } from '../card/narrowest-scope.ts';
 import { parseDecision } from '../core/messages/decision.ts';
 import type { CountersignClient } from './countersign-client.ts';
 import { inParallel } from './server/in-parallel.ts';

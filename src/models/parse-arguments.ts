@@ -1,5 +1,5 @@
 import { kindOf } from '../core/base/kind-of.ts';
-import { readJson } from '../core/base/read-json.ts';
+import { readJson } from '../text/read-json.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 

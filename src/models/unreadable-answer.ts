@@ -1,6 +1,6 @@
 import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import { describeIssues, type Issue } from '../agents/describe-issues.ts';
-import { readJson } from '../core/base/read-json.ts';
+import { readJson } from '../text/read-json.ts';
 import { quote } from './quote.ts';
 
 /**

@@ -23,8 +23,8 @@ import { type AttributeNames, defaultAttributeNames } from '../core/base/attribu
 import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
-import { lintNames } from '../core/policy-file/lint-names.ts';
-import type { PolicyWarning } from '../core/policy-file/policy-warning.ts';
+import { lintNames } from '../policy-file/lint-names.ts';
+import type { PolicyWarning } from '../policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities } from '../channels/activities/channel-activities.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { decodeUtf8 } from '../core/policy-file/utf8.ts';
-import { formatProblems, parsePolicy } from '../core/policy-file/parse-policy.ts';
-import type { ParsePolicyOptions } from '../core/policy-file/parse-policy.ts';
+import { decodeUtf8 } from '../policy-file/utf8.ts';
+import { formatProblems, parsePolicy } from '../policy-file/parse-policy.ts';
+import type { ParsePolicyOptions } from '../policy-file/parse-policy.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import { ProblemError } from '../core/base/problem.ts';

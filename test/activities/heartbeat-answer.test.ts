@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Context } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type AnswerHeartbeats, heartbeatAnswer } from '../../src/activities/heartbeat-answer.ts';
-import { readTokenTail, type TokenTail } from '../../src/core/events/token-tail.ts';
+import { readTokenTail, type TokenTail } from '../../src/events/token-tail.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** The details of all heartbeats that `work` causes. */

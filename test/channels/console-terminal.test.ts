@@ -1,7 +1,7 @@
 /** The console channel on a real terminal, in a process of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { armingMs } from '../../src/core/messages/console-line.ts';
+import { armingMs } from '../../src/text/console-line.ts';
 import { channelRequest } from '../support/channel-request.ts';
 import { hasTmux, openTmux, type TmuxTerminal } from '../support/tmux.ts';
 

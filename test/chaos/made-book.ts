@@ -1,5 +1,5 @@
 import type { ApprovalDetails, JournalEntry } from '../../src/contract.ts';
-import { projectJournal } from '../../src/core/ledger/journal.ts';
+import { projectJournal } from '../../src/events/journal.ts';
 import { requestRecord } from '../support/record-request.ts';
 import type { RunBook } from './run-book.ts';
 import type { ChaosTool, PlannedItem } from './schedule.ts';

@@ -1,6 +1,6 @@
-import type { AuditVerdict } from '../../src/core/audit/audit-verdict.ts';
+import type { AuditVerdict } from '../../src/audit/audit-verdict.ts';
 import type { ApprovalDetails, CallOutcome, JournalEntry } from '../../src/contract.ts';
-import type { Projection } from '../../src/core/ledger/journal.ts';
+import type { Projection } from '../../src/events/journal.ts';
 import type { RanLine } from './chaos-agent.ts';
 import type { PlannedRun } from './schedule.ts';
 import type { SentChange } from './sent-change.ts';

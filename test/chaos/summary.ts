@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../src/contract.ts';
 import type { ChaosOutcome } from './chaos.ts';
-import { orderedEntries } from '../../src/core/ledger/journal.ts';
+import { orderedEntries } from '../../src/events/journal.ts';
 import type { SendAnswer } from './sent-item.ts';
 
 /** Counts of what happened, which show how much a chaos test covered. */

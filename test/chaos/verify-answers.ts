@@ -1,4 +1,4 @@
-import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
+import type { ProjectedRequest } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { Fault } from './schedule.ts';
 import { surelySeated } from './seats.ts';

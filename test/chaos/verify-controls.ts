@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../src/contract.ts';
-import { orderedEntries, type ProjectedRequest } from '../../src/core/ledger/journal.ts';
+import { orderedEntries, type ProjectedRequest } from '../../src/events/journal.ts';
 import { longestWaitMs } from './approval-settings.ts';
 import type { RunBook } from './run-book.ts';
 import { surelySeated } from './seats.ts';

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../src/contract.ts';
 import { longestWaitMs } from './approval-settings.ts';
-import { orderedEntries } from '../../src/core/ledger/journal.ts';
+import { orderedEntries } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 
 interface Open {

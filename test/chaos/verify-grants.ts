@@ -1,5 +1,5 @@
 import type { RequestedScope, JournalEntry } from '../../src/contract.ts';
-import { orderedEntries } from '../../src/core/ledger/journal.ts';
+import { orderedEntries } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { Seats } from './seats.ts';
 import { seatsOf } from './seats.ts';

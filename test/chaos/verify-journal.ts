@@ -1,5 +1,5 @@
 import type { CallOutcome } from '../../src/contract.ts';
-import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
+import type { ProjectedRequest } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 
 export function oneOutcomeEach({ status, entries, projection }: RunBook): string[] {

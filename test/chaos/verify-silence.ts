@@ -1,4 +1,4 @@
-import { orderedEntries } from '../../src/core/ledger/journal.ts';
+import { orderedEntries } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 
 /** A settled request stays settled: no extension, delegation, revocation or policy change adds an entry about it. */

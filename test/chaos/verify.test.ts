@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract.ts';
-import { projectJournal } from '../../src/core/ledger/journal.ts';
+import { projectJournal } from '../../src/events/journal.ts';
 import { accepted, at, bookOf as madeBook, digest, ids, opened, sent, settled, startMs } from './made-book.ts';
 import type { RunBook } from './run-book.ts';
 import type { SentChange } from './sent-change.ts';

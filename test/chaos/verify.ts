@@ -1,6 +1,6 @@
 /**
  * The rules that every run record must satisfy, whatever was killed. Pure: each rule takes one record and returns a
- * sentence for each problem. The marks in the names are those of ARCHITECTURE.md, "What never breaks".
+ * sentence for each problem. The marks in the names are those of docs/internals.md, "What never breaks".
  */
 import { answersAreTrue, decidedBySomebody, firstOneWins, nothingIsLost } from './verify-answers.ts';
 import { auditVerifies } from './verify-audit.ts';

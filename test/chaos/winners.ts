@@ -1,5 +1,5 @@
 import type { OutcomeName } from '../../src/contract.ts';
-import type { ProjectedRequest } from '../../src/core/ledger/journal.ts';
+import type { ProjectedRequest } from '../../src/events/journal.ts';
 import type { RunBook } from './run-book.ts';
 import type { PlannedItem } from './schedule.ts';
 import type { SentItem } from './sent-item.ts';

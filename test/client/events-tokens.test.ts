@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defineAgent } from '../../src/agents/define-agent.ts';
-import type { RawResponseEvent, RunEvent } from '../../src/core/events/run-event.ts';
+import type { RawResponseEvent, RunEvent } from '../../src/events/run-event.ts';
 import { openAICompatible } from '../../src/models/openai-compatible.ts';
 import {
   chunk,

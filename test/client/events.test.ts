@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RecordedEvent, RunEvent } from '../../src/core/events/run-event.ts';
+import type { RecordedEvent, RunEvent } from '../../src/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/watch/run-feed.ts';
 import { countPolls } from '../support/count-polls.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { PolicyTimeline } from '../../src/client/audit/policy-timeline.ts';
-import { RecordedPolicies } from '../../src/core/events/recorded-policies.ts';
+import { RecordedPolicies } from '../../src/events/recorded-policies.ts';
 import { policyDigest } from '../../src/core/policy/policy-digest.ts';
 import { changeRunSide } from '../../src/core/policy/run-side.ts';
 import type { AgentConfig } from '../../src/core/policy/run-config.ts';
-import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 
 function agent(name: string, reason: string): AgentConfig {
   const parsed = parsePolicy({ rules: [{ pattern: '*', action: 'ask', reason }] });

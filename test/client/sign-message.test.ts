@@ -5,7 +5,7 @@ import { decideMany } from '../../src/client/send/decide.ts';
 import { createReviewerKey, publicKeyOf } from '../../src/client/send/reviewer-key.ts';
 import { signDecision, signMessage } from '../../src/client/send/sign-message.ts';
 import { verifiedSender } from '../../src/core/messages/sender.ts';
-import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import type { SignedAction } from '../../src/core/messages/signature.ts';
 
 /** RFC 8032, section 7.1, test 2. */

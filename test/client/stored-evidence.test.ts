@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { evidenceOf } from '../../src/client/audit/evidence-of.ts';
-import { rulingsOf } from '../../src/core/audit/rulings-of.ts';
-import { verifyEvidence } from '../../src/core/audit/verify-evidence.ts';
+import { rulingsOf } from '../../src/audit/rulings-of.ts';
+import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { readExecutions } from '../support/read-histories.ts';
 import { storedRuns } from '../support/stored-runs.ts';
 

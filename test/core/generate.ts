@@ -5,7 +5,7 @@ import { grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src
 import { actions } from '../../src/core/policy/action.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import { risks } from '../../src/core/base/tool-call.ts';
-import { splitShell } from '../../src/core/shell/split.ts';
+import { splitShell } from '../../src/shell/split.ts';
 
 const action = fc.constantFrom(...actions);
 const name = fc.constantFrom('read', 'send', 'send_mail', 'drop', '*', 'send*', '*_mail', 'd*p', 'se*d*');

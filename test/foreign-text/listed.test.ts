@@ -21,7 +21,7 @@ test('every function that may be given text from elsewhere is measured, or a rea
 
 test('a new function that takes text is found', () => {
   expect(textFunctions()).toContain('core/base/strict-json.ts strictJsonProblem');
-  expect(textFunctions()).toContain('core/events/known-secrets.ts KnownSecrets.beginsAt');
+  expect(textFunctions()).toContain('events/known-secrets.ts KnownSecrets.beginsAt');
 });
 
 test('Unicode is normalized in one file only, which bounds its time', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { RawResponseEvent, RecordedEvent } from '../../src/core/events/run-event.ts';
+import type { RawResponseEvent, RecordedEvent } from '../../src/events/run-event.ts';
 import {
   decisionsOf,
   emptyTimeline,

@@ -1,9 +1,9 @@
 /** The tables of the built-in assessors, by heading, as docs/assessment.md shows them. */
-import { commandRows, codeRows, statementRows } from '../../src/core/assess/command-rows.ts';
-import { pathRows } from '../../src/core/assess/files.ts';
-import { recipientRows, messageRows } from '../../src/core/assess/messages.ts';
-import { amountRows, currencyScale } from '../../src/core/assess/money.ts';
-import { methodRows, networkRows } from '../../src/core/assess/network.ts';
+import { commandRows, codeRows, statementRows } from '../../src/assess/command-rows.ts';
+import { pathRows } from '../../src/assess/files.ts';
+import { recipientRows, messageRows } from '../../src/assess/messages.ts';
+import { amountRows, currencyScale } from '../../src/assess/money.ts';
+import { methodRows, networkRows } from '../../src/assess/network.ts';
 import { severityOf } from '../../src/core/assess/assessment.ts';
 
 const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(' ');

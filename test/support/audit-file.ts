@@ -1,6 +1,6 @@
-import type { SealedLine } from '../../src/core/audit/audit-line.ts';
-import { readLine } from '../../src/core/audit/read-line.ts';
-import { sealer, signedText } from '../../src/core/audit/seal-lines.ts';
+import type { SealedLine } from '../../src/audit/audit-line.ts';
+import { readLine } from '../../src/audit/read-line.ts';
+import { sealer, signedText } from '../../src/audit/seal-lines.ts';
 import { type VerifyAuditOptions, verifyAudit } from '../../src/client/audit/verify-audit.ts';
 
 /** The lines of an export, as a file holds them. */

@@ -1,10 +1,10 @@
 /** Pages that show a card as a terminal and as Slack show it, for pictures. */
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import type { Card } from '../../src/core/card/card.ts';
-import { renderSlack } from '../../src/core/card/render-slack.ts';
-import { renderTerminal } from '../../src/core/card/render-terminal.ts';
-import type { RichElement } from '../../src/core/card/slack-blocks.ts';
+import type { Card } from '../../src/card/card.ts';
+import { renderSlack } from '../../src/card/render-slack.ts';
+import { renderTerminal } from '../../src/card/render-terminal.ts';
+import type { RichElement } from '../../src/card/slack-blocks.ts';
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

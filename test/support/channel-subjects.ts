@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAnswer } from '../../src/channels/channel.ts';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
 import type { ApprovalDetails, Decision } from '../../src/contract.ts';
-import { armingMs } from '../../src/core/messages/console-line.ts';
+import { armingMs } from '../../src/text/console-line.ts';
 import { type ChannelSpec, makeChannel } from './channel-spec.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import { eventually } from './eventually.ts';

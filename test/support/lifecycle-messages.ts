@@ -4,7 +4,7 @@ import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
 import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import type { RequestRecord, Directories, LedgerCommand } from '../../src/core/ledger/ledger.ts';
-import { parsePolicy } from '../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import { claimedBy } from './record-request.ts';
 import { compilePolicy, evaluate, type Ruling } from '../../src/core/policy/ruling.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { forEachChild, parse, type SyntaxNode } from 'unbash';
-import { shellWord } from '../../src/core/shell/words.ts';
+import { shellWord } from '../../src/shell/words.ts';
 
 /** The commands that the pages tell a reader to type. */
 

@@ -2,7 +2,7 @@
  * Reads the examples of pages about policies so that tests can run them: a block of YAML, followed by a table of calls.
  */
 import { notSplit } from '../../src/core/shell/parts.ts';
-import { splitShell } from '../../src/core/shell/split.ts';
+import { splitShell } from '../../src/shell/split.ts';
 import type { JsonObject, Risk } from '../../src/core/base/tool-call.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 

@@ -1,5 +1,6 @@
 import type { Assessment } from '../../src/core/assess/assessment.ts';
-import type { Evidence, EvidenceCall, EvidenceContext, RunEvidence } from '../../src/core/audit/evidence.ts';
+import type { Evidence, EvidenceCall, RunEvidence } from '../../src/audit/evidence.ts';
+import type { EvidenceContext } from '../../src/core/ledger/recorded-context.ts';
 import { callDigest, jsonDigest } from '../../src/core/base/digest.ts';
 import type { Json } from '../../src/core/base/tool-call.ts';
 import { answerBefore } from '../../src/core/ledger/admission.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../src/core/events/run-event.ts';
+import type { RunEvent } from '../../src/events/run-event.ts';
 
 /** One server-sent event. */
 export interface SseEvent {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { cardOf } from '../../src/core/card/card-of.ts';
-import { renderHtmlPage } from '../../src/core/card/render-html.ts';
+import { cardOf } from '../../src/card/card-of.ts';
+import { renderHtmlPage } from '../../src/card/render-html.ts';
 import { openBrowser } from './browser.ts';
 import { besidePage, slackPage, terminalPage } from './card-pages.ts';
 import { cardSamples, sampleNowMs } from './card-samples.ts';

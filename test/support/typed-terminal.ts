@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
-import { armingMs } from '../../src/core/messages/console-line.ts';
+import { armingMs } from '../../src/text/console-line.ts';
 import { eventually } from './eventually.ts';
 
 /** A terminal on which a test types. */

@@ -3,7 +3,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
-import { policyJsonSchema } from '../../src/core/policy-file/json-schema.ts';
+import { policyJsonSchema } from '../../src/policy-file/json-schema.ts';
 
 const path = new URL('../../schema/policy.schema.json', import.meta.url);
 writeFileSync(path, await format(JSON.stringify(policyJsonSchema()), { parser: 'json', printWidth: 120 }));

@@ -1,5 +1,5 @@
 export interface Explanation {
-  /** The file's name in src/core. */
+  /** The file's name in src. */
   file: string;
   /** The line without indentation. */
   code: string;

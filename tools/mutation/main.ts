@@ -1,7 +1,7 @@
 /**
  * Measures how well the tests cover the ruling: each mutant is one small change to its files, and a test should fail
- * because of it. `node tools/mutation/main.ts [--json] [FILE …]`; a file is given by its name in src/core, such as
- * `policy/grants`. Exits with 0 if every survivor is explained in explained.ts and every explanation is needed.
+ * because of it. `node tools/mutation/main.ts [--json] [FILE …]`; a file is given by its name in src, such as
+ * `core/policy/grants`. Exits with 0 if every survivor is explained in explained.ts and every explanation is needed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ if (unknown.length > 0) {
 }
 const files = positionals.length === 0 ? rulingFiles : positionals;
 const mutants: Mutant[] = [];
-for (const file of files) mutants.push(...(await mutantsOf(join(repository, `src/core/${file}.ts`))));
+for (const file of files) mutants.push(...(await mutantsOf(join(repository, `src/${file}.ts`))));
 
 /** Two, because most machines have two cores to spare. */
 const runners = [new TrialRunner(), new TrialRunner()];
@@ -33,7 +33,7 @@ process.once('SIGINT', () => {
 
 /** The tested sources, which must not change meanwhile. */
 const sources = (): string =>
-  ['src/core', 'test/core']
+  ['src/core', 'src/policy-file', 'test/core', 'test/policy-file']
     .flatMap((folder) =>
       readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
         join(repository, folder, name),
@@ -84,7 +84,7 @@ async function tryMutants(runner: TrialRunner): Promise<void> {
 await Promise.all(runners.map(tryMutants));
 stop();
 if (sources() !== before) {
-  console.error('src/core or test/core changed while the mutants were tried, so nothing is known. Run it again.');
+  console.error('Sources or tests changed while the mutants were tried, so nothing is known. Run it again.');
   process.exit(1);
 }
 const sound = printReport(results, { json: values.json ?? false, whole: !interrupted, files });

@@ -71,7 +71,7 @@ async function judge({ mutant, first }: Trial): Promise<Verdict> {
   try {
     takeTests();
     for (const name of rulingTests) {
-      await import(`${pathToFileURL(join(repository, `test/core/${name}.test.ts`)).href}?generation=${count}`);
+      await import(`${pathToFileURL(join(repository, `test/${name}.test.ts`)).href}?generation=${count}`);
       tests.push(...takeTests().map((each) => ({ ...each, name: `${name}: ${each.name}` })));
     }
   } catch (error) {

@@ -16,7 +16,7 @@ import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNoti
 import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import { continued, firstMessage, markOf, messageId, messageOf, readThread } from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/normal-text.ts';
 

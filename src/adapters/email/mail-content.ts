@@ -1,12 +1,12 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
-import { escapeHtml, htmlPage } from '../../core/base/html-page.ts';
-import { visibleText, visibleUnit } from '../../core/base/visible-text.ts';
-import type { Card } from '../../core/card/card.ts';
-import { cardOf } from '../../core/card/card-of.ts';
-import { cardStyle } from '../../core/card/html-style.ts';
-import { renderHtml } from '../../core/card/render-html.ts';
-import { renderTerminal } from '../../core/card/render-terminal.ts';
+import { escapeHtml, htmlPage } from '../../text/html-page.ts';
+import { visibleText, visibleUnit } from '../../text/visible-text.ts';
+import type { Card } from '../../card/card.ts';
+import { cardOf } from '../../card/card-of.ts';
+import { cardStyle } from '../../card/html-style.ts';
+import { renderHtml } from '../../card/render-html.ts';
+import { renderTerminal } from '../../card/render-terminal.ts';
 
 export interface MailContent {
   subject: string;

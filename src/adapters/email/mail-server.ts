@@ -1,5 +1,5 @@
 import { shortened } from '../../core/base/shortened.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 

@@ -6,7 +6,7 @@ import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from '../../text/read-json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { serviceUrl } from './service-url.ts';
 import { checkTemplate, fillTemplate, fillText, valueAt } from './template.ts';

@@ -5,8 +5,8 @@ import { inboxUrl } from '../../channels/inbox-url.ts';
 import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import type { Json, JsonObject, Severity } from '../../core/base/tool-call.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
-import { cardOf } from '../../core/card/card-of.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import { cardOf } from '../../card/card-of.ts';
 import { sentenceOf } from './sentence-of.ts';
 import { serviceUrl } from './service-url.ts';
 

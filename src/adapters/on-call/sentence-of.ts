@@ -1,5 +1,5 @@
-import { visibleUnit } from '../../core/base/visible-text.ts';
-import type { Card } from '../../core/card/card.ts';
+import { visibleUnit } from '../../text/visible-text.ts';
+import type { Card } from '../../card/card.ts';
 
 /** What the call does, in one line of at most `most` characters. No escape is cut in two. */
 export function sentenceOf({ sentence: { text, hidden = 0 } }: Card, most: number): string {

@@ -1,7 +1,7 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
-import { cardOf } from '../../core/card/card-of.ts';
+import { cardOf } from '../../card/card-of.ts';
 import { sentenceOf } from './sentence-of.ts';
 import type { Known } from './template.ts';
 

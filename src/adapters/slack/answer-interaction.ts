@@ -4,7 +4,7 @@ import type { ChatGateway, LinkedPerson } from '../../channels/chat-app.ts';
 import type { ApprovalDetails, RequestedScope, Receipt } from '../../contract.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { openUrl } from './buttons.ts';
 import type { Interaction } from './interaction.ts';

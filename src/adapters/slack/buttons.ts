@@ -1,6 +1,6 @@
 import type { ApprovalDetails } from '../../contract.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
-import type { AnswerName, Card } from '../../core/card/card.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import type { AnswerName, Card } from '../../card/card.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';

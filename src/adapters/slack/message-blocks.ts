@@ -1,7 +1,7 @@
 import type { ApprovalDetails } from '../../contract.ts';
-import type { Card } from '../../core/card/card.ts';
-import { renderSlack, renderSlackRows, renderSlackSummary } from '../../core/card/render-slack.ts';
-import type { SlackBlock, SlackMessage } from '../../core/card/slack-blocks.ts';
+import type { Card } from '../../card/card.ts';
+import { renderSlack, renderSlackRows, renderSlackSummary } from '../../card/render-slack.ts';
+import type { SlackBlock, SlackMessage } from '../../card/slack-blocks.ts';
 import { type Button, buttonsOf, openButton, openUrl } from './buttons.ts';
 import { openBlockId, slackCard, writeRun } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';

@@ -1,5 +1,5 @@
 import type { ApprovalDetails } from '../../contract.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { plainText } from './buttons.ts';
 import { readShown, readTexts, type ShownRequest, writeRequest, writeRun } from './shown-request.ts';
 

@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { ChannelStep, NotifyContext } from '../../channels/channel.ts';
-import { visibleText } from '../../core/base/visible-text.ts';
-import { fallbackText, section } from '../../core/card/slack-blocks.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import { fallbackText, section } from '../../card/slack-blocks.ts';
 import { slackProblem } from './open-web-client.ts';
 import { post } from './post-requests.ts';
 import { sentSince } from './sent-messages.ts';

@@ -1,5 +1,5 @@
-import { visibleText } from '../../core/base/visible-text.ts';
-import { fallbackText, section } from '../../core/card/slack-blocks.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import { fallbackText, section } from '../../card/slack-blocks.ts';
 import { plainText } from './buttons.ts';
 import type { Interaction } from './interaction.ts';
 import { openWebClient, refusalCode, slackProblem } from './open-web-client.ts';

@@ -1,8 +1,8 @@
 import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
-import type { Card } from '../../core/card/card.ts';
-import { cardDigest } from '../../core/card/card-digest.ts';
+import type { Card } from '../../card/card.ts';
+import { cardDigest } from '../../card/card-digest.ts';
 import { pressedScope } from '../../core/ledger/always-terms.ts';
-import { cardOf } from '../../core/card/card-of.ts';
+import { cardOf } from '../../card/card-of.ts';
 import { hasCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';
 

@@ -3,7 +3,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import { shownName } from '../../core/base/shown-name.ts';
+import { shownName } from '../../text/shown-name.ts';
 
 /** What the service worker of the inbox shows. */
 export interface PushMessage {

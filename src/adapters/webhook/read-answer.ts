@@ -1,7 +1,7 @@
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from '../../text/read-json.ts';
 import { parseDecision } from '../../core/messages/decision.ts';
 
 /** The request that an answer must be about. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { readJson } from '../../core/base/read-json.ts';
+import { readJson } from '../../text/read-json.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
 import { type SignatureHeaders, sign, signingKeys, verify } from './signature.ts';
 import type { WebhookBody } from './webhook-body.ts';

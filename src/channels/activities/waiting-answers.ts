@@ -6,7 +6,7 @@ import {
   type AsyncCompletionClient,
 } from '@temporalio/client';
 import { CompleteAsyncError, Context, getClient } from '@temporalio/activity';
-import { aborted } from '../../core/base/aborted.ts';
+import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';
 import { failureOf, workerShutDown } from './call-failures.ts';
 

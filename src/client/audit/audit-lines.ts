@@ -1,7 +1,7 @@
-import type { AuditLine, EntryContext, MessagePlace } from '../../core/audit/audit-line.ts';
-import { entryLine } from '../../core/audit/entry-line.ts';
-import { emptyTree, rootOf, type TreeState, withLeaf } from '../../core/audit/merkle.ts';
-import { committedLeaf, runTag, saltsOf, committable } from '../../core/audit/commit-entry.ts';
+import type { AuditLine, EntryContext, MessagePlace } from '../../audit/audit-line.ts';
+import { entryLine } from '../../audit/entry-line.ts';
+import { emptyTree, rootOf, type TreeState, withLeaf } from '../../core/ledger/merkle.ts';
+import { committedLeaf, runTag, saltsOf, committable } from '../../core/ledger/commit-entry.ts';
 import type { AuditedRun } from './audited-run.ts';
 import type { PlacedEntry } from '../history/fetch-journal.ts';
 

@@ -1,9 +1,9 @@
 import { sign as signBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditLine, SealedLine } from '../../core/audit/audit-line.ts';
-import { auditFormat } from '../../core/audit/audit-line.ts';
-import { plainMembers } from '../../core/audit/commit-entry.ts';
-import { sealer } from '../../core/audit/seal-lines.ts';
+import type { AuditLine, SealedLine } from '../../audit/audit-line.ts';
+import { auditFormat } from '../../audit/audit-line.ts';
+import { plainMembers } from '../../core/ledger/commit-entry.ts';
+import { sealer } from '../../audit/seal-lines.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { RunLines } from './audit-lines.ts';
 import { fetchAuditedRun } from './audited-run.ts';

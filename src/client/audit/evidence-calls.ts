@@ -1,12 +1,12 @@
-import type { EvidenceCall } from '../../core/audit/evidence.ts';
+import type { EvidenceCall } from '../../audit/evidence.ts';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
 import { refusedBySecondGate } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import type { ActivityEnd, ClaimedPermit, HistoryEvent } from '../../core/events/history-event.ts';
-import type { CarriedPast } from '../../core/events/recorded-policies.ts';
+import type { ActivityEnd, ClaimedPermit, HistoryEvent } from '../../events/history-event.ts';
+import type { CarriedPast } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../core/policy/gated-activity.ts';

@@ -1,21 +1,16 @@
 /**
  * The evidence of a run's rulings, read from the decoded histories of its executions: the policies, calls and contexts
- * that `core/audit/verify-evidence.ts` rules again on. Decides nothing: what is not in the histories is listed as missing.
+ * that `audit/verify-evidence.ts` rules again on. Decides nothing: what is not in the histories is listed as missing.
  */
-import type {
-  EvidenceCall,
-  EvidenceContext,
-  EvidencePolicies,
-  RunEvidence,
-  Standing,
-} from '../../core/audit/evidence.ts';
-import { rulingsOf } from '../../core/audit/rulings-of.ts';
-import { standingOf } from '../../core/audit/standing-of.ts';
+import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../../audit/evidence.ts';
+import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
+import { rulingsOf } from '../../audit/rulings-of.ts';
+import { standingOf } from '../../audit/standing-of.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { policiesOf, type RecordedPolicies } from '../../core/events/recorded-policies.ts';
+import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import { EvidenceCalls } from './evidence-calls.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '../../core/base/is-object.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { policiesOf } from '../../core/events/recorded-policies.ts';
-import { HiddenByPolicies } from '../../core/events/hidden-by-policies.ts';
+import { policiesOf } from '../../events/recorded-policies.ts';
+import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';
 import type { Session } from '../server/connect.ts';
 import { projectRun } from '../history/fetch-journal.ts';
 import { EvidenceCalls } from './evidence-calls.ts';

@@ -1,11 +1,5 @@
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
-import {
-  agentsOf,
-  type Changed,
-  layersOf,
-  type RecordedPolicies,
-  toolsOf,
-} from '../../core/events/recorded-policies.ts';
+import { agentsOf, type Changed, layersOf, type RecordedPolicies, toolsOf } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';

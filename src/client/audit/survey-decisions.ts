@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
-import { policiesOf } from '../../core/events/recorded-policies.ts';
-import type { CountedRun } from '../../core/audit/decision-statistics.ts';
+import { policiesOf } from '../../events/recorded-policies.ts';
+import type { CountedRun } from '../../audit/decision-statistics.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';

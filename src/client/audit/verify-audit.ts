@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { AuditVerdict, VerifierOptions } from '../../core/audit/audit-verdict.ts';
-import { AuditVerifier } from '../../core/audit/audit-verifier.ts';
-import { ruleRunAgain } from '../../core/audit/rule-run-again.ts';
+import type { AuditVerdict, VerifierOptions } from '../../audit/audit-verdict.ts';
+import { AuditVerifier } from '../../audit/audit-verifier.ts';
+import { ruleRunAgain } from '../../audit/rule-run-again.ts';
 import { isPublicKey } from '../../core/base/ed25519.ts';
 
 /** A line of a file, or why it cannot be read. */

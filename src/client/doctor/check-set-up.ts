@@ -11,7 +11,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { formatDuration } from '../../core/base/duration.ts';
 import type { Payload } from '@temporalio/common';
 import { memoName } from '../../contract.ts';
-import { counted } from '../../core/card/cut-text.ts';
+import { counted } from '../../card/cut-text.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readPayload } from '../server/read-payload.ts';
 

@@ -1,5 +1,5 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { counted } from '../../core/card/cut-text.ts';
+import { counted } from '../../card/cut-text.ts';
 import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/worker-identity.ts';
 import { callServer } from '../server/call-server.ts';
 import { type Check, type Finding, fine, runCheck, wrong } from './check.ts';

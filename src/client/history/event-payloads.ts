@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto';
-import type { PlainFailure } from '../../core/events/history-event.ts';
+import type { PlainFailure } from '../../events/history-event.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';

@@ -1,9 +1,9 @@
 import type { temporal } from '@temporalio/proto';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { ProblemError } from '../../core/base/problem.ts';
-import type { Started } from '../../core/events/history-event.ts';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
-import { RunProjection } from '../../core/events/run-projection.ts';
+import type { Started } from '../../events/history-event.ts';
+import type { RecordedEvent } from '../../events/run-event.ts';
+import { RunProjection } from '../../events/run-projection.ts';
 import { decodeWith } from './decode-history.ts';
 import { ReadingCodec } from '../server/reading-codec.ts';
 import { HistoryReader } from './read-history-event.ts';

@@ -1,4 +1,4 @@
-import { type Projection, projectJournal } from '../../core/ledger/journal.ts';
+import { type Projection, projectJournal } from '../../events/journal.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { Session } from '../server/connect.ts';
 import { fetchRun, type ReadExecution } from './history-chain.ts';

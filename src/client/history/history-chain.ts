@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
-import type { HistoryEvent } from '../../core/events/history-event.ts';
+import type { HistoryEvent } from '../../events/history-event.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { decodeHistory } from './decode-history.ts';

@@ -9,7 +9,7 @@ import type {
   RunEnd,
   SentMessage,
   Started,
-} from '../../core/events/history-event.ts';
+} from '../../events/history-event.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';

@@ -1,4 +1,4 @@
-import type { HistoryEvent } from '../../core/events/history-event.ts';
+import type { HistoryEvent } from '../../events/history-event.ts';
 import { type ParsedDecision, parseDecision } from '../../core/messages/decision.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { callServer } from '../server/call-server.ts';

@@ -1,9 +1,9 @@
-import { type EventPlace, isAfter } from '../../core/events/event-id.ts';
-import type { HistoryEvent } from '../../core/events/history-event.ts';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
-import type { PendingModelCall } from '../../core/events/transcript-events.ts';
-import { EventRedactor } from '../../core/events/event-redactor.ts';
-import { RunProjection } from '../../core/events/run-projection.ts';
+import { type EventPlace, isAfter } from '../../events/event-id.ts';
+import type { HistoryEvent } from '../../events/history-event.ts';
+import type { RecordedEvent } from '../../events/run-event.ts';
+import type { PendingModelCall } from '../../events/transcript-events.ts';
+import { EventRedactor } from '../../events/event-redactor.ts';
+import { RunProjection } from '../../events/run-projection.ts';
 import type { Session } from '../server/connect.ts';
 import { decodeHistory } from './decode-history.ts';
 import { findExecutions } from './history-chain.ts';

@@ -1,7 +1,7 @@
 /** Where the gate writes: its journal rides on payloads that history keeps anyway. */
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../../contract.ts';
-import { isHash } from '../../core/audit/merkle.ts';
+import { isHash } from '../../core/ledger/merkle.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';

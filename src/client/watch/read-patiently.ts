@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
+import type { RecordedEvent } from '../../events/run-event.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { RunReader } from '../history/run-reader.ts';
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent } from '../../core/events/run-event.ts';
-import { type EventPlace, parseEventId } from '../../core/events/event-id.ts';
-import { type TokenTail, readTokenTail } from '../../core/events/token-tail.ts';
+import type { RecordedEvent } from '../../events/run-event.ts';
+import { type EventPlace, parseEventId } from '../../events/event-id.ts';
+import { type TokenTail, readTokenTail } from '../../events/token-tail.ts';
 import type { Session } from '../server/connect.ts';
 import { readPatiently } from './read-patiently.ts';
 import { RunReader } from '../history/run-reader.ts';
 import { activityNames } from '../../contract.ts';
-import type { PendingModelCall } from '../../core/events/transcript-events.ts';
+import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
 
 /** The events that a feed keeps for viewers that are a little behind. Who is further behind reads the history again. */

@@ -1,6 +1,6 @@
-import { parseEventId, type EventPlace } from '../../core/events/event-id.ts';
-import type { RecordedEvent, RunEvent } from '../../core/events/run-event.ts';
-import { TokenCursor } from '../../core/events/token-cursor.ts';
+import { parseEventId, type EventPlace } from '../../events/event-id.ts';
+import type { RecordedEvent, RunEvent } from '../../events/run-event.ts';
+import { TokenCursor } from '../../events/token-cursor.ts';
 import { translateServerError } from '../../connection/server-error.ts';
 import { callServer } from '../server/call-server.ts';
 import { changedOrAborted } from '../server/changed-or-aborted.ts';

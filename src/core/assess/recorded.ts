@@ -1,7 +1,7 @@
 /** The part of an assessment that a run computes itself: small enough for the workflow, without tables that change. */
 import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from './rule.ts';
 import { defaultAssessment, joinAssessments, moreSevere, wantsApproval, type Assessment } from './assessment.ts';
-import type { AssessedCall } from './call-view.ts';
+import type { AssessedCall } from './assessed-call.ts';
 import { mostAffected } from './finding.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';

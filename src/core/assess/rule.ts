@@ -9,7 +9,7 @@ import {
   type CallSubjects,
   type CompiledPattern,
 } from '../match/matching.ts';
-import type { AssessedCall } from './call-view.ts';
+import type { AssessedCall } from './assessed-call.ts';
 import type { Severity } from '../base/tool-call.ts';
 
 /** A rule under `assess:` of a policy, in its normal form. */

@@ -1,7 +1,7 @@
 /**
  * Rules on one call of a run: its assessment, the policies' ruling, the grants that may answer it, and the terms on which
  * it is asked about. The gate rules with it (workflows/state/active-policies.ts), and so does everyone who rules again
- * on what a history keeps (core/audit).
+ * on what a history keeps (audit).
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../assess/recorded.ts';

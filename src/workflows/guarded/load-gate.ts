@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { LoadGate } from '../../activities/load-gate.ts';
 import { activityNames, type Caller } from '../../contract.ts';
-import { recordedContext, type ContextCarrier } from '../../core/audit/recorded-context.ts';
+import { recordedContext, type ContextCarrier } from '../../core/ledger/recorded-context.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';

@@ -6,7 +6,7 @@
 import { ApplicationFailure, CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { VerifyCarried } from '../../activities/verify-carried.ts';
 import { activityNames } from '../../contract.ts';
-import type { ContextCarrier } from '../../core/audit/recorded-context.ts';
+import type { ContextCarrier } from '../../core/ledger/recorded-context.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 import { isObject } from '../../core/base/is-object.ts';
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
 import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
-import type { TreeState } from '../../core/audit/merkle.ts';
+import type { TreeState } from '../../core/ledger/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { type TreeState, emptyTree, rootOf, withLeaf } from '../../core/audit/merkle.ts';
-import { committedLeaf, runTag, saltsOf } from '../../core/audit/commit-entry.ts';
+import { type TreeState, emptyTree, rootOf, withLeaf } from '../../core/ledger/merkle.ts';
+import { committedLeaf, runTag, saltsOf } from '../../core/ledger/commit-entry.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 
 /**

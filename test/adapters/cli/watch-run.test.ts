@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventPrinter } from '../../../packages/cli/src/runs/event-lines.ts';
-import type { RawResponseEvent, RecordedEvent, RunEvent, RunItem } from '../../../src/core/events/run-event.ts';
+import type { RawResponseEvent, RecordedEvent, RunEvent, RunItem } from '../../../src/events/run-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 import { type World, openWorld } from '../../support/world.ts';

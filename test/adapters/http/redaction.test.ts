@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
-import type { RunEvent } from '../../../src/core/events/run-event.ts';
+import type { RunEvent } from '../../../src/events/run-event.ts';
 import { openAICompatible } from '../../../src/models/openai-compatible.ts';
 import { startGateway, type RunEvents } from '../../../packages/gateway/src/index.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { maxJsonDepth, readJson } from '../../../src/core/base/read-json.ts';
+import { maxJsonDepth, readJson } from '../../../src/text/read-json.ts';
 import { strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
 

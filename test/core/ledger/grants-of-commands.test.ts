@@ -4,7 +4,7 @@ import type { RequestedScope } from '../../../src/core/messages/decision.ts';
 import type { ReviewerVote } from '../../../src/core/ledger/approval.ts';
 import { emptyLedger, iso, type RequestRecord } from '../../../src/core/ledger/ledger.ts';
 import { makeGrant } from '../../../src/core/ledger/make-grant.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { requestIdOf, requestRecord } from '../../support/record-request.ts';
 

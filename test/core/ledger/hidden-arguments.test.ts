@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { ApprovalRequest } from '../../../src/core/ledger/approval.ts';
 import { approvalIndex, approvalMemo } from '../../../src/core/ledger/approval-index.ts';
-import { assessBuiltIn } from '../../../src/core/assess/built-in.ts';
-import { assess } from '../../../src/core/assess/assess.ts';
+import { assessBuiltIn } from '../../../src/assess/built-in.ts';
+import { assess } from '../../../src/assess/assess.ts';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
 import type { Assessment } from '../../../src/core/assess/assessment.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 import {
   hiddenText,
   hideInEntry,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { OutcomeName } from '../../../src/core/ledger/approval.ts';
 import type { ParsedDecision } from '../../../src/core/messages/decision.ts';
-import { projectJournal } from '../../../src/core/ledger/journal.ts';
+import { projectJournal } from '../../../src/events/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import type { Ledger, LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { emptyLedger, requestOf, reduce, settledKept } from '../../../src/core/ledger/ledger.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { tally } from '../../../src/core/people/entitlement.ts';
-import { projectJournal } from '../../../src/core/ledger/journal.ts';
+import { projectJournal } from '../../../src/events/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, requestOf, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
 import { panelOf } from '../../../src/core/ledger/panel.ts';

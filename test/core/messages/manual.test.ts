@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseDecision } from '../../../src/core/messages/decision.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';
 
 const manual = readFileSync(new URL('../../../docs/wire.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { askTermsOf, reviewersAt, sameDemands, sameTerms, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import type { PolicyLayers } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, engine, evaluate, type RuledCall } from '../../../src/core/policy/ruling.ts';
 import { mergeRunSide } from '../../../src/core/policy/run-side.ts';

@@ -3,8 +3,8 @@
  * that are missing here concern the gate, the lifecycle or the reviewer's view.
  */
 import { describe, expect, test } from 'vitest';
-import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { lintPolicy } from '../../../src/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import {
   compilePolicy,
@@ -13,7 +13,7 @@ import {
   type Ruling,
   type RulingContext,
 } from '../../../src/core/policy/ruling.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 
 type Source = string | object;

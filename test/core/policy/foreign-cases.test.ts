@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSubject, trialsOf } from '../../../packages/cli/src/policy/described-call.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
-import { lintPolicy } from '../../../src/core/policy-file/lint-policy.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { lintPolicy } from '../../../src/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { evaluate } from '../../../src/core/policy/ruling.ts';
 
 interface Case {

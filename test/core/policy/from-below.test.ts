@@ -1,10 +1,10 @@
 /** What stands below the ceiling, or comes from a starter, neither loosens, nor blinds, nor floods (docs/policy.md). */
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { askTermsOf, termsOfWait, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
-import { hidingProblem } from '../../../src/core/policy/hiding-problem.ts';
+import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
-import { beyondDenying } from '../../../src/core/policy/only-denies.ts';
+import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import type { Policy, PolicyLayers } from '../../../src/core/policy/policy.ts';
 import { compileLayers, engine, evaluate } from '../../../src/core/policy/ruling.ts';
 

@@ -11,7 +11,7 @@ import { callSubjects as subjectsOf } from '../../../src/core/match/matching.ts'
 import type { Always } from '../../../src/core/policy/policy.ts';
 import { grantedCommand } from '../../../src/core/policy/whole-call.ts';
 import { notSplit } from '../../../src/core/shell/parts.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 

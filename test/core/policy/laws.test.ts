@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { explain } from '../../../src/core/policy/explain.ts';
+import { explain } from '../../../src/policy-file/explain.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import { actions, type Action } from '../../../src/core/policy/action.ts';
 import {

@@ -5,7 +5,7 @@ import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { notSplit, type ShellPart, type ShellSplit } from '../../../src/core/shell/parts.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 
 const ruled = (rules: Rule[], call: Partial<RuledCall>, mode: Mode = 'default', engine = 3): Ruling =>
   evaluate(

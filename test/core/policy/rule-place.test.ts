@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { rulePlace } from '../../../src/core/policy/rule-place.ts';
 import { compilePolicy, type Ruling } from '../../../src/core/policy/ruling.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { exactGlob } from '../../../src/core/match/exact-glob.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { exactGlob } from '../../../src/text/exact-glob.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import {
   compilePolicy,
   engine,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Mode } from '../../../src/core/policy/modes.ts';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import type { Policy, Show } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { changeRunSide, laterChange, mergeRunSide, type PolicyChange } from '../../../src/core/policy/run-side.ts';

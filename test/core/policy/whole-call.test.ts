@@ -1,11 +1,11 @@
 /** Shell rules look at the whole call: what an allow rule for a command says to other arguments. */
 import { describe, expect, test } from 'vitest';
-import { explain } from '../../../src/core/policy/explain.ts';
+import { explain } from '../../../src/policy-file/explain.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import { undeclaredArguments } from '../../../src/core/policy/whole-call.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 
 const policy = (rules: Rule[], more: Partial<Policy> = {}): Policy => ({

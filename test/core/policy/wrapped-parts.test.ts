@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Rule } from '../../../src/core/policy/policy.ts';
 import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
+import { splitShell } from '../../../src/shell/split.ts';
 
 const answer = (rules: Rule[], command: string, engine = 3): string =>
   evaluate(

@@ -5,7 +5,7 @@ import { sameTexts } from '../../../src/core/redact/join-redactions.ts';
 import { keptValues } from '../../../src/core/redact/kept-values.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
-import { restorePlaceholders } from '../../../src/core/redact/restore-placeholders.ts';
+import { restorePlaceholders } from '../../../src/redact/restore-placeholders.ts';
 import { redactionFor } from '../../../src/workflows/state/redact-request.ts';
 import { processorMs } from '../../support/processor-time.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { findOwn } from '../../../src/core/redact/own-patterns.ts';
+import { findOwn } from '../../../src/redact/own-patterns.ts';
 import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import type { RedactionSettings } from '../../../src/core/redact/redaction.ts';
 

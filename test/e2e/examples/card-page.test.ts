@@ -1,8 +1,8 @@
 /** The card as a page in a real browser: it loads and runs nothing, and it fits a phone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { cardOf } from '../../../src/core/card/card-of.ts';
-import { renderHtmlPage } from '../../../src/core/card/render-html.ts';
+import { cardOf } from '../../../src/card/card-of.ts';
+import { renderHtmlPage } from '../../../src/card/render-html.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { cardSamples, sampleNowMs } from '../../support/card-samples.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parsePolicy } from '../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import { blocksOf, shellLinesOf, ShellCommand } from '../../support/readme.ts';

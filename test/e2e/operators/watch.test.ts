@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RecordedEvent, RunEvent } from '../../../src/core/events/run-event.ts';
+import type { RecordedEvent, RunEvent } from '../../../src/events/run-event.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { type CliResult, type RunningCli, startCli } from '../../adapters/cli/support.ts';
 import { eventually } from '../../support/eventually.ts';

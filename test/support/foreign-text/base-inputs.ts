@@ -9,23 +9,23 @@ import {
 import { callDigest, definitionDigest, jsonDigest } from '../../../src/core/base/digest.ts';
 import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
 import { escapeJson, escapeText, escapeUnseen, isUnseen, tooManyMarks } from '../../../src/core/base/escape-text.ts';
-import { fitChanges } from '../../../src/core/base/fit-changes.ts';
-import { escapeHtml } from '../../../src/core/base/html-page.ts';
-import { isJson } from '../../../src/core/base/is-json.ts';
+import { fitChanges } from '../../../src/text/fit-changes.ts';
+import { escapeHtml } from '../../../src/text/html-page.ts';
+import { isJson } from '../../../src/text/is-json.ts';
 import { jsonPlace } from '../../../src/core/base/json-place.ts';
-import { lookAlikes, looksLike } from '../../../src/core/base/look-alikes.ts';
+import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
 import { parseDuration } from '../../../src/core/base/parse-duration.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { isProblemCode } from '../../../src/core/base/problem.ts';
 import { readChanges } from '../../../src/core/base/read-changes.ts';
-import { readJson } from '../../../src/core/base/read-json.ts';
+import { readJson } from '../../../src/text/read-json.ts';
 import { shortened } from '../../../src/core/base/shortened.ts';
-import { shownName } from '../../../src/core/base/shown-name.ts';
+import { shownName } from '../../../src/text/shown-name.ts';
 import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
-import { nearestName, unknownName } from '../../../src/core/base/unknown-name.ts';
-import { fromVisible, visibleJson, visibleText } from '../../../src/core/base/visible-text.ts';
+import { nearestName, unknownName } from '../../../src/text/unknown-name.ts';
+import { fromVisible, visibleJson, visibleText } from '../../../src/text/visible-text.ts';
 import { TextSearch } from '../../../src/core/base/text-search.ts';
 import { isWellFormed } from '../../../src/core/base/well-formed.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
@@ -64,35 +64,35 @@ export const baseInputs: Inputs = {
   'core/base/escape-text.ts escapeText': escapeText,
   'core/base/escape-text.ts escapeUnseen': escapeUnseen,
   'core/base/escape-text.ts escapeJson': { places: 2, runs: values((value) => escapeJson(value, 2)) },
-  'core/base/fit-changes.ts fitChanges': {
+  'text/fit-changes.ts fitChanges': {
     places: 2,
     runs: [(text) => fitChanges(tableOf(text) as never, 30_000), (text) => fitChanges(textsOf(text) as never, 30_000)],
   },
-  'core/base/html-page.ts escapeHtml': escapeHtml,
-  'core/base/is-json.ts isJson': documents(isJson),
+  'text/html-page.ts escapeHtml': escapeHtml,
+  'text/is-json.ts isJson': documents(isJson),
   'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
-  'core/base/look-alikes.ts lookAlikes': lookAlikes,
-  'core/base/look-alikes.ts looksLike': looksLike,
+  'text/look-alikes.ts lookAlikes': lookAlikes,
+  'text/look-alikes.ts looksLike': looksLike,
   'core/base/parse-duration.ts parseDuration': parseDuration,
   'core/base/parse-json.ts parseJson': documents(parseJson),
   'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
   'core/base/problem.ts isProblemCode': isProblemCode,
   'core/base/read-changes.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
-  'core/base/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
+  'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
-  'core/base/shown-name.ts shownName': shownName,
+  'text/shown-name.ts shownName': shownName,
   'core/base/strict-json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
   'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),
   'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
-  'core/base/unknown-name.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
-  'core/base/unknown-name.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
-  'core/base/visible-text.ts visibleText': {
+  'text/unknown-name.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
+  'text/unknown-name.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
+  'text/visible-text.ts visibleText': {
     places: 2,
     runs: [visibleText, (text) => visibleText(text, { lines: true })],
   },
-  'core/base/visible-text.ts fromVisible': fromVisible,
-  'core/base/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
+  'text/visible-text.ts fromVisible': fromVisible,
+  'text/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
   'core/base/text-search.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
   'core/base/text-search.ts TextSearch.places': [
     (text) => new TextSearch(almostWithin(text)).places(text),

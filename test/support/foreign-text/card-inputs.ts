@@ -1,34 +1,34 @@
 import type { Change } from '../../../src/core/base/call-preview.ts';
-import { argumentFields } from '../../../src/core/card/argument-fields.ts';
-import { cardChange, isChangeNameCut } from '../../../src/core/card/card-change.ts';
-import { cardDigest } from '../../../src/core/card/card-digest.ts';
-import { cardOf } from '../../../src/core/card/card-of.ts';
-import type { CardRequest } from '../../../src/core/card/card-request.ts';
-import { quoted, settledRows } from '../../../src/core/card/card-rows.ts';
-import { fieldLabel, fieldNote, saysName } from '../../../src/core/card/card-words.ts';
-import type { Card, CardField } from '../../../src/core/card/card.ts';
-import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText } from '../../../src/core/card/cut-text.ts';
-import { decidingTexts } from '../../../src/core/card/deciding-texts.ts';
-import { fieldFormat } from '../../../src/core/card/field-format.ts';
-import { fieldReading } from '../../../src/core/card/field-reading.ts';
-import { jsonText } from '../../../src/core/card/json-text.ts';
-import { misleading } from '../../../src/core/card/misleading.ts';
-import { renderHtml, renderHtmlPage } from '../../../src/core/card/render-html.ts';
-import { renderMarkdown } from '../../../src/core/card/render-markdown.ts';
-import { renderSlack, renderSlackSummary } from '../../../src/core/card/render-slack.ts';
-import { renderTerminal } from '../../../src/core/card/render-terminal.ts';
-import { fallbackText, preformatted, section, slackMessages } from '../../../src/core/card/slack-blocks.ts';
-import { tableTotals } from '../../../src/core/card/table-totals.ts';
-import { wrapText } from '../../../src/core/card/wrap-text.ts';
-import { EventRedactor } from '../../../src/core/events/event-redactor.ts';
-import { parseEventId } from '../../../src/core/events/event-id.ts';
-import { textOf } from '../../../src/core/events/history-event.ts';
-import { KnownSecrets } from '../../../src/core/events/known-secrets.ts';
-import { readModelInput, readModelTurn, readRunInput } from '../../../src/core/events/read-payloads.ts';
-import { readTokenTail, tokenTail } from '../../../src/core/events/token-tail.ts';
-import { TokenCursor } from '../../../src/core/events/token-cursor.ts';
+import { argumentFields } from '../../../src/card/argument-fields.ts';
+import { cardChange, isChangeNameCut } from '../../../src/card/card-change.ts';
+import { cardDigest } from '../../../src/card/card-digest.ts';
+import { cardOf } from '../../../src/card/card-of.ts';
+import type { CardRequest } from '../../../src/card/card-request.ts';
+import { quoted, settledRows } from '../../../src/card/card-rows.ts';
+import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
+import type { Card, CardField } from '../../../src/card/card.ts';
+import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText } from '../../../src/card/cut-text.ts';
+import { decidingTexts } from '../../../src/card/deciding-texts.ts';
+import { fieldFormat } from '../../../src/card/field-format.ts';
+import { fieldReading } from '../../../src/card/field-reading.ts';
+import { jsonText } from '../../../src/card/json-text.ts';
+import { misleading } from '../../../src/card/misleading.ts';
+import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
+import { renderMarkdown } from '../../../src/card/render-markdown.ts';
+import { renderSlack, renderSlackSummary } from '../../../src/card/render-slack.ts';
+import { renderTerminal } from '../../../src/card/render-terminal.ts';
+import { fallbackText, preformatted, section, slackMessages } from '../../../src/card/slack-blocks.ts';
+import { tableTotals } from '../../../src/card/table-totals.ts';
+import { wrapText } from '../../../src/card/wrap-text.ts';
+import { EventRedactor } from '../../../src/events/event-redactor.ts';
+import { parseEventId } from '../../../src/events/event-id.ts';
+import { textOf } from '../../../src/events/history-event.ts';
+import { KnownSecrets } from '../../../src/events/known-secrets.ts';
+import { readModelInput, readModelTurn, readRunInput } from '../../../src/events/read-payloads.ts';
+import { readTokenTail, tokenTail } from '../../../src/events/token-tail.ts';
+import { TokenCursor } from '../../../src/events/token-cursor.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { cardRequest } from '../../core/card/sample-requests.ts';
+import { cardRequest } from '../../card/sample-requests.ts';
 import { almostWithin, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const tableOf = (text: string): Change => ({
@@ -88,111 +88,111 @@ const longestTail = 8_000;
 
 export const cardInputs: Inputs = {
   // A name is read for its format, for its label and for look-alikes, in forms of up to eighteen times its length.
-  'core/card/argument-fields.ts argumentFields': {
+  'card/argument-fields.ts argumentFields': {
     places: 6,
     runs: objects((args) => argumentFields(args, {}, noBounds)),
   },
-  'core/card/card-change.ts cardChange': {
+  'card/card-change.ts cardChange': {
     places: 3,
     runs: [(text) => cardChange(tableOf(text), noBounds), (text) => cardChange(textOfLines(text), noBounds)],
   },
-  'core/card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
-  'core/card/card-digest.ts cardDigest': cards(cardDigest),
-  'core/card/card-of.ts cardOf': {
+  'card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
+  'card/card-digest.ts cardDigest': cards(cardDigest),
+  'card/card-of.ts cardOf': {
     places,
     runs: [...asked((request) => cardOf(request)), ...asked((request) => cardOf(request, { all: true }))],
   },
-  'core/card/card-rows.ts settledRows': (text) =>
+  'card/card-rows.ts settledRows': (text) =>
     settledRows({ outcome: 'denied', reviewerId: 'ann', reason: text, settledAt: at } as never, noBounds),
-  'core/card/card-rows.ts quoted': quoted,
-  'core/card/card-words.ts fieldLabel': (text) => fieldLabel(fieldOf(text)),
-  'core/card/card-words.ts saysName': (text) => saysName(text, text),
-  'core/card/card-words.ts fieldNote': (text) => fieldNote(fieldOf(text)),
-  'core/card/cut-text.ts cutLine': [(text) => cutLine(text, 100), (text) => cutLine(text, Infinity)],
-  'core/card/cut-text.ts cutLines': (text) => cutLines(text, { value: 1_200, lines: 40 }),
-  'core/card/cut-text.ts cutInline': (text) => cutInline(text, 200),
-  'core/card/cut-text.ts wholeText': (text) => wholeText({ text, hidden: 1, end: text }),
-  'core/card/cut-text.ts grouped': grouped,
-  'core/card/deciding-texts.ts decidingTexts': asked(decidingTexts),
-  'core/card/field-format.ts fieldFormat': ['to', 'url', 'amount', 'at', 'path', 'a'].map(
+  'card/card-rows.ts quoted': quoted,
+  'card/card-words.ts fieldLabel': (text) => fieldLabel(fieldOf(text)),
+  'card/card-words.ts saysName': (text) => saysName(text, text),
+  'card/card-words.ts fieldNote': (text) => fieldNote(fieldOf(text)),
+  'card/cut-text.ts cutLine': [(text) => cutLine(text, 100), (text) => cutLine(text, Infinity)],
+  'card/cut-text.ts cutLines': (text) => cutLines(text, { value: 1_200, lines: 40 }),
+  'card/cut-text.ts cutInline': (text) => cutInline(text, 200),
+  'card/cut-text.ts wholeText': (text) => wholeText({ text, hidden: 1, end: text }),
+  'card/cut-text.ts grouped': grouped,
+  'card/deciding-texts.ts decidingTexts': asked(decidingTexts),
+  'card/field-format.ts fieldFormat': ['to', 'url', 'amount', 'at', 'path', 'a'].map(
     (name): Run =>
       (text) =>
         fieldFormat(name, {}, text),
   ),
-  'core/card/field-reading.ts fieldReading': (['url', 'address', 'path', 'duration', 'money'] as const).map(
+  'card/field-reading.ts fieldReading': (['url', 'address', 'path', 'duration', 'money'] as const).map(
     (format): Run =>
       (text) =>
         fieldReading('a', format, text, { currency: 'EUR' }),
   ),
-  'core/card/json-text.ts jsonText': { places: 3, runs: values(jsonText) },
-  'core/card/misleading.ts misleading': {
+  'card/json-text.ts jsonText': { places: 3, runs: values(jsonText) },
+  'card/misleading.ts misleading': {
     places: 4,
     runs: [
       (text) => misleading(cardRequest({ sentence: text }), []),
       (text) => misleading(cardRequest(), [fieldOf(cutLine(text, Infinity).text)]),
     ],
   },
-  'core/card/render-html.ts renderHtmlPage': cards(renderHtmlPage),
-  'core/card/render-html.ts renderHtml': cards(renderHtml),
-  'core/card/render-markdown.ts renderMarkdown': cards(renderMarkdown),
-  'core/card/render-slack.ts renderSlack': { places, runs: asked((request) => renderSlack(cardOf(request))) },
-  'core/card/render-slack.ts renderSlackSummary': {
+  'card/render-html.ts renderHtmlPage': cards(renderHtmlPage),
+  'card/render-html.ts renderHtml': cards(renderHtml),
+  'card/render-markdown.ts renderMarkdown': cards(renderMarkdown),
+  'card/render-slack.ts renderSlack': { places, runs: asked((request) => renderSlack(cardOf(request))) },
+  'card/render-slack.ts renderSlackSummary': {
     places,
     runs: asked((request) => renderSlackSummary(cardOf(request), 3_000)),
   },
-  'core/card/render-terminal.ts renderTerminal': cards(
+  'card/render-terminal.ts renderTerminal': cards(
     (card) => [renderTerminal(card, { width: 80 }), renderTerminal(card)],
     2,
   ),
-  'core/card/slack-blocks.ts section': (text) => section([{ text }]),
-  'core/card/slack-blocks.ts preformatted': preformatted,
-  'core/card/slack-blocks.ts slackMessages': [
+  'card/slack-blocks.ts section': (text) => section([{ text }]),
+  'card/slack-blocks.ts preformatted': preformatted,
+  'card/slack-blocks.ts slackMessages': [
     (text) => slackMessages('a', [[preformatted(text)]]),
     (text) => slackMessages('a', [pieces(text).map((piece) => section([{ text: piece }]))]),
   ],
-  'core/card/slack-blocks.ts fallbackText': fallbackText,
-  'core/card/table-totals.ts tableTotals': (text) =>
+  'card/slack-blocks.ts fallbackText': fallbackText,
+  'card/table-totals.ts tableTotals': (text) =>
     tableTotals(['one', text], tableOf(text).kind === 'table' ? (tableOf(text) as never as { rows: [] }).rows : []),
-  'core/card/wrap-text.ts wrapText': [
+  'card/wrap-text.ts wrapText': [
     (text) => wrapText(text, 80, (each) => each.length),
     (text) => wrapText(text, 80, (each) => each.length, { keepsSpaces: true }),
   ],
-  'core/events/event-id.ts parseEventId': parseEventId,
-  'core/events/event-redactor.ts EventRedactor.tail': {
+  'events/event-id.ts parseEventId': parseEventId,
+  'events/event-redactor.ts EventRedactor.tail': {
     most: longestTail,
     runs: [
       (text) => redactor('secret').tail(1, tokenTail(1, text)),
       (text) => redactor(text).tail(1, tokenTail(1, text)),
     ],
   },
-  'core/events/history-event.ts textOf': values(textOf),
-  'core/events/known-secrets.ts KnownSecrets.note': (text) => {
+  'events/history-event.ts textOf': values(textOf),
+  'events/known-secrets.ts KnownSecrets.note': (text) => {
     new KnownSecrets().note(
       { password: text },
       [{ path: ['password'], spans: [[0, text.length, '[PASSWORD]']] }],
       sensitiveKinds,
     );
   },
-  'core/events/known-secrets.ts KnownSecrets.spansIn': [
+  'events/known-secrets.ts KnownSecrets.spansIn': [
     (text) => knowing(text.slice(0, 1_000)).spansIn(text),
     (text) => knowing(almostWithin(text).slice(0, 150_000)).spansIn(text),
   ],
-  'core/events/known-secrets.ts KnownSecrets.beginsAt': [
+  'events/known-secrets.ts KnownSecrets.beginsAt': [
     (text) => knowing(text.slice(0, 150_000)).beginsAt(text),
     (text) => knowing(`${text.slice(0, 150_000)}!`).beginsAt(`${text}?`),
   ],
-  'core/events/read-payloads.ts readRunInput': [
+  'events/read-payloads.ts readRunInput': [
     ...values(readRunInput),
     (text) => readRunInput({ agent: text, input: text, caller: { userId: text } }),
   ],
-  'core/events/read-payloads.ts readModelInput': values(readModelInput),
-  'core/events/read-payloads.ts readModelTurn': [
+  'events/read-payloads.ts readModelInput': values(readModelInput),
+  'events/read-payloads.ts readModelTurn': [
     ...values(readModelTurn),
     (text) => readModelTurn({ text, calls: pieces(text) }),
   ],
-  'core/events/token-cursor.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
-  'core/events/token-tail.ts tokenTail': (text) => tokenTail(1, text),
-  'core/events/token-tail.ts readTokenTail': (text) => readTokenTail({ attempt: 1, offset: 0, tail: text }),
+  'events/token-cursor.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
+  'events/token-tail.ts tokenTail': (text) => tokenTail(1, text),
+  'events/token-tail.ts readTokenTail': (text) => readTokenTail({ attempt: 1, offset: 0, tail: text }),
 };
 
 function knowing(secret: string): KnownSecrets {

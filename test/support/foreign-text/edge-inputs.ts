@@ -27,7 +27,7 @@ import { quote } from '../../../src/models/quote.ts';
 import { retryAfterMs } from '../../../src/models/retry-after.ts';
 import { toPrompt } from '../../../src/models/to-prompt.ts';
 import { unreadableAnswer } from '../../../src/models/unreadable-answer.ts';
-import { cardRequest } from '../../core/card/sample-requests.ts';
+import { cardRequest } from '../../card/sample-requests.ts';
 import { documents, type Inputs, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);

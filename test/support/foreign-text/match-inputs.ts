@@ -1,6 +1,6 @@
 import { celArguments } from '../../../src/core/match/cel-arguments.ts';
 import { compileCondition } from '../../../src/core/match/condition.ts';
-import { exactGlob } from '../../../src/core/match/exact-glob.ts';
+import { exactGlob } from '../../../src/text/exact-glob.ts';
 import { expressionSize } from '../../../src/core/match/expression-size.ts';
 import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.ts';
 import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
@@ -23,20 +23,20 @@ import { keptValues, placeholdersNamed } from '../../../src/core/redact/kept-val
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { leavesOf, valueAt } from '../../../src/core/redact/leaves.ts';
 import { namedKind } from '../../../src/core/redact/named-kind.ts';
-import { findOwn } from '../../../src/core/redact/own-patterns.ts';
+import { findOwn } from '../../../src/redact/own-patterns.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
-import { redactJson } from '../../../src/core/redact/redact-json.ts';
-import { LineRedactor } from '../../../src/core/redact/redact-lines.ts';
+import { redactJson } from '../../../src/redact/redact-json.ts';
+import { LineRedactor } from '../../../src/redact/redact-lines.ts';
 import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
 import type { Redaction } from '../../../src/core/redact/redaction.ts';
 import { withoutActions } from '../../../src/core/redact/without-actions.ts';
-import { restorePlaceholders } from '../../../src/core/redact/restore-placeholders.ts';
-import { isOption, readOptions } from '../../../src/core/shell/options.ts';
+import { restorePlaceholders } from '../../../src/redact/restore-placeholders.ts';
+import { isOption, readOptions } from '../../../src/shell/options.ts';
 import { maxShellLength } from '../../../src/core/shell/parts.ts';
-import { splitShell } from '../../../src/core/shell/split.ts';
-import { lastSegment, unwrap } from '../../../src/core/shell/unwrap.ts';
-import { mayBecome, plainWord } from '../../../src/core/shell/words.ts';
-import { wrappers } from '../../../src/core/shell/wrappers.ts';
+import { splitShell } from '../../../src/shell/split.ts';
+import { lastSegment, unwrap } from '../../../src/shell/unwrap.ts';
+import { mayBecome, plainWord } from '../../../src/shell/words.ts';
+import { wrappers } from '../../../src/shell/wrappers.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { almostWithin, documents, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
@@ -61,7 +61,7 @@ export const matchInputs: Inputs = {
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
   'core/match/cel-arguments.ts celArguments': objects((args) => celArguments(args, 3)),
-  'core/match/exact-glob.ts exactGlob': values(exactGlob),
+  'text/exact-glob.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
   'core/match/glob-syntax.ts translateGlob': { most: longestPattern, runs: [translateGlob] },
@@ -91,7 +91,7 @@ export const matchInputs: Inputs = {
     (text) => withoutActions(`-----BEGIN A-----\n${text}`, [[0, text.length + 18, '[PRIVATE_KEY]']]),
     (text) => withoutActions(`-----BEGIN A-----\n${text}`, [[0, text.length + 18, '[PRIVATE_KEY]']], true),
   ],
-  'core/shell/words.ts mayBecome': [
+  'shell/words.ts mayBecome': [
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: text } }, text, { whole: true }),
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: '' } }, `${text}a`, { whole: false }),
   ],
@@ -131,23 +131,23 @@ export const matchInputs: Inputs = {
   'core/redact/leaves.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
   'core/redact/named-kind.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
   'core/redact/redact-arguments.ts redactionOf': objects(redact),
-  'core/redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),
-  'core/redact/redact-lines.ts LineRedactor.redact': (text) => new LineRedactor(sensitiveKinds).redact(text),
+  'redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),
+  'redact/redact-lines.ts LineRedactor.redact': (text) => new LineRedactor(sensitiveKinds).redact(text),
   'core/redact/redact-secrets.ts redactSecrets': redactSecrets,
   'core/redact/redact-secrets.ts namesSecret': namesSecret,
-  'core/redact/restore-placeholders.ts restorePlaceholders': [
+  'redact/restore-placeholders.ts restorePlaceholders': [
     ...withRedaction((args, { values: found }) => restorePlaceholders(args, keptValues(args, found))),
     ...objects((args) => restorePlaceholders(args, [])),
   ],
-  'core/shell/options.ts readOptions': {
+  'shell/options.ts readOptions': {
     most: maxShellLength,
     runs: [
       (text) => readOptions(wrappers.get('env')!, words(text), true),
       (text) => readOptions(wrappers.get('sudo')!, [plainWord(text)], false),
     ],
   },
-  'core/shell/options.ts isOption': [(text) => isOption(text, '--exec'), (text) => isOption(`-${text}`, '-x')],
-  'core/shell/split.ts splitShell': {
+  'shell/options.ts isOption': [(text) => isOption(text, '--exec'), (text) => isOption(`-${text}`, '-x')],
+  'shell/split.ts splitShell': {
     most: maxShellLength,
     runs: [
       splitShell,
@@ -159,7 +159,7 @@ export const matchInputs: Inputs = {
       (text) => splitShell(`test -v '$(${text.slice(13)}'`),
     ],
   },
-  'core/shell/unwrap.ts unwrap': {
+  'shell/unwrap.ts unwrap': {
     most: maxShellLength,
     runs: ['env', 'git', 'xargs', 'find', 'tar', 'docker', 'parallel', 'python', 'flock'].map(
       (program): Run =>
@@ -167,7 +167,7 @@ export const matchInputs: Inputs = {
           unwrap([plainWord(program), ...words(text)]),
     ),
   },
-  'core/shell/unwrap.ts lastSegment': lastSegment,
+  'shell/unwrap.ts lastSegment': lastSegment,
 };
 
 function words(text: string) {

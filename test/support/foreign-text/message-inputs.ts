@@ -1,20 +1,21 @@
-import { assess } from '../../../src/core/assess/assess.ts';
+import { assess } from '../../../src/assess/assess.ts';
 import { joinAssessments } from '../../../src/core/assess/assessment.ts';
-import { assessBuiltIn } from '../../../src/core/assess/built-in.ts';
-import { type AssessedCall, viewCall } from '../../../src/core/assess/call-view.ts';
-import { commandWords, programsIn } from '../../../src/core/assess/command-words.ts';
-import { assessCommandText, longestCommand } from '../../../src/core/assess/commands.ts';
-import { assessPath } from '../../../src/core/assess/files.ts';
-import { hostKind } from '../../../src/core/assess/host-kind.ts';
-import { readAmount } from '../../../src/core/assess/money.ts';
-import { holdsWord, isNamed, nameWords } from '../../../src/core/assess/name-words.ts';
-import { assessAddress } from '../../../src/core/assess/network.ts';
-import { readPath } from '../../../src/core/assess/path-text.ts';
+import { assessBuiltIn } from '../../../src/assess/built-in.ts';
+import { viewCall } from '../../../src/assess/call-view.ts';
+import type { AssessedCall } from '../../../src/core/assess/assessed-call.ts';
+import { commandWords, programsIn } from '../../../src/assess/command-words.ts';
+import { assessCommandText, longestCommand } from '../../../src/assess/commands.ts';
+import { assessPath } from '../../../src/assess/files.ts';
+import { hostKind } from '../../../src/assess/host-kind.ts';
+import { readAmount } from '../../../src/assess/money.ts';
+import { holdsWord, isNamed, nameWords } from '../../../src/assess/name-words.ts';
+import { assessAddress } from '../../../src/assess/network.ts';
+import { readPath } from '../../../src/assess/path-text.ts';
 import { assessRecorded } from '../../../src/core/assess/recorded.ts';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
-import { assessStatements, longestStatement } from '../../../src/core/assess/statements.ts';
+import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
-import { readConsoleLine } from '../../../src/core/messages/console-line.ts';
+import { readConsoleLine } from '../../../src/text/console-line.ts';
 import { contentDigest, decisionDigest } from '../../../src/core/messages/content-digest.ts';
 import {
   instantMs,
@@ -93,7 +94,7 @@ const directory = { people: { ann: { groups: ['a'], keys: ['k'] } } };
 const ceiling = { reviewerKeys: { k: { publicKey: `${'A'.repeat(43)}=`, operator: false } }, directory } as never;
 
 export const messageInputs: Inputs = {
-  'core/assess/assess.ts assess': assessed((call) => assess(call, assessRules)),
+  'assess/assess.ts assess': assessed((call) => assess(call, assessRules)),
   'core/assess/assessment.ts joinAssessments': (text) =>
     joinAssessments([
       {
@@ -106,30 +107,30 @@ export const messageInputs: Inputs = {
         fromWorker: pieces(text),
       },
     ]),
-  'core/assess/built-in.ts assessBuiltIn': assessed(assessBuiltIn),
-  'core/assess/call-view.ts viewCall': assessed(viewCall),
-  'core/assess/command-words.ts commandWords': { most: longestCommand, runs: [commandWords] },
-  'core/assess/command-words.ts programsIn': {
+  'assess/built-in.ts assessBuiltIn': assessed(assessBuiltIn),
+  'assess/call-view.ts viewCall': assessed(viewCall),
+  'assess/command-words.ts commandWords': { most: longestCommand, runs: [commandWords] },
+  'assess/command-words.ts programsIn': {
     most: longestCommand,
     runs: [(text) => programsIn(text.split(' ')), (text) => programsIn(['sudo', ...pieces(text)])],
   },
-  'core/assess/commands.ts assessCommandText': {
+  'assess/commands.ts assessCommandText': {
     most: longestCommand,
     runs: [assessCommandText, (text) => assessCommandText(`sudo ${text.slice(5)}`)],
   },
-  'core/assess/files.ts assessPath': (text) => assessPath(text, 'deleting'),
-  'core/assess/host-kind.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
-  'core/assess/money.ts readAmount': readAmount,
-  'core/assess/name-words.ts nameWords': nameWords,
-  'core/assess/name-words.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),
-  'core/assess/name-words.ts isNamed': (text) => isNamed(pieces(text), new Set(['to'])),
-  'core/assess/network.ts assessAddress': [
+  'assess/files.ts assessPath': (text) => assessPath(text, 'deleting'),
+  'assess/host-kind.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
+  'assess/money.ts readAmount': readAmount,
+  'assess/name-words.ts nameWords': nameWords,
+  'assess/name-words.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),
+  'assess/name-words.ts isNamed': (text) => isNamed(pieces(text), new Set(['to'])),
+  'assess/network.ts assessAddress': [
     (text) => assessAddress(text, true),
     (text) => assessAddress(`https://${text}`.slice(0, 8_000), true),
   ],
-  'core/assess/path-text.ts readPath': readPath,
+  'assess/path-text.ts readPath': readPath,
   'core/assess/recorded.ts assessRecorded': assessed((call) => assessRecorded(call, assessRules)),
-  'core/assess/statements.ts assessStatements': {
+  'assess/statements.ts assessStatements': {
     most: longestStatement,
     runs: [(text) => assessStatements(text, true)],
   },
@@ -147,7 +148,7 @@ export const messageInputs: Inputs = {
   'core/people/directory.ts membersOfOne': (text) => membersOfOne(directory, text),
   'core/people/directory.ts groupOf': [groupOf, (text) => groupOf(`group:${text}`)],
   'core/people/directory.ts personOf': (text) => personOf(directory, text),
-  'core/messages/console-line.ts readConsoleLine': readConsoleLine,
+  'text/console-line.ts readConsoleLine': readConsoleLine,
   'core/messages/content-digest.ts decisionDigest': decided((decision) => decisionDigest(decision as never)),
   'core/messages/content-digest.ts contentDigest': objects((message) => contentDigest('revoke', message)),
   'core/messages/control.ts readExtend': control(readExtend, 'requestId', 'until', 'by', 'messageId'),

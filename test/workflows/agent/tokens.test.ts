@@ -5,7 +5,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { EncryptionCodec } from '../../../src/codec.ts';
-import { readTokenTail, type TokenTail } from '../../../src/core/events/token-tail.ts';
+import { readTokenTail, type TokenTail } from '../../../src/events/token-tail.ts';
 import { openAICompatible } from '../../../src/models/openai-compatible.ts';
 import {
   chunk,

@@ -1,7 +1,7 @@
 /** What a request says of the very same call that ran before it in the same run. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
-import { cardOf } from '../../../src/core/card/card-of.ts';
+import { cardOf } from '../../../src/card/card-of.ts';
 import { type World, openWorld } from '../../support/world.ts';
 
 let world: World;

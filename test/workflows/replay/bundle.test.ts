@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
+import { globSync, readFileSync } from 'node:fs';
+import { SourceMap, stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, vi, test } from 'vitest';
 import { bundleWorkflows } from '../../../src/worker.ts';
@@ -82,6 +83,20 @@ describe('contents of the bundle', () => {
     const allowed = /^\.\/src\/(?:(?:core|workflows)\/|contract\.ts$|codec\/plain-payload-converter\.ts$)/;
     expect(ours.filter((path) => !allowed.test(path))).toEqual([]);
     expect(ours.length).toBeGreaterThan(20);
+  });
+
+  test('all of the core: what no replay runs has rooms beside it', () => {
+    const core = fileURLToPath(new URL('../../../src/core/', import.meta.url));
+    const files = globSync('*/*.ts', { cwd: core });
+    const bundled = new Set(modules());
+    const others = files.filter((file) => !bundled.has(`./src/core/${file}`));
+    // What has only types leaves nothing behind when it is compiled.
+    const withCode = others.filter((file) => {
+      const compiled = stripTypeScriptTypes(readFileSync(join(core, file), 'utf8'));
+      return compiled.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '').replaceAll(/[\s;]/g, '') !== '';
+    });
+    expect(files.length).toBeGreaterThan(100);
+    expect(withCode).toEqual([]);
   });
 
   test('of other packages, only the workflow SDK and a few pure libraries', () => {

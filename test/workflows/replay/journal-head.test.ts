@@ -10,7 +10,7 @@ import type { HistoryExecution } from '../../../src/client/history/history-chain
 import { projectHistories, readExecutions } from '../../support/read-histories.ts';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { recordedTree, type RecordedTree } from '../../../src/client/audit/audited-run.ts';
-import { policiesOf } from '../../../src/core/events/recorded-policies.ts';
+import { policiesOf } from '../../../src/events/recorded-policies.ts';
 import type { JournalEntry } from '../../../src/contract.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalDetails, ApprovalRequest, RunStatus } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
-import type { ProjectedRequest, Projection } from '../../../src/core/ledger/journal.ts';
+import type { ProjectedRequest, Projection } from '../../../src/events/journal.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -263,15 +263,14 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
   };
   const source = (file: string): string => fileURLToPath(new URL(`../../../src/${file}`, import.meta.url));
   visit(source('client/history/read-history-event.ts'));
-  visit(source('core/ledger/journal.ts'));
+  visit(source('events/journal.ts'));
   expect([...seen].map((path) => path.slice(source('').length)).toSorted()).toEqual([
     'client/history/event-payloads.ts',
     'client/history/read-history-event.ts',
-    'client/server/read-payload.ts',
     'client/history/written-by-gate.ts',
+    'client/server/read-payload.ts',
     'codec/plain-payload-converter.ts',
     'contract.ts',
-    'core/audit/merkle.ts',
     'core/base/byte-length.ts',
     'core/base/canonical-json.ts',
     'core/base/digest.ts',
@@ -284,6 +283,7 @@ test('reading the journal needs no ruling: no policy module is imported', () => 
     'core/base/undecodable.ts',
     'core/base/well-formed.ts',
     'core/ledger/is-replaced.ts',
-    'core/ledger/journal.ts',
+    'core/ledger/merkle.ts',
+    'events/journal.ts',
   ]);
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import { readExecutions } from '../../support/read-histories.ts';
-import { evidenceOfParts, evidenceParts } from '../../../src/core/audit/evidence-parts.ts';
-import { rulingsOf } from '../../../src/core/audit/rulings-of.ts';
-import { verifyEvidence } from '../../../src/core/audit/verify-evidence.ts';
+import { evidenceOfParts, evidenceParts } from '../../../src/audit/evidence-parts.ts';
+import { rulingsOf } from '../../../src/audit/rulings-of.ts';
+import { verifyEvidence } from '../../../src/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';

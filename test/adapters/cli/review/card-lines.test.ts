@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cardLines, requiredLines } from '../../../../packages/cli/src/review/card-lines.ts';
 import type { OpenCard } from '../../../../packages/cli/src/review/review-state.ts';
 import type { Style } from '../../../../packages/cli/src/base/output.ts';
-import { cardRequest } from '../../../core/card/sample-requests.ts';
+import { cardRequest } from '../../../card/sample-requests.ts';
 import { listedRow } from '../support.ts';
 
 test.each<[string, (format: Style, text: string) => string]>([

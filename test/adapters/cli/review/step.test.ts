@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { armingAgainMs } from '../../../../packages/cli/src/review/arming.ts';
-import { armingMs } from '../../../../src/core/messages/console-line.ts';
+import { armingMs } from '../../../../src/text/console-line.ts';
 import type { KeyPress } from '../../../../packages/cli/src/review/key-press.ts';
 import { frameOf } from '../../../../packages/cli/src/review/layout.ts';
 import {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { permissions } from '../../../../packages/gateway/src/http/identity/permissions.ts';
 import { roles } from '../../../../packages/gateway/src/http/identity/principal.ts';
-import { parsePolicy } from '../../../../src/core/policy-file/parse-policy.ts';
+import { parsePolicy } from '../../../../src/policy-file/parse-policy.ts';
 import { identityOf } from '../../../support/identity.ts';
 import { commandsOf, readPage } from '../../../support/page-commands.ts';
 import { examplesOf, rowsOf } from '../../../support/policy-pages.ts';

@@ -1,0 +1,158 @@
+/** Assesses shell commands and program text (docs/assessment.md). Nothing is run or looked up. */
+import { assessPath } from './files.ts';
+import { assessStatements } from './statements.ts';
+import type { CallView } from './call-view.ts';
+import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
+import { commandWords, programsIn, type CommandWords } from './command-words.ts';
+import { tooLong, type Finding } from '../core/assess/finding.ts';
+import { holdsWord, isNamed } from './name-words.ts';
+
+/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
+export const longestCommand = 20_000;
+const mostOperands = 200;
+
+const shellTools = new Set('bash sh shell zsh terminal powershell pwsh cmd subprocess exec'.split(' '));
+const commandFields = new Set('command commands cmd cmds commandline shell bash script scripts argv'.split(' '));
+const codeFields = new Set('code script source program python javascript'.split(' '));
+const interpreters = new Set(
+  'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
+);
+const downloaders = new Set('curl wget fetch iwr invoke-webrequest'.split(' '));
+const databaseClients = new Set(
+  'psql mysql mariadb sqlite3 mongosh mongo duckdb sqlcmd snowsql bq clickhouse'.split(' '),
+);
+
+export function assessCommands({ call, tool, fields }: CallView): Finding[] {
+  const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));
+  const named = texts.filter(
+    ({ key, words }) => isNamed(words, commandFields) || (call.shell !== undefined && key === call.subject),
+  );
+  const commands = named.length > 0 || !holdsWord(tool, shellTools) ? named : texts;
+  const byPlace = new Map<string, string[]>();
+  for (const { place, value } of commands) {
+    const list = byPlace.get(place);
+    if (list === undefined) byPlace.set(place, [value]);
+    else list.push(value);
+  }
+  // A list may be one command, one word per item.
+  const lists = [...byPlace.values()].filter((list) => list.length > 1).map((list) => list.join(' '));
+  const parts = (call.shell?.parts ?? []).map(({ reduced }) => ({
+    words: reduced.split(' '),
+    piped: false,
+    writesTo: [],
+  }));
+  return [
+    ...parts.flatMap(assessCommand),
+    ...[...commands.map(({ value }) => value), ...lists].flatMap(assessCommandText),
+    ...texts
+      .filter(({ words }) => isNamed(words, codeFields))
+      .flatMap(({ value, words }) => assessCode(value, words.includes('source'))),
+  ];
+}
+
+/** Returns the findings of the tables about a command line. */
+export function assessCommandText(text: string): Finding[] {
+  if (text.length > longestCommand) return [tooLong];
+  const commands = commandWords(text);
+  const starts = commands.map(({ words, piped }) => ({ programs: [...programsIn(words).keys()], piped }));
+  const downloads = starts.some(({ programs }) => holdsWord(programs, downloaders));
+  const runsText = starts.some(({ programs }) => holdsWord(programs, interpreters) || programs.includes('eval'));
+  const runsInput = starts.some(({ programs, piped }) => piped && holdsWord(programs, interpreters));
+  const isForDatabase = starts.some(({ programs }) => holdsWord(programs, databaseClients));
+  return [
+    ...commands.flatMap(assessCommand),
+    ...assessStatements(text, isForDatabase),
+    ...(downloads && runsText ? [{ ...critical, reason: 'it runs what it downloads' }] : []),
+    ...(runsInput ? [{ severity: 'high', reason: 'it runs what another command writes' } as const] : []),
+    ...(/:\s{0,9}\(\s{0,9}\)\s{0,9}\{/.test(text) ? [{ ...critical, reason: 'it starts itself over and over' }] : []),
+  ];
+}
+
+const critical = { severity: 'critical', reversible: false } as const;
+
+function assessCommand({ words, writesTo }: CommandWords): Finding[] {
+  const findings: Finding[] = [];
+  for (const [program, index] of programsIn(words)) {
+    const rows = [
+      ...(rowsByProgram.get(program) ?? []),
+      ...rowsByPrefix.filter(([prefix]) => program.startsWith(prefix)).map(([, row]) => row),
+    ];
+    if (rows.length === 0) continue;
+    const rest = words.slice(index + 1);
+    for (const row of rows) {
+      if ((row.with ?? []).every((group) => rest.some((word) => meets(word, group.split(' '))))) {
+        findings.push(...findingsOf(row, words, rest));
+      }
+    }
+  }
+  const files = writesTo.filter((path) => !/^(\/dev\/(null|stdout|stderr|tty|fd\/\d)|\d)$/.test(path));
+  const affected = files.map((path) => `file:${path}`);
+  if (files.some((path) => /^\/dev\/(sd|hd|vd|nvme|disk|mmcblk|mapper)/.test(path)))
+    findings.push({ ...critical, reason: 'it overwrites a disk', affected });
+  return [...findings, ...files.flatMap((path) => assessPath(path, 'changing'))];
+}
+
+function findingsOf(row: CommandRow, words: readonly string[], rest: readonly string[]): Finding[] {
+  const { severity, reason, reversible, recommend, files } = row;
+  const operands = files === undefined ? [] : rest.filter((word) => !word.startsWith('-')).slice(0, mostOperands);
+  const own: Finding = {
+    severity,
+    reason,
+    affected: operands.length > 0 ? operands.map((path) => `file:${path}`) : [`command:${words.join(' ')}`],
+    reversible,
+    recommend,
+  };
+  return files === undefined ? [own] : [own, ...operands.flatMap((path) => assessPath(path, files))];
+}
+
+/** True if a word matches one of the items; see `CommandRow.with`. */
+function meets(word: string, items: readonly string[]): boolean {
+  return items.some((item) => {
+    if (/^-[A-Za-z]$/.test(item)) return /^-[A-Za-z0-9]/.test(word) && word.includes(item[1]!);
+    if (item.endsWith('*')) return word.startsWith(item.slice(0, -1));
+    return word === item || (item.startsWith('--') && word.startsWith(`${item}=`));
+  });
+}
+
+const rowsByProgram = new Map<string, CommandRow[]>();
+const rowsByPrefix: [prefix: string, row: CommandRow][] = [];
+for (const row of commandRows) {
+  for (const name of row.programs.split(' ')) {
+    if (name.endsWith('*')) rowsByPrefix.push([name.slice(0, -1), row]);
+    else rowsByProgram.set(name, [...(rowsByProgram.get(name) ?? []), row]);
+  }
+}
+
+/** Not for arguments such as `source`, which may be a place. */
+const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is not known', reversible: false };
+
+/** Code may also be shell text, or hold lines of it. What else it does is not known, so it may last. */
+function assessCode(text: string, mayBeOther: boolean): Finding[] {
+  if (text.length > longestCommand) return [tooLong];
+  const plain = text.toLowerCase();
+  const found = codeRows.filter(({ texts }) => texts.some((part) => plain.includes(part)));
+  const paths = [...text.matchAll(quotedPath)].slice(0, mostOperands).map(([, , path]) => path!);
+  const affected = paths.map((path) => `file:${path}`);
+  const use = found.some(({ files }) => files) ? 'deleting' : 'reading';
+  return [
+    ...(mayBeOther ? [] : [unknownCode]),
+    ...assessStatements(text, false),
+    ...text
+      .split('\n')
+      .filter((line) => shellLine.test(line))
+      .flatMap((line) => assessCommandText(line.replace(/^\s*[!%$]\s*/, ''))),
+    ...found.map(({ severity, reason, reversible, recommend, files }) => ({
+      severity,
+      reason,
+      reversible,
+      recommend,
+      ...(files && { affected }),
+    })),
+    ...paths.flatMap((path) => assessPath(path, use)),
+  ];
+}
+
+/** A text in quotes that begins as a path does. */
+const quotedPath = /(['"`])((?:\/|~\/|\.\.?\/|[A-Za-z]:[\\/])[^'"`\n]{0,200})\1/g;
+/** A line of words and operators of a shell, not of another language. */
+const shellLine = /^\s*(?:[!%$]\s*)?[\w./~-]+(?:\s+[^()={}:,]+)+$/;

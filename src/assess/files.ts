@@ -1,0 +1,140 @@
+/** Assesses the paths of a file tool by their text (docs/assessment.md). No disk is read. */
+import type { CallView } from './call-view.ts';
+import type { Finding } from '../core/assess/finding.ts';
+import { holdsWord, isNamed } from './name-words.ts';
+import { longestPath, readPath, type PathText } from './path-text.ts';
+import type { Severity } from '../core/base/tool-call.ts';
+
+export interface PathRow {
+  what: string;
+  test: (path: PathText) => boolean;
+  /** If the tool only reads. Absent: no finding. */
+  reading?: Severity;
+  /** If the tool may change something. */
+  changing: Severity;
+  /** If the tool deletes. Absent: as `changing`. */
+  deleting?: Severity;
+  /** A clause. */
+  reason: string;
+}
+
+const matching =
+  (pattern: RegExp) =>
+  ({ normal }: PathText): boolean =>
+    pattern.test(normal);
+
+/** Patterns match the normal form of `readPath`: `/` between parts, lower case. */
+export const pathRows: readonly PathRow[] = [
+  {
+    what: 'a whole disk, home or folder: `/`, `~`, `C:\\`, `*`, `/home/ann`',
+    test: matching(/^(\/|~|[a-z]:\/?|\.|(\/|~\/|\.\/)?\*|\/(home|users)(\/[^/]*)?|\/root)$/),
+    changing: 'medium',
+    deleting: 'critical',
+    reason: 'the path is a whole disk, home or working folder',
+  },
+  {
+    what: 'credentials: `.ssh`, `.aws`, `.env`, `.netrc`, `*.pem`, `/etc/shadow`',
+    test: matching(
+      /(^|\/)(\.(ssh|aws|gnupg|kube|azure|docker|password-store)(\/|$)|\.(env(\.[^/]*)?|netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd)$|id_(rsa|dsa|ecdsa|ed25519)$|[^/]*\.(pem|key|p12|pfx|jks|keystore|kdbx)$)|^\/etc\/(shadow|gshadow|sudoers)/,
+    ),
+    reading: 'high',
+    changing: 'high',
+    reason: 'the path holds credentials',
+  },
+  {
+    what: 'system folders: `/etc`, `/usr`, `/dev`, `/proc`, `/Library`, `C:\\Windows`',
+    test: matching(
+      /^(\/(bin|boot|dev|etc|lib|lib32|lib64|opt|proc|root|run|sbin|sys|usr|var|system|library|applications|private\/(etc|var))|[a-z]:\/(windows|program files( \(x86\))?|programdata))(\/(?!tmp(\/|$))|$)/,
+    ),
+    reading: 'low',
+    changing: 'high',
+    reason: 'the path is in a system folder',
+  },
+  {
+    what: 'dot-files of a home: `~/.bashrc`, `/home/ann/.config`',
+    test: matching(/^(~|\/(home|users)\/[^/]+|[a-z]:\/users\/[^/]+|\/root)\/\./),
+    reading: 'medium',
+    changing: 'high',
+    reason: 'the path is the configuration of a person',
+  },
+  {
+    what: 'what runs by itself: `.git/hooks`, `.github/workflows`, `.gitlab-ci.yml`, `crontab`',
+    test: matching(
+      /(^|\/)(\.git(\/|$)|\.github\/(workflows|actions)(\/|$)|\.gitlab-ci\.ya?ml$|cron(tab|\.[a-z]+)(\/|$))/,
+    ),
+    reading: 'low',
+    changing: 'high',
+    reason: 'what the path holds is run by other programs',
+  },
+  {
+    what: 'outside of the workspace: `../other`, `a/../../b`',
+    test: ({ climbs }) => climbs,
+    reading: 'medium',
+    changing: 'high',
+    reason: 'the path leaves the working folder',
+  },
+  {
+    what: 'wildcards: `*`, `?`',
+    test: matching(/[*?]/),
+    changing: 'medium',
+    deleting: 'high',
+    reason: 'the path is a pattern that can name many files',
+  },
+  {
+    what: 'control characters, and texts over 4,096 characters',
+    test: ({ normal }) => /\p{Cc}/u.test(normal) || normal.length >= longestPath,
+    reading: 'high',
+    changing: 'high',
+    reason: 'the path is no ordinary path',
+  },
+];
+
+const pathWords = new Set(
+  'path paths file files filename filenames filepath filepaths dir dirs directory directories folder folders'.split(
+    ' ',
+  ),
+);
+/** These name paths only in a tool whose name mentions files. */
+const placeWords = new Set('source src from destination dest dst to target targets'.split(' '));
+const deletingWords = new Set(
+  'delete deletes remove removes rm rmdir rmtree unlink purge wipe erase trash destroy shred'.split(' '),
+);
+const recursiveWords = new Set('recursive recursively force'.split(' '));
+
+/** The use that a call makes of the files it names. */
+export type FileUse = 'reading' | 'changing' | 'deleting';
+
+export function assessFiles({ tool, fields, readsOnly }: CallView): Finding[] {
+  const isFileTool = holdsWord(tool, pathWords);
+  const deletes = holdsWord(tool, deletingWords);
+  const use = deletes ? 'deleting' : readsOnly ? 'reading' : 'changing';
+  const paths = fields.flatMap(({ words, value }) =>
+    typeof value === 'string' && (isNamed(words, pathWords) || (isFileTool && isNamed(words, placeWords)))
+      ? [value]
+      : [],
+  );
+  const findings = paths.flatMap((path) => assessPath(path, use));
+  if (!deletes || paths.length === 0) return findings;
+  const recursive = fields.some(({ words, value }) => holdsWord(words, recursiveWords) && value !== false);
+  return [
+    ...findings,
+    {
+      severity: 'high',
+      reason: recursive ? 'it deletes folders with all they hold' : 'it deletes files',
+      affected: paths.map((path) => `file:${path}`),
+      reversible: false,
+      recommend: 'Check that there is a copy of what is deleted.',
+    },
+  ];
+}
+
+/** Returns the findings of the table about one path. */
+export function assessPath(written: string, use: FileUse): Finding[] {
+  const path = readPath(written);
+  return pathRows.flatMap((row): Finding[] => {
+    const severity = use === 'deleting' ? (row.deleting ?? row.changing) : row[use];
+    return severity !== undefined && row.test(path)
+      ? [{ severity, reason: row.reason, affected: [`file:${written}`] }]
+      : [];
+  });
+}

@@ -1,0 +1,98 @@
+/** Amounts of money in a call: how much, and whether the call moves it (docs/assessment.md). */
+import type { ArgumentField, CallView } from './call-view.ts';
+import type { Finding } from '../core/assess/finding.ts';
+import { holdsWord, readingWords } from './name-words.ts';
+import type { Severity } from '../core/base/tool-call.ts';
+
+/** The severity of an amount, from `from` on, in units such as dollars and euros. The last row that matches counts. */
+export const amountRows: readonly { from: number; severity: Severity; reason: string }[] = [
+  { from: 0, severity: 'medium', reason: 'it moves money' },
+  { from: 1_000, severity: 'high', reason: 'it moves an amount of 1,000 or more' },
+  { from: 10_000, severity: 'critical', reason: 'it moves an amount of 10,000 or more' },
+];
+
+/** Roughly how many units make one dollar: orders of magnitude, not rates. Other currencies count as 1. */
+export const currencyScale: Readonly<Record<string, number>> = {
+  JPY: 100,
+  HUF: 100,
+  INR: 10,
+  PHP: 10,
+  CLP: 100,
+  KRW: 1_000,
+  VND: 10_000,
+  IDR: 10_000,
+  XAU: 0.001,
+  ETH: 0.001,
+  BTC: 0.000_01,
+};
+
+const payingWords = new Set('pay payout wire refund withdraw purchase buy checkout remit donate disburse'.split(' '));
+/** These move money only if there is an amount: a file can be transferred, too. */
+const movingWords = new Set([...payingWords, 'transfer', 'charge', 'deposit']);
+const moneyWords = new Set(
+  'payment payments invoice invoices order orders billing trade sell bid tip payroll'.split(' '),
+);
+const amountWords = new Set('amount amounts price cost fee payment budget salary tip refund'.split(' '));
+/** These name amounts only in a tool that handles money. */
+const sumWords = new Set('total subtotal sum value'.split(' '));
+const minorWords = new Set('cents cent minor pence'.split(' '));
+const currencyWords = new Set('currency currencies'.split(' '));
+const accountWords = new Set('to recipient iban account payee beneficiary destination wallet'.split(' '));
+
+export function assessMoney({ tool, fields, readsOnly }: CallView): Finding[] {
+  const moves = holdsWord(tool, movingWords);
+  if (readsOnly && (!moves || holdsWord(tool, readingWords))) return [];
+  const isMoneyTool = moves || holdsWord(tool, moneyWords);
+  const currencies = fields.filter(({ words }) => holdsWord(words, currencyWords));
+  const amounts = fields.filter(
+    ({ words, value }) =>
+      typeof value !== 'boolean' &&
+      (holdsWord(words, amountWords) || (isMoneyTool && holdsWord(words, sumWords))) &&
+      !holdsWord(words, currencyWords),
+  );
+  if (!isMoneyTool && (currencies.length === 0 || amounts.length === 0)) return [];
+  // The most valuable of several currencies counts: a weak one must not make another's amount look small.
+  const scale = Math.min(...currencies.map(({ value }) => scaleOf(value)));
+  const affected = fields
+    .filter(({ words, value }) => typeof value === 'string' && holdsWord(words, accountWords))
+    .map(({ value }) => `account:${value}`);
+  const base = { affected, ...(moves && { reversible: false }) };
+  const unknown: Finding = { ...base, severity: 'high', reason: 'it moves an amount that cannot be read' };
+  if (amounts.length === 0) return holdsWord(tool, payingWords) ? [unknown] : [];
+  return amounts.map((field) => {
+    const amount = amountOf(field);
+    if (amount === undefined) return unknown;
+    const row = amountRows.findLast(({ from }) => amount / (Number.isFinite(scale) ? scale : 1) >= from);
+    return {
+      ...base,
+      severity: row?.severity ?? 'high',
+      reason: row?.reason ?? 'it moves money',
+      recommend: 'Compare the amount and the account with the document they come from.',
+    };
+  });
+}
+
+function scaleOf(currency: ArgumentField['value']): number {
+  const code = String(currency).trim().toUpperCase();
+  return Object.hasOwn(currencyScale, code) ? currencyScale[code]! : 1;
+}
+
+/** The size of an amount; if it can be read in two ways, the larger. Undefined if it is no amount. */
+function amountOf({ value, words }: ArgumentField): number | undefined {
+  const number = typeof value === 'number' ? value : readAmount(String(value));
+  if (number === undefined || !Number.isFinite(number)) return undefined;
+  return Math.abs(number) / (holdsWord(words, minorWords) ? 100 : 1);
+}
+
+/** Reads `1,234.50`, `1.234,50 €`, `USD 1'000` and `$-5`; `1.234` is read as 1234. */
+export function readAmount(text: string): number | undefined {
+  if (text.length > 40) return undefined;
+  const bare = text.trim().replace(/^[A-Za-z]{3}\b|\b[A-Za-z]{3}$|[$€£¥₩₹+\s'_-]/gu, '');
+  if (!/^\d[\d.,]*$/.test(bare)) return undefined;
+  const decimals = /[.,](\d+)$/.exec(bare)?.[1] ?? '';
+  const separators = bare.match(/[.,]/g)?.length ?? 0;
+  // Three digits after a separator may be thousands.
+  const isDecimal = decimals !== '' && decimals.length !== 3 && (decimals.length < 3 || separators === 1);
+  const digits = isDecimal ? bare.slice(0, -decimals.length - 1) : bare;
+  return Number(`${digits.replace(/[.,]/g, '')}${isDecimal ? `.${decimals}` : ''}`);
+}

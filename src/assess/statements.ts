@@ -1,0 +1,66 @@
+/** Assesses database statements (docs/assessment.md). */
+import type { CallView } from './call-view.ts';
+import { statementRows } from './command-rows.ts';
+import { tooLong, type Finding } from '../core/assess/finding.ts';
+import { holdsWord, isNamed } from './name-words.ts';
+
+/** A longer text is not read, and is rated `high`. In UTF-16 code units. */
+export const longestStatement = 20_000;
+
+const databaseTools = new Set(
+  'sql db database postgres postgresql mysql sqlite bigquery snowflake redis mongo'.split(' '),
+);
+const statementFields = new Set('sql statement statements'.split(' '));
+const queryFields = new Set('query queries'.split(' '));
+/** A tool with one of these words runs queries; it does not search the web. */
+const runningWords = new Set('run execute exec query'.split(' '));
+
+export function assessDatabases({ tool, fields }: CallView): Finding[] {
+  const isDatabase = holdsWord(tool, databaseTools);
+  const runsQueries = isDatabase || holdsWord(tool, runningWords);
+  return fields.flatMap(({ words, value }) =>
+    typeof value === 'string' &&
+    (isDatabase || isNamed(words, statementFields) || (runsQueries && isNamed(words, queryFields)))
+      ? assessStatements(value, true)
+      : [],
+  );
+}
+
+/**
+ * Returns the findings of the table about the statements in a text. `certain`: the text is known to be for a database.
+ */
+export function assessStatements(text: string, certain: boolean): Finding[] {
+  if (text.length > longestStatement) return [tooLong];
+  return withoutComments(text.toLowerCase())
+    .split(';')
+    .flatMap((statement) => {
+      const words = wordsOf(statement);
+      // `--` begins a comment or an option of a program. Words after it count for `first` and `next`, but not for
+      // `without`.
+      const surely = new Set(wordsOf(statement.replace(/--[^\n]*/g, ' ').replace(alwaysTrue, ' ')));
+      const followers = new Map<string, Set<string>>();
+      for (const [index, word] of words.entries()) {
+        const next = followers.get(word) ?? new Set();
+        followers.set(word, next.add(words[index + 1] ?? ''));
+      }
+      return statementRows
+        .filter(({ first, next, without }) => {
+          const after = followers.get(first);
+          if (after === undefined || (without !== undefined && surely.has(without))) return false;
+          return next === undefined ? certain : next.split(' ').some((word) => after.has(word));
+        })
+        .map(({ severity, reason, reversible }) => ({ severity, reason, reversible }));
+    });
+}
+
+/** A condition that every row meets counts as none: `where 1=1`. */
+const alwaysTrue = /\bwhere\s{1,9}\(?\s{0,9}(?:true|'?(\w{1,20})'?\s{0,9}=\s{0,9}'?\1'?)\s{0,9}\)?\s{0,9}(?:or\b.*)?$/s;
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+function withoutComments(text: string): string {
+  const [before = '', ...commented] = text.split('/*');
+  return [before, ...commented.map((part) => part.slice(part.includes('*/') ? part.indexOf('*/') + 2 : 0))].join(' ');
+}

@@ -1,0 +1,225 @@
+/** Checks an export line by line, without a server: pure, and with a memory that the runs that are still open fill. */
+import type { JournalHead } from '../core/ledger/journal-entry.ts';
+import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
+import type { AuditVerdict, RunToRule, VerifierOptions } from './audit-verdict.ts';
+import { ChainCheck } from './check-chain.ts';
+import { RunCheck, type RunFinding } from './check-run.ts';
+import type { AuditFinding, FindingKind } from './finding.ts';
+import { readLine } from './read-line.ts';
+/** What comes first of several findings at one line: what explains the others. */
+const ranks: readonly FindingKind[] = [
+  'unreadable',
+  'foreign',
+  'edited',
+  'signature',
+  'reordered',
+  'repeated',
+  'deleted',
+];
+
+const mostFindings = 100;
+
+export class AuditVerifier {
+  readonly #options: VerifierOptions;
+  readonly #findings: AuditFinding[] = [];
+  readonly #notes: string[] = [];
+  /** The runs whose head has not come yet. */
+  readonly #runs = new Map<number, RunCheck>();
+  readonly #closed = new Set<number>();
+  /** The runs of the export, by `runKey`. */
+  readonly #seen = new Set<string>();
+  readonly #heads = new Map<string, JournalHead>();
+  readonly #ruled = new Map<number, RunToRule>();
+  #chain: ChainCheck | undefined;
+  #export: ExportLine | undefined;
+  #lines = 0;
+  #runCount = 0;
+  #entries = 0;
+  readonly #rulings: AuditVerdict['rulings'] = { agreed: 0, notMade: {} };
+  #ended = false;
+  #last = 'no line';
+  #brokenAt: { workflowId?: string; seq?: number } = {};
+
+  constructor(options: VerifierOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the next line of the file, or why it cannot be read. */
+  take(read: { text: string } | { problem: string }): void {
+    const number = ++this.#lines;
+    if (this.#ended)
+      return this.#find(number, { kind: 'foreign', message: 'there is a line after the end of the export' });
+    const found = 'problem' in read ? read : readLine(read.text);
+    if ('problem' in found) {
+      return this.#find(number, { kind: 'unreadable', message: `the line cannot be read: ${found.problem}` });
+    }
+    const { line } = found;
+    if (number === 1) this.#begin(line);
+    const workflowId = 'run' in line ? this.#runs.get(line.run)?.run.workflowId : undefined;
+    const wrong = this.#dispatch(line);
+    if (wrong !== undefined) this.#find(number, wrong, workflowId);
+    const wasWhole = this.#chain?.broken === undefined;
+    this.#chain?.take(number, line);
+    if (wasWhole && this.#chain?.broken !== undefined) this.#brokenAt = placeOf(line);
+    this.#last = describe(line);
+  }
+
+  /** Call it after the last line. */
+  end(): AuditVerdict {
+    if (!this.#ended) {
+      const message = `the file ends after ${this.#last}: the rest of the export was cut off`;
+      this.#find(this.#lines + 1, { kind: 'cut off', message });
+    }
+    for (const key of this.#options.since?.keys() ?? []) {
+      if (!this.#seen.has(key)) this.#notes.push(`run '${workflowIdIn(key)}' of the older export is not in this one`);
+    }
+    const { broken } = this.#chain ?? {};
+    if (broken !== undefined) this.#findings.push({ ...broken, ...this.#brokenAt });
+    const findings = orderFindings(this.#findings);
+    const signedBy = this.#publicKey;
+    return {
+      ok: findings.length === 0,
+      findings: findings.slice(0, mostFindings),
+      notes: this.#notes,
+      lines: this.#lines,
+      runs: this.#runCount,
+      entries: this.#entries,
+      rulings: this.#rulings,
+      ...(signedBy !== undefined && { signedBy }),
+      heads: this.#heads,
+    };
+  }
+
+  #begin(line: SealedLine): void {
+    if (line.line !== 'export') {
+      this.#find(1, { kind: 'deleted', message: 'the first line of the export is missing' });
+    } else if (line.format !== auditFormat) {
+      this.#find(1, {
+        kind: 'unreadable',
+        message: `the export has another format than ${auditFormat}, which this verifier knows`,
+      });
+    } else {
+      this.#export = line;
+    }
+    const { publicKey } = this.#options;
+    const named = this.#export?.publicKey;
+    if (publicKey !== undefined && named !== undefined && named !== publicKey) {
+      this.#find(1, { kind: 'signature', message: `the export is signed with the key ${named}` });
+    } else if (publicKey !== undefined && named === undefined) {
+      this.#find(1, { kind: 'signature', message: 'the export is not signed' });
+    }
+    this.#chain = new ChainCheck({ publicKey: this.#publicKey, isSigned: this.#options.isSigned });
+  }
+
+  get #publicKey(): string | undefined {
+    return this.#options.publicKey ?? this.#export?.publicKey;
+  }
+
+  #dispatch(line: SealedLine): RunFinding | undefined {
+    if (line.line === 'export') {
+      return this.#lines === 1 ? undefined : { kind: 'foreign', message: 'another export begins here' };
+    }
+    if (line.line === 'end') return this.#close(line);
+    if (line.line === 'run') return this.#open(line);
+    if (this.#closed.has(line.run)) return { kind: 'foreign', message: 'the line comes after the head of its run' };
+    const check = this.#runs.get(line.run);
+    if (check === undefined)
+      return { kind: 'deleted', message: `the line of run ${line.run} is missing before this one` };
+    switch (line.line) {
+      case 'gap':
+        return check.gap(line);
+      case 'entry':
+        this.#entries += 1;
+        this.#ruled.get(line.run)?.entries.push(line);
+        return check.entry(line);
+      case 'head':
+        return this.#finish(line.run, check, check.close(line));
+      case 'evidence':
+        this.#ruled.get(line.run)?.evidence.push(line);
+        return undefined;
+      case 'activity':
+        return undefined;
+    }
+  }
+
+  #open(run: RunLine): RunFinding | undefined {
+    if (this.#runs.has(run.run) || this.#closed.has(run.run))
+      return { kind: 'repeated', message: `run ${run.run} begins a second time` };
+    this.#runCount += 1;
+    this.#seen.add(runKey(run));
+    const check = new RunCheck(this.#export?.namespace ?? '', run, this.#options.since?.get(runKey(run)));
+    this.#runs.set(run.run, check);
+    if (this.#options.ruleAgain !== undefined) this.#ruled.set(run.run, { run, entries: [], evidence: [] });
+    return undefined;
+  }
+
+  #finish(number: number, check: RunCheck, wrong: RunFinding | undefined): RunFinding | undefined {
+    const { run, head, notes } = check;
+    if (head !== undefined && wrong === undefined) this.#heads.set(runKey(run), head);
+    const ruled = this.#ruled.get(number);
+    const answer = ruled && this.#options.ruleAgain?.(ruled);
+    for (const { seq, message } of answer?.findings ?? []) {
+      this.#find(this.#lines, { kind: 'ruling', message, seq }, run.workflowId);
+    }
+    this.#rulings.agreed += answer?.agreed ?? 0;
+    const { notMade } = this.#rulings;
+    for (const why of answer?.notMade ?? []) notMade[why] = (notMade[why] ?? 0) + 1;
+    for (const note of notes) this.#notes.push(`run '${run.workflowId}': ${note}`);
+    this.#ruled.delete(number);
+    this.#runs.delete(number);
+    this.#closed.add(number);
+    return wrong;
+  }
+
+  #close({ runs, entries }: EndLine): RunFinding | undefined {
+    this.#ended = true;
+    const [open] = this.#runs.values();
+    if (open !== undefined) return { kind: 'deleted', message: `the head of run '${open.run.workflowId}' is missing` };
+    if (runs === this.#runCount && entries === this.#entries) return undefined;
+    const message = `the export has ${runs} runs and ${entries} entries, and ${this.#runCount} and ${this.#entries} are here`;
+    return { kind: 'deleted', message };
+  }
+
+  #find(line: number, { kind, message, seq }: RunFinding, workflowId?: string): void {
+    this.#findings.push({ line, kind, message, ...(workflowId !== undefined && { workflowId }), ...(seq && { seq }) });
+  }
+}
+
+function placeOf(line: SealedLine): { workflowId?: string; seq?: number } {
+  return line.line === 'entry' ? { workflowId: line.workflowId, seq: line.entry.seq } : {};
+}
+
+function describe(line: SealedLine): string {
+  const { size } = line.proof;
+  return line.line === 'entry' ? `line ${size}, entry ${line.entry.seq} of run '${line.workflowId}'` : `line ${size}`;
+}
+
+/**
+ * Findings as people read them: by line, and at one line what explains the others first. An entry that is missing in its
+ * place and comes later was moved.
+ */
+function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
+  const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
+  return found
+    .map((each) => (isMoved(each, found) ? { ...each, kind: 'reordered' as const } : each))
+    .sort((one, other) => one.line - other.line || rank(one) - rank(other));
+}
+
+function isMoved({ kind, line, workflowId, seq }: AuditFinding, found: readonly AuditFinding[]): boolean {
+  const isSame = (other: AuditFinding): boolean => other.workflowId === workflowId && other.seq === seq;
+  return (
+    kind === 'deleted' &&
+    seq !== undefined &&
+    found.some((each) => each.kind === 'repeated' && each.line > line && isSame(each))
+  );
+}
+
+/** Names a run in all exports. */
+function runKey({ workflowId, firstRunId }: Pick<RunLine, 'workflowId' | 'firstRunId'>): string {
+  return `${firstRunId} ${workflowId}`;
+}
+
+/** The workflow id in a `runKey`. */
+function workflowIdIn(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
+}

@@ -1,0 +1,151 @@
+import type { JournalHead } from '../core/ledger/journal-entry.ts';
+import type { EntryLine, GapLine, HeadLine, RunLine } from './audit-line.ts';
+import { runTag } from '../core/ledger/commit-entry.ts';
+import { leafOfLine } from './entry-line.ts';
+import type { FindingKind } from './finding.ts';
+import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
+
+/** A finding of one run; the verifier adds the line. */
+export interface RunFinding {
+  kind: FindingKind;
+  message: string;
+  seq?: number;
+}
+
+/** Runs whose last entries may be in no payload: nobody asked them to write those. */
+const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
+
+/** Checks the entries of one run: their order, and the heads to which the run has committed itself. */
+export class RunCheck {
+  readonly run: RunLine;
+  readonly #tag: string;
+  readonly #older: JournalHead | undefined;
+  #tree: TreeState;
+  /** The roots over the first entries, by their number. */
+  #roots: string[] = [];
+  #lastSeq = 0;
+  /** False once an entry is missing that the tree needs. */
+  #isWhole = true;
+  readonly notes: string[] = [];
+
+  /** `older`: the head of this run in an older export. */
+  constructor(namespace: string, run: RunLine, older: JournalHead | undefined) {
+    this.run = run;
+    this.#older = older;
+    this.#tag = runTag({ ...run, namespace });
+    this.#tree = emptyTree;
+  }
+
+  /** The head over the entries that were read; undefined if the run wrote no tree or entries are missing. */
+  get head(): JournalHead | undefined {
+    return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
+  }
+
+  gap({ first, last, why }: GapLine): RunFinding | undefined {
+    const wrong = this.#outOfOrder(first);
+    if (wrong !== undefined || last < first)
+      return wrong ?? { kind: 'unreadable', message: 'the gap ends before it begins' };
+    const { before } = this.run;
+    this.#lastSeq = last;
+    const known = this.#older?.size ?? 0;
+    if (why === 'missing' && first <= known) {
+      this.#isWhole = false;
+      const message = `entries ${first} to ${Math.min(last, known)} are missing, and the older export has them`;
+      return { kind: 'deleted', message, seq: first };
+    }
+    if (why === 'retention' && before?.size === last && first === 1) {
+      this.#tree = before;
+      this.#roots[last] = rootOf(before);
+      this.notes.push(`entries ${first} to ${last} are gone with executions that retention has removed`);
+    } else {
+      this.#isWhole = false;
+      this.notes.push(`entries ${first} to ${last} are in no payload of the history; the run's head cannot be checked`);
+    }
+    return undefined;
+  }
+
+  entry(line: EntryLine): RunFinding | undefined {
+    const { entry, workflowId } = line;
+    const { seq } = entry;
+    if (workflowId !== this.run.workflowId) {
+      const message = `entry ${seq} is of workflow '${workflowId}', and this run is '${this.run.workflowId}'`;
+      return { kind: 'foreign', message, seq };
+    }
+    const wrong = this.#outOfOrder(seq);
+    if (wrong !== undefined && wrong.kind !== 'deleted') return wrong;
+    if (wrong !== undefined) this.#isWhole = false;
+    this.#lastSeq = seq;
+    return wrong ?? this.#commit(line) ?? this.#differsFromOlder(seq);
+  }
+
+  close(line: HeadLine): RunFinding | undefined {
+    const { size, root, recorded, status } = line;
+    if (size !== this.#lastSeq) {
+      const message = `the head is over ${size} entries, and ${this.#lastSeq} are here`;
+      return { kind: size > this.#lastSeq ? 'deleted' : 'repeated', message, seq: Math.min(size, this.#lastSeq) + 1 };
+    }
+    if (this.#older !== undefined && this.#older.size > size) {
+      const message = `the older export has ${this.#older.size} entries of this run, and this one ${size}`;
+      return { kind: 'deleted', message, seq: size + 1 };
+    }
+    if (!this.run.committed && recorded !== undefined) {
+      return { kind: 'head', message: 'the run wrote a head, and its line says that it wrote none' };
+    }
+    if (!this.run.committed && this.#older !== undefined) {
+      return { kind: 'head', message: 'the older export has a head of this run, and this one says that it has none' };
+    }
+    if (!this.run.committed || !this.#isWhole) return undefined;
+    const isHead = root === rootOf(this.#tree);
+    const wrong = isHead ? undefined : ({ kind: 'head', message: 'the entries do not lead to this head' } as const);
+    return this.#differsFromRecorded(recorded, status) ?? wrong;
+  }
+
+  #differsFromRecorded(recorded: HeadLine['recorded'], status: string): RunFinding | undefined {
+    const last = this.#lastSeq;
+    const covered = recorded?.size ?? 0;
+    if (covered > last) {
+      const message = `the run committed itself to ${covered} entries, and ${last} are here`;
+      if (cutOff.includes(status)) this.notes.push(message);
+      else return { kind: 'deleted', message, seq: last + 1 };
+    } else if (recorded !== undefined && this.#roots[covered] !== undefined && this.#roots[covered] !== recorded.root) {
+      const message = `entries 1 to ${covered} are not those to which the run committed itself in event ${recorded.eventId}`;
+      return { kind: 'head', message, seq: 1 };
+    } else if (covered < last && status !== 'RUNNING') {
+      this.notes.push(`entries ${covered + 1} to ${last} are under no head that the run wrote`);
+    }
+    return undefined;
+  }
+
+  #outOfOrder(seq: number): RunFinding | undefined {
+    const expected = this.#lastSeq + 1;
+    if (seq === expected) return undefined;
+    if (seq < expected) {
+      return { kind: 'repeated', message: `entry ${seq} is here after entry ${this.#lastSeq}`, seq };
+    }
+    const what = seq === expected + 1 ? `entry ${expected} is` : `entries ${expected} to ${seq - 1} are`;
+    return { kind: 'deleted', message: `${what} missing before entry ${seq}`, seq: expected };
+  }
+
+  #commit(line: EntryLine): RunFinding | undefined {
+    const { seq } = line.entry;
+    if (!this.run.committed && line.salts !== undefined) {
+      return { kind: 'edited', message: `entry ${seq} has salts, and its run says that it has none`, seq };
+    }
+    if (!this.run.committed || !this.#isWhole) return undefined;
+    const found = leafOfLine(this.#tag, line);
+    if ('problem' in found) {
+      this.#isWhole = false;
+      return { kind: 'edited', message: `entry ${seq} is not as it was written: ${found.problem}`, seq };
+    }
+    this.#tree = withLeaf(this.#tree, found.leaf);
+    this.#roots[seq] = rootOf(this.#tree);
+    return undefined;
+  }
+
+  #differsFromOlder(seq: number): RunFinding | undefined {
+    const older = this.#older;
+    if (older?.size !== seq || !this.#isWhole || !this.run.committed || this.#roots[seq] === older.root)
+      return undefined;
+    return { kind: 'head', message: `entries 1 to ${seq} are not those of the older export`, seq: 1 };
+  }
+}

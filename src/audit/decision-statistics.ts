@@ -1,0 +1,123 @@
+/** How rules ask and how reviewers answer, counted from the journals of runs. docs/statistics.md explains each figure. */
+import { shortened } from '../core/base/shortened.ts';
+import { projectJournal } from '../events/journal.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { type Answer, answersOf, isByPeople, timeOf } from './answers-of.ts';
+import {
+  type Deciding,
+  type ReviewerStatistics,
+  type RuleStatistics,
+  type Tally,
+  longestName,
+  noCounts,
+  placeOf,
+  reviewerRow,
+  ruleRow,
+} from './statistics-rows.ts';
+import { viewedProblem } from '../core/messages/viewed.ts';
+
+const texts = ['callId', 'requestId', 'toolName', 'agent', 'outcome', 'layer', 'reviewerId', 'identity'] as const;
+
+/** The journal of one run, and what its rules belong to. */
+export interface CountedRun {
+  entries: readonly JournalEntry[];
+  /** The digest of the operator's policy that the run recorded. Absent: it has none. */
+  policy?: string;
+  /** The agent with which the run was started. */
+  agent?: string;
+  /** True: the run was terminated or timed out, and could not write how its open requests end. */
+  ended?: boolean;
+}
+
+/** The result of `decisionStatistics`. */
+export interface DecisionStatistics {
+  /** The rules that asked most come first. At most 500. */
+  rules: RuleStatistics[];
+  /** The reviewers with most answers come first. At most 200. */
+  reviewers: ReviewerStatistics[];
+  /** Rules and reviewers that did not fit. */
+  left: { rules: number; reviewers: number };
+}
+
+const mostRules = 500;
+const mostReviewers = 200;
+
+/**
+ * Counts the calls ruled on and the requests opened at `sinceMs` or later. Anybody who runs a workflow can write anything
+ * into its history: entries that no gate writes are skipped, and names are cut.
+ */
+export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
+  const tallies = new Map<string, Tally>();
+  const reviewers = new Map<string | null, Answer[]>();
+  const tallyOf = (run: CountedRun, deciding: Deciding): Tally => {
+    const place = placeOf(run, deciding);
+    const key = JSON.stringify(place);
+    const known = tallies.get(key) ?? { place, counts: noCounts(), times: [] };
+    tallies.set(key, known);
+    return known;
+  };
+  for (const run of runs) {
+    const asking = new Map<string | undefined, Deciding>();
+    const entries = run.entries.filter(isWellFormedEntry);
+    for (const entry of entries) {
+      const { kind, requestId, rule } = entry;
+      if (kind === 'opened') asking.set(requestId, entry);
+      // The entry of another rule does not say its layer.
+      else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
+      else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
+    }
+    for (const request of projectJournal(entries, run.ended).requests) {
+      const openedMs = timeOf(request.openedAt);
+      if (!(openedMs >= sinceMs)) continue;
+      const { counts, times } = tallyOf(run, asking.get(request.requestId) ?? {});
+      const { outcome = 'open', settledAt } = request;
+      counts.asked += 1;
+      counts[isSettled(outcome) ? outcome : 'open'] += 1;
+      if (isByPeople(outcome)) times.push(Math.max(0, timeOf(settledAt ?? '') - openedMs));
+      for (const answer of answersOf(request)) {
+        const id = answer.reviewerId === null ? null : shortened(answer.reviewerId, longestName);
+        const known = reviewers.get(id);
+        if (known === undefined) reviewers.set(id, [answer]);
+        else known.push(answer);
+      }
+    }
+  }
+  const rules = [...tallies.values()]
+    .map(ruleRow)
+    .sort((one, other) => other.asked - one.asked || uses(other) - uses(one));
+  const people = [...reviewers].map(reviewerRow).sort((one, other) => other.answers - one.answers);
+  return {
+    rules: rules.slice(0, mostRules),
+    reviewers: people.slice(0, mostReviewers),
+    left: { rules: Math.max(0, rules.length - mostRules), reviewers: Math.max(0, people.length - mostReviewers) },
+  };
+}
+
+const settledStates = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'] as const;
+
+function isSettled(outcome: string): outcome is (typeof settledStates)[number] {
+  return settledStates.some((each) => each === outcome);
+}
+
+function countOf({ outcome }: JournalEntry): 'allowed' | 'deniedByPolicy' | 'answeredBefore' {
+  if (outcome === 'allowed') return 'allowed';
+  return outcome === 'denied_by_policy' ? 'deniedByPolicy' : 'answeredBefore';
+}
+
+function uses({ allowed, deniedByPolicy, answeredBefore }: RuleStatistics): number {
+  return allowed + deniedByPolicy + answeredBefore;
+}
+
+/** True if the members of an entry have the types that the gate gives them. */
+function isWellFormedEntry(entry: JournalEntry): boolean {
+  const { seq, kind, at, rule, viewed } = entry;
+  return (
+    Number.isSafeInteger(seq) &&
+    typeof kind === 'string' &&
+    typeof at === 'string' &&
+    !Number.isNaN(timeOf(at)) &&
+    (rule === undefined || rule === null || typeof rule === 'string') &&
+    texts.every((name) => entry[name] === undefined || typeof entry[name] === 'string') &&
+    (viewed === undefined || viewedProblem(viewed) === undefined)
+  );
+}

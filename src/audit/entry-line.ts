@@ -1,0 +1,81 @@
+import type { Json } from '../core/base/tool-call.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { EntryContext, EntryLine } from './audit-line.ts';
+import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from '../core/ledger/commit-entry.ts';
+
+/** What an export may withhold beside salted members of entries. */
+export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
+
+/** Withheld by `--redact`: what people wrote, who they are, and what could be guessed from a hash. */
+export const redacted: readonly string[] = [
+  'reason',
+  'reviewerId',
+  'voters',
+  'to',
+  'scope',
+  'digest',
+  'decisionId',
+  'viewed',
+  ...otherWithholdable,
+];
+
+export interface EntryToWrite {
+  run: number;
+  workflowId: string;
+  entry: JournalEntry;
+  context: EntryContext;
+  /** Absent in runs of older versions. */
+  saltOf?: ReturnType<typeof saltsOf>;
+  withheld: ReadonlySet<string>;
+}
+
+/** The line of an entry: what it shows, the salts of that, and the hashes of what it withholds. */
+export function entryLine({ run, workflowId, entry, context, saltOf, withheld }: EntryToWrite): EntryLine {
+  const shown: Record<string, Json> = {};
+  const salts: Record<string, string> = {};
+  const hashes: Record<string, string> = {};
+  for (const [name, value] of Object.entries(entry) as [string, Json][]) {
+    const isPlain = plainMembers.includes(name);
+    const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
+    const isWithheld = !isPlain && withheld.has(name);
+    if (!isWithheld) shown[name] = committable(value);
+    if (salt === undefined) continue;
+    if (isWithheld) hashes[name] = saltedHash(salt, value);
+    else salts[name] = salt;
+  }
+  return {
+    line: 'entry',
+    run,
+    workflowId,
+    entry: shown as EntryLine['entry'],
+    ...(saltOf !== undefined && { salts }),
+    ...(Object.keys(hashes).length > 0 && { withheld: hashes }),
+    context: shownContext(context, withheld),
+  };
+}
+
+function shownContext({ message, ...context }: EntryContext, withheld: ReadonlySet<string>): EntryContext {
+  if (message === undefined) return context;
+  const { sender, ...place } = message;
+  return { ...context, message: withheld.has('sender') || sender === undefined ? place : { ...place, sender } };
+}
+
+/** The leaf of an entry by its line, or why the line has none. */
+export function leafOfLine(
+  tag: string,
+  { entry, salts = {}, withheld = {} }: Pick<EntryLine, 'entry' | 'salts' | 'withheld'>,
+): { leaf: string } | { problem: string } {
+  const plain: Record<string, Json> = {};
+  const salted: Record<string, string> = { ...withheld };
+  for (const [name, value] of Object.entries(entry)) {
+    if (plainMembers.includes(name)) plain[name] = value;
+    else if (Object.hasOwn(withheld, name)) return { problem: `'${name}' is both shown and withheld` };
+    else if (!Object.hasOwn(salts, name)) return { problem: `'${name}' has no salt` };
+    else salted[name] = saltedHash(salts[name]!, value);
+  }
+  const stray = Object.keys(salts).find((name) => !Object.hasOwn(entry, name));
+  if (stray !== undefined) return { problem: `the salt of '${stray}' belongs to no member` };
+  const hidden = Object.keys(withheld).find((name) => plainMembers.includes(name));
+  if (hidden !== undefined) return { problem: `'${hidden}' cannot be withheld` };
+  return { leaf: leafOf(tag, plain, salted) };
+}

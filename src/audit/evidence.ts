@@ -1,0 +1,102 @@
+/**
+ * What somebody without a server needs to rule again on the calls of a run: policies, calls and contexts, each once under
+ * the digest of its canonical JSON, and for each ruling in the journal the digests of what it was about. Everything else
+ * that a ruling depends on follows from the journal's earlier entries (standing.ts).
+ */
+import type { Assessment } from '../core/assess/assessment.ts';
+import type { JsonObject, Risk } from '../core/base/tool-call.ts';
+import type { AskTerms } from '../core/policy/ask-terms.ts';
+import type { Identity } from '../core/people/entitlement.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
+import type { ShellSplit } from '../core/shell/parts.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
+
+/** A call as the gate ruled on it. */
+export interface EvidenceCall {
+  tool: string;
+  /** Absent if no history keeps them, as for a guarded activity that did not run. */
+  args?: JsonObject;
+  risk: Risk;
+  /** The digest of the tool's definition. */
+  definition: string;
+  /** The argument that is the tool's subject. */
+  subject?: string;
+  /** The split of a shell subject. */
+  shell?: ShellSplit;
+  /** For a shell subject: the other arguments that are harmless beside any command. */
+  beside?: readonly string[];
+  /** The result of the assessors, the worker's own among them, as they gave it when the arguments were parsed. */
+  assessed?: Assessment;
+}
+
+/** A journal entry, as an export gives it. */
+export type AuditedEntry = JournalEntry & {
+  /** The members that a redacted export leaves out. */
+  withheld?: readonly string[];
+};
+
+/** The policies that were in force, by their digests. */
+export interface EvidencePolicies {
+  ceiling?: string;
+  parents?: string[];
+  run?: string;
+}
+
+/** One ruling of the gate: the journal entry that records it, and what it was about, by digest. */
+export interface Evidence {
+  seq: number;
+  policies: EvidencePolicies;
+  call: string;
+  context: string;
+  /** The agent in charge. */
+  agent: string;
+}
+
+/** A request that waits, as far as later rulings depend on it. */
+export interface StandingRequest {
+  requestId: string;
+  callId: string;
+  /** The digest of what would run. */
+  digest: string;
+  /** The digest of its call in `calls`, and the terms on which it is asked about; absent if they are not known. */
+  call?: string;
+  terms?: AskTerms;
+  definition?: string;
+  delegations: { from: string; to: string }[];
+  votes: { reviewerId?: string; identity: Identity; approved: boolean }[];
+  requestedAt: string;
+  callerUserId: string | null;
+  /** The number that it adds to the count of irreversible calls. */
+  irreversible: number;
+  /** It asks about arguments that a reviewer edited. */
+  isEdit?: true;
+}
+
+/** What the calls and decisions before a ruling left behind: the parts of the ledger that rulings read. */
+export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'denied' | 'grants'> {
+  /** The last journal entry that it includes. */
+  seq: number;
+  open: StandingRequest[];
+  /** Settled requests whose irreversible call runs: they may be asked about again after a change of their tool. */
+  running: { requestId: string; callId: string }[];
+  /** Grants whose entries do not say everything: their scope is hidden, or an older version wrote them. */
+  vague: string[];
+  /** The request that was settled last, for the grant that its votes made. */
+  settled?: StandingRequest;
+}
+
+/** The evidence of one run. `evidenceOf` (client) makes it from histories. */
+export interface RunEvidence {
+  version: 1;
+  policies: Record<string, Policy>;
+  calls: Record<string, EvidenceCall>;
+  contexts: Record<string, EvidenceContext>;
+  /** In the order of the journal. */
+  rulings: Evidence[];
+  /** Rulings that cannot be made again, and the one sentence that says why. */
+  missing: { seq: number; why: string }[];
+  /** For a run whose first executions are gone: what they left behind. */
+  start?: Standing;
+}

@@ -1,0 +1,109 @@
+/** Rules again on one recorded call, by the recorded policies, and says what the journal should have recorded. */
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { answerBefore } from '../core/ledger/admission.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { grantOver } from '../core/ledger/make-grant.ts';
+import { ruleCase, type Case, type RunRules } from '../core/ledger/rule-case.ts';
+import { reviewersOf, whyAsked } from '../core/ledger/why-asked.ts';
+import { instantMs } from '../core/messages/control.ts';
+import { sameDemands } from '../core/policy/ask-terms.ts';
+import type { EvidenceCall, Standing } from './evidence.ts';
+import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
+import { isCountedBefore, isEdited, openRequestOf } from './standing.ts';
+
+/** One recorded ruling, and everything that it depends on. */
+export interface RecordedRuling {
+  entry: JournalEntry;
+  call: EvidenceCall & { args: JsonObject };
+  rules: RunRules;
+  agent: string;
+  context: EvidenceContext;
+  /** What the run's earlier calls and decisions left behind. */
+  standing: Standing;
+  /** For a request about edited arguments: when they were ruled on, and the request that they were a reply to. */
+  edit?: { atMs: number; requestId: string };
+}
+
+/** The members of a journal entry that follow from a ruling. `answer`: what became of the call. */
+export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason' | 'grantId' | 'to'> & {
+  answer: string;
+};
+
+/** Rules again. Throws only for an engine version that this version of the package does not have. */
+export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
+  const { entry, call, rules, agent, context, standing, edit } = recorded;
+  const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
+  const digest = entry.digest ?? openRequestOf(standing, entry)?.digest ?? '';
+  const { caller, metadata } = context;
+  const answer = ruleCase(rules, { ...call, digest }, { agent, caller, metadata }, standing, atMs);
+  return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
+}
+
+/** What the entry itself says. */
+export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
+  const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
+  if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
+  if (kind === 'reruled') return { answer: 'asked', rule, reason, to };
+  if (kind === 'ruling') return { answer: outcome, rule, layer, severity, reason, grantId };
+  if (isEdited(standing, entry)) return { answer: 'runs as edited' };
+  const answer = runs === true ? 'allowed' : 'denied';
+  return by === 'grant' ? { answer, grantId: byId ?? undefined, reason } : { answer, rule: byId, reason };
+}
+
+function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
+  const { entry, standing } = recorded;
+  if (entry.kind === 'reruled') return reruled(recorded, answer, atMs);
+  if (entry.kind === 'ruling' || entry.kind === 'opened') return admitted(recorded, answer, digest, atMs);
+  return isEdited(standing, entry) ? edited(recorded, answer, digest, atMs) : superseded(recorded, answer, atMs);
+}
+
+/** As the gate admits a call (workflows/gate/admit-call.ts), or a reviewer's edit (workflows/messages/check-edit.ts). */
+function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
+  const { entry, call, standing, edit } = recorded;
+  const { action, rule, layer, severity, reason } = ruling;
+  const facts = { rule, layer, severity, reason };
+  if (action === 'deny') return { answer: 'denied_by_policy', ...facts };
+  const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
+  const reversible =
+    assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
+  const { tool, args } = call;
+  const asked = edit === undefined ? { action } : { action: 'allow' as const };
+  const early = answerBefore(standing, asked, { tool, args, digest, reversible, atMs }, limits);
+  if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
+  return { answer: action === 'allow' ? 'allowed' : 'asked', ...facts };
+}
+
+function edited(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
+  const { entry, standing } = recorded;
+  const request = openRequestOf(standing, entry);
+  const edit = { atMs, requestId: entry.requestId ?? '' };
+  const verdict = admitted({ ...recorded, edit }, answer, digest, atMs);
+  const isSame = request?.terms === undefined || sameDemands(answer.terms, request.terms);
+  const runs = verdict.answer === 'allowed' || (verdict.answer === 'asked' && isSame);
+  return runs ? { answer: 'runs as edited' } : verdict;
+}
+
+function reruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
+  const { action, rule, reason } = ruling;
+  if (action !== 'ask') return { answer: action === 'allow' ? 'allowed' : 'denied', rule, reason };
+  const openedMs = instantMs(openRequestOf(standing, entry)?.requestedAt) ?? NaN;
+  return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
+}
+
+/** An open request that a change of the policies or a new grant settled. */
+function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }: Case, atMs: number): Verdict {
+  const request = openRequestOf(standing, entry);
+  if (entry.by === 'grant' && request?.terms !== undefined) {
+    const { requestedAt, callerUserId, delegations, terms, digest } = request;
+    const asked = { toolName: call.tool, arguments: call.args, digest, requestedAt, callerUserId };
+    const record = { request: asked, terms, delegations, ruled: call };
+    const grant = grantOver(standing, record, rules.directories, atMs);
+    if (grant?.grantId === entry.byId) {
+      return { answer: grant!.approved ? 'allowed' : 'denied', grantId: grant!.grantId, reason: grant!.reason };
+    }
+  }
+  const { action, layer, rule, reason } = ruling;
+  if (action === 'ask') return { answer: 'asked', rule, reason };
+  const answer = action === 'allow' ? 'allowed' : 'denied';
+  return layer === 'grant' ? { answer, grantId: rule ?? undefined, reason } : { answer, rule, reason };
+}

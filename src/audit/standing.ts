@@ -1,0 +1,186 @@
+/**
+ * What a run's calls and decisions left behind, entry by entry: counts, denials, grants and open requests. It repeats
+ * what the ledger did, from the journal alone, so that nobody has to be believed about them.
+ */
+import { instantMs } from '../core/messages/control.ts';
+import { hiddenText } from '../core/ledger/hidden-arguments.ts';
+import { counted, emptyLedger, irreversibleCount, withDenial } from '../core/ledger/ledger-state.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { useGrant } from '../core/ledger/make-grant.ts';
+import type { Case } from '../core/ledger/rule-case.ts';
+import type { Grant } from '../core/policy/grants.ts';
+import type { Standing, StandingRequest } from './evidence.ts';
+
+/** A ruling that was made again, for the entry that records it. */
+export interface Ruled {
+  /** The digest of the call in the evidence. */
+  call: string;
+  definition: string;
+  answer: Case;
+  callerUserId: string | null;
+}
+
+/** As many as the ledger keeps settled requests. */
+const runningKept = 50;
+
+export function emptyStanding(engine: number): Standing {
+  const { counts, denied, grants } = emptyLedger(engine);
+  return { seq: 0, engine, counts, denied, grants, open: [], running: [], vague: [] };
+}
+
+/**
+ * The standing after one more entry. `ruled`: the ruling that the entry records, if it is known; without it, the call
+ * counts as one that can be undone.
+ */
+export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Ruled): Standing {
+  const standing = { ...before, seq: entry.seq, engine: entry.engine };
+  const { kind, requestId } = entry;
+  if (kind === 'ruling') return afterRuling(standing, entry, ruled);
+  if (kind === 'opened') return afterOpened(standing, entry, ruled);
+  if (kind === 'reruled') return afterReruled(standing, entry, ruled);
+  if (kind === 'settled') return afterSettled(standing, entry, ruled);
+  if (kind === 'grant') return afterGrant(standing, entry);
+  if (kind === 'revoked') {
+    return { ...standing, grants: standing.grants.filter(({ grantId }) => grantId !== entry.grantId) };
+  }
+  if (kind === 'vote') {
+    const { reviewerId, identity = 'anonymous', approved = false } = entry;
+    const isOthers = (vote: { reviewerId?: string }): boolean => vote.reviewerId !== reviewerId;
+    return withRequest(standing, requestId, (request) => ({
+      votes: [...request.votes.filter(isOthers), { reviewerId, identity, approved }],
+    }));
+  }
+  if (kind !== 'delegated') return standing;
+  const delegation = { from: entry.reviewerId ?? '', to: entry.to?.[0] ?? '' };
+  return withRequest(standing, requestId, ({ delegations }) => ({ delegations: [...delegations, delegation] }));
+}
+
+/** The open request that an entry is about. */
+export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): StandingRequest | undefined {
+  return open.find((each) => each.requestId === requestId);
+}
+
+/** True if an irreversible call is counted already: it replaces one whose tool has changed since it was approved. */
+export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
+  const [turn, index, again = '1'] = callId.split('.');
+  const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
+  return running.some((each) => each.callId === earlier);
+}
+
+/** True for a request that was approved with other arguments than those that were asked about. */
+export function isEdited(standing: Standing, entry: JournalEntry): boolean {
+  const { kind, outcome, digest } = entry;
+  const request = openRequestOf(standing, entry);
+  if (kind !== 'settled' || outcome !== 'approved' || digest === undefined) return false;
+  return request !== undefined && digest !== request.digest;
+}
+
+function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
+  const { outcome, toolName = '', digest = '', reason, rule, layer, grantId } = entry;
+  const reversible = ruled === undefined || ruled.answer.assessment.reversible || isCountedBefore(standing, entry);
+  const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
+  const used = useGrant(standing, layer === 'grant' ? rule : grantId);
+  const told = outcome === 'denied' ? withDenial(used, toolName, digest, reason) : used;
+  return { ...told, counts: counted(told, { calls: 1, irreversible }) };
+}
+
+function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
+  const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
+  const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
+  const isCounted = by === 'definition' && isCountedBefore(standing, entry);
+  const request: StandingRequest = {
+    requestId,
+    callId,
+    digest,
+    call: ruled?.call,
+    terms: ruled?.answer.terms,
+    definition: ruled?.definition,
+    delegations: [],
+    votes: [],
+    requestedAt: at,
+    callerUserId: ruled?.callerUserId ?? null,
+    irreversible,
+    ...(by === 'edit' && { isEdit: true as const }),
+  };
+  const more = { calls: byId == null ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
+  return { ...standing, open: [...standing.open, request], counts: counted(standing, more) };
+}
+
+function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
+  const before = openRequestOf(standing, entry);
+  if (before === undefined || ruled === undefined) return standing;
+  const { assessment, terms } = ruled.answer;
+  const irreversible = irreversibleCount(assessment);
+  const counts = counted(standing, { irreversible: irreversible - before.irreversible });
+  return withRequest({ ...standing, counts }, entry.requestId, () => ({ terms, irreversible }));
+}
+
+function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
+  const { requestId = '', callId = '', outcome, runs = false, by, byId, toolName = '', digest = '', reason } = entry;
+  const settled = openRequestOf(standing, entry);
+  const was = settled?.irreversible ?? 0;
+  const isEdit = isEdited(standing, entry);
+  const edited = isEdit ? ruled?.answer : undefined;
+  const change = edited === undefined ? 0 : irreversibleCount(edited.assessment) - was;
+  const editedBy = edited?.ruling.layer === 'grant' ? edited.ruling.rule : undefined;
+  const used = useGrant(standing, by === 'grant' ? byId : editedBy);
+  const isRunning = runs && !isEdit && settled?.isEdit !== true && was > 0;
+  const closed = {
+    ...used,
+    open: used.open.filter((each) => each !== settled),
+    counts: counted(used, { irreversible: change - (runs ? 0 : was) }),
+    running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
+    settled,
+  };
+  // The vote that settles a request has no entry of its own.
+  const { reviewerId, identity = 'anonymous' } = entry;
+  const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
+  const told = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
+  return outcome === 'denied' ? withDenial(told, toolName, digest, reason) : told;
+}
+
+function afterGrant(standing: Standing, entry: JournalEntry): Standing {
+  const {
+    grantId = '',
+    toolName = '',
+    approved = false,
+    scope,
+    reason,
+    requestId,
+    at,
+    voters,
+    uses,
+    expiresAt,
+  } = entry;
+  if (scope === undefined) return standing;
+  const settled = standing.settled?.requestId === requestId ? standing.settled : undefined;
+  const grant: Grant = {
+    grantId,
+    tool: toolName,
+    approved,
+    scope,
+    reason,
+    requestId,
+    grantedAt: at,
+    definition: settled?.definition,
+    by: (voters ?? settled?.votes.filter((vote) => vote.approved === approved) ?? []).map((voter) => ({ ...voter })),
+    usesLeft: uses,
+    expiresAtMs: instantMs(expiresAt),
+  };
+  const isHidden = scope.kind === 'arguments' && Object.values(scope.match).includes(hiddenText);
+  const isVague = isHidden || voters === undefined || settled?.definition === undefined;
+  return {
+    ...standing,
+    grants: [...standing.grants, grant],
+    vague: isVague ? [...standing.vague, grantId] : standing.vague,
+  };
+}
+
+function withRequest(
+  standing: Standing,
+  requestId: string | undefined,
+  change: (request: StandingRequest) => Partial<StandingRequest>,
+): Standing {
+  const open = standing.open.map((each) => (each.requestId === requestId ? { ...each, ...change(each) } : each));
+  return { ...standing, open };
+}

@@ -1,0 +1,118 @@
+import { shortened } from '../core/base/shortened.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { type Answer, type Share, median, shareOf } from './answers-of.ts';
+
+/** What one rule did. */
+export interface RuleStatistics {
+  /** Null: no rule matched; the risk of the tool or the mode of the run decided, or a grant did. */
+  rule: string | null;
+  layer: string;
+  /** For a rule of the operator's policy: the digest of that policy. */
+  policy?: string;
+  /** For a rule of an agent or of a run: the calling agent. */
+  agent?: string;
+  /** Calls that ran without a question. */
+  allowed: number;
+  /** Calls that the policy denied. */
+  deniedByPolicy: number;
+  /** Calls that a limit or an earlier denial answered. */
+  answeredBefore: number;
+  /** Requests that were opened. The next seven add up to it. */
+  asked: number;
+  approved: number;
+  denied: number;
+  responded: number;
+  expired: number;
+  cancelled: number;
+  superseded: number;
+  open: number;
+  /** Of the requests that people settled. */
+  approvalRate: Share;
+  /** From request to settlement, of the requests that people settled. In milliseconds. */
+  medianMs: number | null;
+  /** Of the requests that people settled: less than three seconds after they were opened. */
+  underThreeSeconds: Share;
+  /** Of the requests that are settled. */
+  expiredShare: Share;
+}
+
+/** How one reviewer answers. */
+export interface ReviewerStatistics {
+  /** Null: decisions that name nobody. */
+  reviewerId: string | null;
+  answers: number;
+  /** Of all answers. */
+  approvalRate: Share;
+  /** From request to answer, in milliseconds. */
+  medianMs: number | null;
+  /** Of all answers: less than three seconds after the request was opened. */
+  underThreeSeconds: Share;
+  /** Of the answers whose channel says how long the card was displayed: less than three seconds. */
+  glanced: Share;
+  /** Of all answers: given together with others. */
+  inBatches: Share;
+  /** Of all answers: the run verified who sent it. */
+  verified: Share;
+}
+
+/** A decision in less time is hardly more than a click. */
+const hastyMs = 3_000;
+/** Names in the rows have at most so many characters. */
+export const longestName = 200;
+
+/** The rule that decided on a call, as entries name it. */
+export type Deciding = Pick<JournalEntry, 'rule' | 'layer' | 'agent'>;
+type Place = Pick<RuleStatistics, 'rule' | 'layer' | 'policy' | 'agent'>;
+type Counts = Omit<RuleStatistics, keyof Place | 'approvalRate' | 'medianMs' | 'underThreeSeconds' | 'expiredShare'>;
+
+/** What is counted of one rule. */
+export interface Tally {
+  place: Place;
+  counts: Counts;
+  /** From request to settlement, of the requests that people settled. */
+  times: number[];
+}
+
+export function noCounts(): Counts {
+  const settled = { approved: 0, denied: 0, responded: 0, expired: 0, cancelled: 0, superseded: 0, open: 0 };
+  return { allowed: 0, deniedByPolicy: 0, answeredBefore: 0, asked: 0, ...settled };
+}
+
+/** Rules of different policies may have the same id, such as `run#1`. */
+export function placeOf(
+  run: { policy?: string; agent?: string },
+  { rule = null, layer = 'default', agent = run.agent }: Deciding,
+): Place {
+  const name = rule === null ? null : shortened(rule, longestName);
+  // The id of a grant says nothing about a rule, and each run has its own.
+  if (layer === 'grant' || name === null) return { rule: null, layer };
+  if (layer === 'ceiling') return { rule: name, layer, ...(run.policy !== undefined && { policy: run.policy }) };
+  return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestName) }) };
+}
+
+/** The figures of a rule. */
+export function ruleRow({ place, counts, times }: Tally): RuleStatistics {
+  return {
+    ...place,
+    ...counts,
+    approvalRate: { count: counts.approved, of: counts.approved + counts.denied + counts.responded },
+    medianMs: median(times),
+    underThreeSeconds: shareOf(times, (each) => each < hastyMs),
+    expiredShare: { count: counts.expired, of: counts.asked - counts.open },
+  };
+}
+
+/** The figures of a reviewer. */
+export function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
+  const viewed = answers.flatMap(({ viewedMs }) => viewedMs ?? []);
+  return {
+    reviewerId,
+    answers: answers.length,
+    approvalRate: shareOf(answers, ({ approved }) => approved),
+    medianMs: median(answers.map(({ afterMs }) => afterMs)),
+    underThreeSeconds: shareOf(answers, ({ afterMs }) => afterMs < hastyMs),
+    glanced: shareOf(viewed, (each) => each < hastyMs),
+    inBatches: shareOf(answers, ({ inBatch }) => inBatch),
+    verified: shareOf(answers, ({ verified }) => verified),
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * Checks, offline, that the recorded policies on the recorded calls give the rulings that the journal records. Counts,
+ * denials and grants come from the journal itself; policies and calls must be what their digests name.
+ */
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { orderedEntries } from '../events/journal.ts';
+import { instantMs } from '../core/messages/control.ts';
+import { policyDigest } from '../core/policy/policy-digest.ts';
+import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
+import { NamedEvidence, type Unusable } from './named-evidence.ts';
+import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
+import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
+import { isRuling } from './rulings-of.ts';
+import { emptyStanding, openRequestOf, standingAfter, type Ruled } from './standing.ts';
+import { escapeText } from '../core/base/escape-text.ts';
+import { shortened } from '../core/base/shortened.ts';
+
+const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
+
+const longestText = 120;
+
+/** The result for one run. Each ruling of the journal is in exactly one of the lists. */
+export interface ReRuling {
+  /** The rulings that came out as recorded, by their entries. */
+  agreed: number[];
+  /** The rulings that did not, each with the one sentence that names what differs. */
+  differing: { seq: number; sentence: string }[];
+  /** The rulings that could not be made again, each with the reason. */
+  notReRuled: { seq: number; why: string }[];
+}
+
+/** The result of one ruling; `ruled` for the standing after it. */
+type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
+
+/** Rules again on every call that the journal records a ruling on. Never throws, whatever a file holds. */
+export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEvidence): ReRuling {
+  const result: ReRuling = { agreed: [], differing: [], notReRuled: [] };
+  const verifier = new Verifier(evidence);
+  for (const entry of orderedEntries(entries)) {
+    const { seq } = entry;
+    const outcome = verifier.next(entry);
+    if (outcome === undefined) continue;
+    if ('differs' in outcome) result.differing.push({ seq, sentence: `entry ${seq}: ${outcome.differs}` });
+    else if ('why' in outcome) result.notReRuled.push({ seq, why: outcome.why });
+    else result.agreed.push(seq);
+  }
+  return result;
+}
+
+class Verifier {
+  readonly #evidence: NamedEvidence;
+  readonly #rulings: Map<number, Evidence>;
+  readonly #missing: Map<number, string>;
+  #standing: Standing | undefined;
+  /** Why nothing is known for certain from here on. */
+  #gap: string | undefined;
+  /** The irreversible calls are not all known. */
+  #isCountVague = false;
+  /** The digest of the policies that the journal named last, and the agent that was in charge. */
+  #named: { digest: string; agent: string | undefined } | undefined;
+  /** A reviewer's edit that another request took over: what was known when it was ruled on. */
+  #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
+
+  constructor(evidence: RunEvidence) {
+    this.#evidence = new NamedEvidence(evidence);
+    this.#rulings = new Map(evidence.rulings.map((each) => [each.seq, each]));
+    this.#missing = new Map(evidence.missing.map(({ seq, why }) => [seq, why]));
+    this.#standing = evidence.start;
+  }
+
+  /** Takes the next entry; undefined if it records no ruling of the policies. */
+  next(entry: AuditedEntry): Outcome | undefined {
+    const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
+    const { seq, policyDigest: digest, agent } = entry;
+    const isOfPolicies = isRuling(standing, entry);
+    if (seq <= standing.seq) {
+      return isOfPolicies ? { why: 'it is older than the first execution whose history is kept' } : undefined;
+    }
+    if (seq > standing.seq + 1) this.#lose(`entries ${standing.seq + 1} to ${seq - 1} are missing`);
+    if (digest !== undefined) this.#named = { digest, agent: agent ?? this.#named?.agent };
+    this.#noteEdit(standing, entry);
+    const outcome = isOfPolicies ? this.#rule(standing, entry) : undefined;
+    this.#standing = this.#after(standing, entry, outcome?.ruled);
+    return outcome;
+  }
+
+  #after(standing: Standing, entry: AuditedEntry, ruled: Ruled | undefined): Standing {
+    const { seq, kind, outcome } = entry;
+    if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
+      this.#isCountVague = true;
+    }
+    const lost = lostWith(entry);
+    if (lost !== undefined) this.#lose(lost);
+    try {
+      return standingAfter(standing, entry, ruled);
+    } catch {
+      this.#lose(`entry ${seq} cannot be read`);
+      return { ...standing, seq };
+    }
+  }
+
+  #lose(what: string): void {
+    this.#gap ??= `${what}, and it may depend on that`;
+  }
+
+  #noteEdit(standing: Standing, { kind, by, byId, at, requestId = '' }: JournalEntry): void {
+    if (kind !== 'settled' || by !== 'edit' || byId == null) return;
+    this.#edit = { standing, atMs: instantMs(at) ?? NaN, requestId, successor: byId };
+  }
+
+  #rule(now: Standing, entry: AuditedEntry): Outcome {
+    const evidence = this.#rulings.get(entry.seq);
+    if (evidence === undefined) return { why: this.#missing.get(entry.seq) ?? 'the evidence has nothing about it' };
+    try {
+      const found = this.#found(now, entry, evidence);
+      return 'recorded' in found ? this.#compared(found.recorded, entry, evidence) : found;
+    } catch (error) {
+      // An engine that this version does not have, or evidence that is not of the shape of evidence.
+      return { why: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #compared(recorded: RecordedRuling, entry: AuditedEntry, evidence: Evidence): Outcome {
+    const why = this.#gap ?? notReRuled(recorded, this.#isCountVague);
+    const again = ruleAgain(recorded);
+    const { call, context, standing } = recorded;
+    const { definition } = call;
+    const ruled = {
+      call: evidence.call,
+      definition,
+      answer: again.answer,
+      callerUserId: context.caller?.userId ?? null,
+    };
+    if (why !== undefined) return { why, ruled };
+    const difference = differenceOf(verdictOfEntry(standing, entry), again.verdict, entry.withheld);
+    if (difference === undefined) return { agrees: true, ruled };
+    const grants = standing.grants.filter(({ tool }) => tool === call.tool);
+    const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
+    if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
+    // Nobody's grant answers their own call.
+    if (grants.length > 0 && context.unknown?.includes('caller') === true) {
+      return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
+    }
+    return { differs: difference, ruled };
+  }
+
+  /** Everything that the ruling was about, checked against the digests that name it. */
+  #found(
+    now: Standing,
+    entry: AuditedEntry,
+    { policies, call: callKey, context: contextKey, agent }: Evidence,
+  ): { recorded: RecordedRuling } | Unusable {
+    if (entry.withheld?.includes('digest') === true) return { why: 'its digest is withheld' };
+    const request = entry.kind === 'reruled' ? openRequestOf(now, entry) : undefined;
+    const found = this.#evidence.call(callKey, entry.digest ?? request?.digest);
+    if (!('call' in found)) return found;
+    const said = this.#evidence.context(contextKey);
+    if (!('context' in said)) return said;
+    const { call } = found;
+    const { context } = said;
+    const rules = this.#evidence.rules(policies);
+    if (!('layers' in rules)) return rules;
+    if (entry.agent !== undefined && entry.agent !== agent) {
+      return { differs: 'the agent is not the one that the journal names' };
+    }
+    const named = this.#named;
+    const isNamed = named !== undefined && (entry.agent === undefined || (named.agent ?? agent) === entry.agent);
+    if (isNamed && named.digest !== policyDigest(rules.policies)) {
+      return { differs: 'the policies are not those of the digest that the journal names' };
+    }
+    const edit = entry.kind === 'opened' && this.#edit?.successor === entry.requestId ? this.#edit : undefined;
+    const standing = edit?.standing ?? now;
+    const { args } = call;
+    if (args === undefined && readsArguments(rules, call, standing)) {
+      return { why: 'no history keeps its arguments, and the policies or a grant read them' };
+    }
+    return { recorded: { entry, call: { ...call, args: args ?? {} }, rules, agent, context, standing, edit } };
+  }
+}
+
+/** Names the first member in which the two differ, as one clause. */
+function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
+  const isOther = (each: (typeof members)[number]): boolean => textOf(recorded[each]) !== textOf(again[each]);
+  const member = members.find((each) => !withheld.includes(each) && isOther(each));
+  if (member === undefined) return undefined;
+  const what = member === 'to' ? 'reviewers' : member;
+  return `by the recorded policies and call, its ${what} is ${textOf(again[member])}; the journal says ${textOf(recorded[member])}`;
+}
+
+/** Text from elsewhere, on one line and of bounded length. */
+function textOf(value: Verdict[(typeof members)[number]]): string {
+  if (value === undefined) return 'none';
+  if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
+  return shortened(escapeText(JSON.stringify(value)), longestText);
+}

@@ -1,0 +1,96 @@
+/** What a call would change, as lines of a difference or as a table. */
+import { structuredPatch } from 'diff';
+import type { Change } from '../core/base/call-preview.ts';
+import type { Json } from '../core/base/tool-call.ts';
+import { visibleText } from '../text/visible-text.ts';
+import { type CardChange, type DiffLine, isCut } from './card.ts';
+import { type CardBounds, cutInline, cutLine } from './cut-text.ts';
+import { jsonText } from './json-text.ts';
+import { tableTotals } from './table-totals.ts';
+
+/** Two texts that differ in more lines are shown as one removed and one added. */
+const mostEdits = 1_000;
+
+type TableRow = (CardChange & { kind: 'table' })['rows'][number];
+
+export function cardChange(change: Change, bounds: CardBounds): CardChange {
+  return change.kind === 'text' ? textChange(change, bounds) : tableChange(change, bounds);
+}
+
+/** True if a card with these bounds does not show all of the change's name, or of the name of a column. */
+export function isChangeNameCut(change: Change, { value }: CardBounds): boolean {
+  const names = change.kind === 'table' ? [change.name, ...change.columns] : [change.name];
+  return names.some((name) => isCut(cutLine(name, value)));
+}
+
+function textChange({ name, before, after }: Change & { kind: 'text' }, bounds: CardBounds): CardChange {
+  const lines = diffLines(before ?? '', after ?? '');
+  const shown = lines.length <= bounds.diffLines ? lines : lines.slice(0, bounds.diffLines);
+  const what = before === null ? 'is new' : after === null ? 'is removed' : before === after ? 'stays' : 'changes';
+  return {
+    kind: 'text',
+    name: cutInline(name, bounds.value),
+    what,
+    lines: shown.map(({ kind, text }): DiffLine => ({ kind, text: cutVisible(text, bounds) })),
+    added: lines.filter(({ kind }) => kind === 'added').length,
+    removed: lines.filter(({ kind }) => kind === 'removed').length,
+    hiddenLines: lines.length - shown.length,
+  };
+}
+
+function cutVisible(text: string, { value }: CardBounds) {
+  const tabs = text.split('\t');
+  if (tabs.length === 1) return cutLine(text, value);
+  const shown = visibleText(text, { lines: true });
+  return shown.length <= value ? { text: shown } : cutLine(text, value);
+}
+
+const kinds = { '+': 'added', '-': 'removed', ' ': 'same', '\\': 'place' } as const;
+
+function diffLines(before: string, after: string): { kind: DiffLine['kind']; text: string }[] {
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: mostEdits });
+  if (patch === undefined) {
+    const whole = (kind: 'added' | 'removed', text: string) => text.split('\n').map((line) => ({ kind, text: line }));
+    return [...whole('removed', before), ...whole('added', after)];
+  }
+  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    { kind: 'place' as const, text: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@` },
+    ...lines.map((line) => ({ kind: kinds[line[0] as keyof typeof kinds], text: line.slice(1) })),
+  ]);
+}
+
+function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds: CardBounds): CardChange {
+  const shown = rows.slice(0, bounds.rows);
+  const widths = shown.map(({ before, after }) => Math.max(before?.length ?? 0, after?.length ?? 0));
+  const width = widths.reduce((most, each) => Math.max(most, each), columns.length);
+  const indexes = Array.from({ length: width }, (_, index) => index);
+  let cutCells = 0;
+  const textOf = (value: Json | undefined): string | null => {
+    if (value === undefined) return null;
+    const text = typeof value === 'string' ? value : jsonText(value);
+    if (isCut(cutLine(text, bounds.value))) cutCells += 1;
+    return cutInline(text, bounds.value);
+  };
+  const cellOf = (
+    before: Json | undefined,
+    after: Json | undefined,
+  ): { before: string | null; after: string | null } => {
+    const cell = { before: textOf(before), after: textOf(after) };
+    const isHidden = cell.before === cell.after && JSON.stringify(before) !== JSON.stringify(after);
+    return isHidden ? { ...cell, after: `${cell.after} [changes where it is hidden]` } : cell;
+  };
+  const texts = shown.map(({ before, after }): TableRow => {
+    const cells = indexes.map((index) => cellOf(before?.[index], after?.[index]));
+    const isSame = cells.every((cell) => cell.before === cell.after);
+    return { kind: before === null ? 'added' : after === null ? 'removed' : isSame ? 'same' : 'changed', cells };
+  });
+  return {
+    kind: 'table',
+    name: cutInline(name, bounds.value),
+    columns: indexes.map((index) => (index < columns.length ? cutInline(columns[index]!, bounds.value) : '')),
+    rows: texts,
+    hiddenRows: rows.length - shown.length,
+    cutCells,
+    totals: tableTotals(columns, rows),
+  };
+}

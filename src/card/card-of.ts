@@ -1,0 +1,204 @@
+import type { CallPreview } from '../core/base/call-preview.ts';
+import { formatTimeLeft } from '../core/base/duration.ts';
+import { escapeUnseen } from '../core/base/escape-text.ts';
+import { visibleJson, visibleText } from '../text/visible-text.ts';
+import { instantMs } from '../core/messages/control.ts';
+import { argumentFields, type ArgumentFields } from './argument-fields.ts';
+import { type Card, type CardField, isCut } from './card.ts';
+import { type OfferedAlways, cardAnswers } from './card-answers.ts';
+import { cardChange, isChangeNameCut } from './card-change.ts';
+import type { CardRequest } from './card-request.ts';
+import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
+import { cardBounds, type CardBounds, counted, cutInline, cutLine, noBounds } from './cut-text.ts';
+import { jsonText } from './json-text.ts';
+import { misleading } from './misleading.ts';
+import { nameWords } from '../assess/name-words.ts';
+
+const longestValue = 60;
+
+const mostValues = 3;
+
+export interface CardOptions {
+  /** The present, in milliseconds since 1970. Without it, the card does not say how much time is left. */
+  nowMs?: number;
+  /** True: nothing is cut. */
+  all?: boolean;
+  /** The widest grant that "always" may leave behind. Default: the request's, else what rules admit by default. */
+  always?: OfferedAlways;
+  /** Sentences to warn with, beside the card's own. */
+  warnings?: readonly string[];
+  /** The JSON text of the call as it was written, if its value alone does not say everything. */
+  written?: string;
+}
+
+/**
+ * Makes the card of a request. Any text of the request may be hostile. Never throws for a request whose fields have
+ * their types.
+ */
+export function cardOf(
+  request: CardRequest,
+  { nowMs, all = false, always, warnings = [], written }: CardOptions = {},
+): Card {
+  const bounds = all ? noBounds : cardBounds;
+  const args = argumentFields(request.arguments, request.schema ?? {}, bounds);
+  const rowFields = shownFields(request);
+  const fields = [...args.fields, ...rowFields];
+  const notShown = request.shown === 'part' ? (request.notShown ?? request.argumentNames ?? []) : [];
+  const card: Omit<Card, 'answers' | 'whole' | 'warnings'> = {
+    version: 1,
+    requestId: visibleText(request.requestId),
+    toolName: visibleText(request.toolName),
+    sentence: cardSentence(request, fields, bounds, args.left),
+    arguments: fields,
+    notShown: notShown.map((name) => cutInline(name, bounds.value)),
+    ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
+    why: whyRows(request, bounds),
+    who: whoRows(request, bounds),
+    ...(request.contextSummary.trim() !== '' && { words: cutLine(request.contextSummary, bounds.value) }),
+    time: timeOf(request, nowMs),
+    ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds) }),
+    raw: rawOf(request, written),
+  };
+  const whole = isWhole(card, args, request, bounds);
+  // Nobody approves calls to come by what could not all be read.
+  const isAllRead = whole && redactedNames(request).length === 0;
+  return {
+    ...card,
+    warnings: [
+      ...warnings.map((each) => visibleText(each)),
+      ...ownWarnings(request, args, fields),
+      ...(isAllRead || request.settled !== undefined ? [] : ['Not all is shown here, so "always" is not offered.']),
+    ],
+    answers: request.settled === undefined ? cardAnswers(request, always ?? request.always?.widest, isAllRead) : [],
+    whole,
+  };
+}
+
+/** The arguments that a list shows without a worker. Their texts are escaped already. */
+function shownFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
+  if (shown === 'all') return [];
+  return Object.entries(shownArguments).map(([name, text]) => ({
+    name: visibleText(name),
+    format: 'text',
+    value: { text: escapeUnseen(text) },
+  }));
+}
+
+function previewOf(preview: CallPreview, bounds: CardBounds): NonNullable<Card['preview']> {
+  if (preview.state === 'pending') return { state: 'pending' };
+  if (preview.state === 'failed')
+    return { state: 'failed', message: { text: cutInline(preview.message, bounds.value) } };
+  return { state: 'ready', changes: preview.changes.map((change) => cardChange(change, bounds)) };
+}
+
+function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number | undefined): Card['time'] {
+  const deadlineMs = instantMs(deadline);
+  const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
+  const leftMs = isKnown ? deadlineMs - nowMs : 0;
+  const left = formatTimeLeft(leftMs);
+  return {
+    requestedAt: visibleText(requestedAt),
+    deadline: deadline === null ? null : visibleText(deadline),
+    ...(isKnown && { left }),
+  };
+}
+
+function rawOf({ toolName, arguments: args, shown }: CardRequest, written: string | undefined): string {
+  if (written !== undefined) return visibleJson(written);
+  return shown === 'all' ? `{"arguments":${jsonText(args)},"tool":${jsonText(toolName)}}` : '';
+}
+
+function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonly CardField[]): string[] {
+  const { assessment, settled } = request;
+  return [
+    ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
+    ...ranBefore(request),
+    ...misleading(request, fields),
+    ...args.warnings,
+    ...redactedWarning(request),
+    ...(args.left === 0 ? [] : [`${counted(args.left, 'more value')} of the arguments: see the raw call.`]),
+    ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
+      ? [visibleText(request.preview.cut)]
+      : []),
+    ...(args.isDeep ? ['A value is nested so deeply that it is shown as JSON.'] : []),
+  ];
+}
+
+function ranBefore({ ranBefore, settled }: CardRequest): string[] {
+  if (ranBefore === undefined || settled !== undefined) return [];
+  const { at, requestId, ran } = ranBefore;
+  const how =
+    ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
+  return [visibleText(`The very same call ${how}: it was settled at ${at}, as request ${requestId}.`)];
+}
+
+function redactedWarning(request: CardRequest): string[] {
+  const names = redactedNames(request);
+  return names.length === 0 ? [] : [`Placeholders stand for values that the tool gets: see ${names.join(', ')}.`];
+}
+
+/** The arguments of which reviewers do not see all, because a policy redacts them. */
+function redactedNames({ redacted = [] }: CardRequest): string[] {
+  return redacted.map((name) => quoted(name));
+}
+
+function isWhole(
+  card: Omit<Card, 'answers' | 'whole' | 'warnings'>,
+  { left, isNameCut }: ArgumentFields,
+  { shown, preview: given }: CardRequest,
+  bounds: CardBounds,
+): boolean {
+  const { sentence, preview } = card;
+  const changes = preview?.state === 'ready' ? preview.changes : [];
+  const isChangeCut = changes.some((change) =>
+    change.kind === 'table'
+      ? change.hiddenRows > 0 || change.cutCells > 0
+      : change.hiddenLines > 0 || change.lines.some(({ text }) => isCut(text)),
+  );
+  return (
+    shown === 'all' &&
+    left === 0 &&
+    !isNameCut &&
+    !isCut(sentence) &&
+    !card.arguments.some(({ value }) => isCut(value)) &&
+    !isChangeCut &&
+    given?.state !== 'pending' &&
+    (given?.state !== 'ready' ||
+      (given.cut === undefined && !given.changes.some((change) => isChangeNameCut(change, bounds))))
+  );
+}
+
+/**
+ * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `left`: the
+ * number of values that have no field.
+ */
+function cardSentence(
+  request: CardRequest,
+  fields: readonly CardField[],
+  bounds: CardBounds,
+  left = 0,
+): Card['sentence'] {
+  const { sentence, toolName } = request;
+  if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
+  const isWord = /^[\w-]+$/.test(toolName);
+  const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
+  const title = words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
+  const parts = fields.slice(0, mostValues).map(({ name, value, reading, format }) => {
+    const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
+    return `${name} ${shown}`;
+  });
+  const rest = fields.length + left - mostValues;
+  const more = rest > 0 ? `, and ${rest} more` : '';
+  const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
+  return { text, by: 'card' };
+}
+
+/** The first line of a visible text, shortened. */
+function oneLine(text: string): string {
+  const [line = ''] = text.split('\n');
+  const short = line
+    .replaceAll('\t', ' ')
+    .slice(0, longestValue)
+    .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
+  return short === text ? text : `${short}…`;
+}

@@ -1,0 +1,19 @@
+import type { CallPreview } from '../core/base/call-preview.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { EarlierRun } from '../core/ledger/earlier-run.ts';
+import type { ApprovalRequest, ReviewerVote, Settlement } from '../core/ledger/approval.ts';
+
+/** A request, and what is known beside it: the answer of query `approvals` with an id. */
+export interface CardRequest extends ApprovalRequest {
+  settled?: Settlement;
+  votes?: ReviewerVote[];
+  approvals?: { have: number; need: number };
+  delegations?: { from: string; to: string }[];
+  schema?: JsonObject;
+  preview?: CallPreview;
+  always?: AlwaysTerms;
+  ranBefore?: EarlierRun;
+  /** What happens at the deadline. Default: `deny`. */
+  onTimeout?: 'deny' | 'allow';
+}

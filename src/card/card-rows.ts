@@ -1,0 +1,86 @@
+/** Why a call is asked about, and who and what runs it. */
+import { visibleText } from '../text/visible-text.ts';
+import type { CardRow, CardText } from './card.ts';
+import type { CardRequest } from './card-request.ts';
+import { type CardBounds, cutLine } from './cut-text.ts';
+import { jsonText } from './json-text.ts';
+
+/** A row of texts, none of which is longer than a value may be; no row if there are no texts. */
+function rows(label: string, texts: readonly (string | null | undefined)[], bounds: CardBounds): CardRow[] {
+  const shown = texts.flatMap((text): CardText[] =>
+    text === null || text === undefined || text === '' ? [] : [cutLine(text, bounds.value)],
+  );
+  return shown.length === 0 ? [] : [{ label, texts: shown }];
+}
+
+export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
+  const { rule, rulePlace, reason, riskLevel, assessment, replaces } = request;
+  const { severity, reasons, affectedResources, recommendations } = assessment;
+  const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
+  return [
+    ...rows('Rule', [rule === null ? 'none: a risk default asks' : `${rule}${place}`], bounds),
+    ...rows('Reason', [reason], bounds),
+    ...rows('Risk', [`${riskLevel}, severity ${severity}`], bounds),
+    ...rows('Because', reasons, bounds),
+    ...rows('Affects', affectedResources, bounds),
+    ...rows('Advice', recommendations, bounds),
+    ...rows('Replaces', replaces === undefined ? [] : [replaced(replaces)], bounds),
+  ];
+}
+
+function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): string {
+  return `request ${requestId}, ${by === 'edit' ? 'as a reviewer edited it' : 'whose tool has changed'}`;
+}
+
+export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
+  const { approvals, votes = [], delegations = [], metadata } = request;
+  const said = votes.map(
+    ({ reviewerId, identity, approved }) =>
+      `${reviewerId ?? 'an unnamed reviewer'} ${approved ? 'approves' : 'denies'} (${identity})`,
+  );
+  const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
+  return [
+    ...rows('Tool', [request.toolName], bounds),
+    ...rows('Agent', [request.agentName], bounds),
+    ...rows('Run', [request.workflowId], bounds),
+    ...rows('Called by', request.lineage.length === 0 ? [] : [request.lineage.join(' > ')], bounds),
+    ...rows('For', [request.callerUserId], bounds),
+    ...rows('Metadata', Object.keys(metadata).length === 0 ? [] : [jsonText(metadata)], bounds),
+    ...rows('Reviewers', [request.reviewers.join(', ')], bounds),
+    ...rows(
+      'Seats',
+      delegations.map(({ from, to }) => `${to} in the place of ${from}`),
+      bounds,
+    ),
+    ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...said], bounds),
+    ...rows('Request', [request.requestId], bounds),
+    ...rows('Digest', [request.digest], bounds),
+  ];
+}
+
+export function settledRows(settled: NonNullable<CardRequest['settled']>, bounds: CardBounds): CardRow[] {
+  const { outcome, settledAt, reviewerId, identity, reason, by, byId, runs, response, edited } = settled;
+  const thing = byId === undefined || byId === null ? '' : ` ${byId}`;
+  const way = {
+    policy: `by the policy${thing === '' ? '' : `, rule${thing}`}; the call ${runs ? 'runs' : 'does not run'}`,
+    grant: `by${thing}; the call ${runs ? 'runs' : 'does not run'}`,
+    edit: `by its edited call, request${thing}`,
+  };
+  const who = reviewerId === undefined ? undefined : `${reviewerId}${identity === undefined ? '' : ` (${identity})`}`;
+  return [
+    ...rows('Settled', [`${outcome} at ${settledAt}${by === undefined ? '' : `, ${way[by]}`}`], bounds),
+    ...rows('By', [who], bounds),
+    ...rows('Because', [reason], bounds),
+    ...rows('Answer', response === undefined ? [] : [jsonText(response)], bounds),
+    ...rows(
+      'What ran',
+      edited === undefined || Object.keys(edited.arguments).length === 0 ? [] : [jsonText(edited.arguments)],
+      bounds,
+    ),
+  ];
+}
+
+/** A name of this kind in a sentence that the card makes. */
+export function quoted(name: string): string {
+  return `'${visibleText(name)}'`;
+}

@@ -1,0 +1,100 @@
+import { visibleText, visibleUnit } from '../text/visible-text.ts';
+import type { CardText } from './card.ts';
+
+/** Longest parts that a card shows, in characters, lines, rows and levels. */
+export interface CardBounds {
+  sentence: number;
+  value: number;
+  lines: number;
+  fields: number;
+  depth: number;
+  diffLines: number;
+  rows: number;
+}
+
+export const cardBounds: CardBounds = {
+  sentence: 500,
+  value: 1_200,
+  lines: 40,
+  fields: 60,
+  depth: 6,
+  diffLines: 160,
+  rows: 20,
+};
+/** Everything is shown, except nesting that no layout holds. */
+export const noBounds: CardBounds = {
+  sentence: Infinity,
+  value: Infinity,
+  lines: Infinity,
+  fields: Infinity,
+  depth: 30,
+  diffLines: Infinity,
+  rows: Infinity,
+};
+
+/** The share of a cut text that is kept of its end. */
+const endShare = 0.2;
+/** A text made visible on one line, cut in its middle if it has more than `most` characters. */
+export function cutLine(text: string, most: number): CardText {
+  return cut(visibleText(text), most);
+}
+
+/** The same with its line feeds and tabs, and at most `lines` lines. */
+export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value' | 'lines'>): CardText {
+  const shown = visibleText(text, { lines: true });
+  const all = shown.split('\n');
+  if (all.length <= lines) return cut(shown, value * 4);
+  const endLines = Math.floor(lines * endShare);
+  const [start, end] = [all.slice(0, lines - endLines).join('\n'), all.slice(all.length - endLines).join('\n')];
+  if (start.length + end.length > value * 4) return cut(shown, value * 4);
+  const hidden = unitsOf(shown).length - unitsOf(start).length - unitsOf(end).length;
+  return { text: start, hidden, end };
+}
+
+/** One line of at most about `most` characters, with a note in the place of what is hidden. */
+export function cutInline(text: string, most: number): string {
+  const line = cutLine(text, most);
+  return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
+}
+
+function cut(shown: string, most: number): CardText {
+  if (shown.length <= most) return { text: shown };
+  const units = unitsOf(shown);
+  if (units.length <= most) return { text: shown };
+  const endUnits = Math.floor(most * endShare);
+  const startUnits = most - endUnits;
+  return {
+    text: units.slice(0, startUnits).join(''),
+    hidden: units.length - startUnits - endUnits,
+    end: units.slice(units.length - endUnits).join(''),
+  };
+}
+
+/** The characters of a visible text; an escape is one. */
+function unitsOf(shown: string): string[] {
+  return shown.match(visibleUnit) ?? [];
+}
+
+/** A text that may be cut, with a note in the place of what is hidden. */
+export function wholeText(text: CardText): string {
+  return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
+}
+
+/** Such as `[1,204 characters hidden]`. */
+export function hiddenNote({ hidden = 0 }: CardText): string {
+  return `[${counted(hidden, 'character')} hidden]`;
+}
+
+/** Such as `1 row`, `1,204 rows`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(String(count))} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Digits in groups of three: `12345.5` gives `12,345.5`. */
+export function grouped(digits: string): string {
+  return digits.replace(/(?<![\d.])\d+/g, (whole) => {
+    let text = whole.slice(0, whole.length % 3);
+    for (let at = text.length; at < whole.length; at += 3) text += `${at === 0 ? '' : ','}${whole.slice(at, at + 3)}`;
+    return text;
+  });
+}

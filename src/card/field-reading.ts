@@ -1,0 +1,129 @@
+/** What a value means, beside the value itself: `1.5 MiB`, the host of a URL, the folder that `..` leads to. */
+import { nameWords } from '../assess/name-words.ts';
+import { formatDuration } from '../core/base/duration.ts';
+import type { Json } from '../core/base/tool-call.ts';
+import { visibleText } from '../text/visible-text.ts';
+import type { FieldFormat } from './card.ts';
+import { grouped } from './cut-text.ts';
+
+/** `currency`: the value of an argument beside it that is named so. */
+export interface Beside {
+  currency?: string;
+}
+
+/** Undefined if there is nothing to add. */
+export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
+  if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
+  if (typeof value !== 'string') return undefined;
+  // Longer ones are no addresses and no amounts.
+  const text = value.slice(0, 2_000);
+  if (format === 'url') return readUrl(text);
+  if (format === 'address') return readAddress(text);
+  if (format === 'path') return readPath(text);
+  if (format === 'duration') return readIsoDuration(text);
+  if (format === 'money' && beside.currency !== undefined && /^\d+(?:\.\d+)?$/.test(text)) {
+    return `${grouped(text)} ${beside.currency}`;
+  }
+  return undefined;
+}
+
+function readNumber(
+  words: readonly string[],
+  format: FieldFormat,
+  value: number,
+  { currency }: Beside,
+): string | undefined {
+  if (format === 'bytes') return readBytes(value);
+  if (format === 'duration') return readDuration(words, value);
+  if (format === 'date') return readEpoch(words, value);
+  if (format !== 'money' || Math.abs(value) >= 1e15) return undefined;
+  const isMinor = words.some((word) => word === 'cents' || word === 'cent' || word === 'minor');
+  const amount = isMinor ? value / 100 : value;
+  const digits = String(amount);
+  if (!/^-?\d+(?:\.\d+)?$/.test(digits)) return undefined;
+  const written = /\.\d\d/.test(digits) ? digits : amount.toFixed(2);
+  if (currency !== undefined) return `${grouped(written)} ${currency}`;
+  return isMinor || Math.abs(amount) >= 1_000 ? grouped(written) : undefined;
+}
+
+const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+function readBytes(value: number): string | undefined {
+  if (!(value >= 1_024)) return undefined;
+  const power = Math.min(byteUnits.length - 1, Math.floor(Math.log2(value) / 10));
+  return `about ${Number((value / 1_024 ** power).toFixed(1))} ${byteUnits[power]}`;
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  millis: 1,
+  milliseconds: 1,
+  sec: 1_000,
+  secs: 1_000,
+  seconds: 1_000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: 86_400_000,
+};
+
+function readDuration(words: readonly string[], value: number): string | undefined {
+  const unit = words.find((word) => Object.hasOwn(unitMs, word));
+  if (unit === undefined || !(value > 0) || value > 1e12) return undefined;
+  return formatDuration(value * unitMs[unit]!);
+}
+
+const isoDuration =
+  /^P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+const isoUnits = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'];
+
+function readIsoDuration(text: string): string | undefined {
+  const parts = isoDuration.exec(text)?.slice(1);
+  const read = parts?.flatMap((part, index) => (part === undefined ? [] : [`${part} ${isoUnits[index]}`]));
+  return read === undefined || read.length === 0 ? undefined : read.join(', ');
+}
+
+/** Seconds or milliseconds since 1970. */
+function readEpoch(words: readonly string[], value: number): string | undefined {
+  if (!Number.isInteger(value) || value < 1e8 || value > 1e14) return undefined;
+  const atMs = value < 1e11 && !words.includes('ms') ? value * 1_000 : value;
+  // oxlint-disable-next-line no-restricted-globals -- formats a given time; reads no clock
+  return new Date(atMs).toISOString();
+}
+
+const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
+/** Browsers take these for addresses with a host, too: with other slashes than two, or with characters that they leave out. */
+const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
+
+function readUrl(text: string): string | undefined {
+  const found = authority.exec(text)?.[1];
+  if (isLoose.test(text) || found?.includes('\\') === true) return 'programs do not agree on the host of this address';
+  if (found === undefined) return undefined;
+  const at = found.lastIndexOf('@');
+  const host = `host ${visibleText(found.slice(at + 1))}${punycode(found.slice(at + 1))}`;
+  return at === -1 ? host : `${host}; what stands before the @ is not the host`;
+}
+
+function readAddress(text: string): string | undefined {
+  const inAngles = /<([^<>]*)>\s*$/.exec(text)?.[1];
+  const domain = /@([^@\s>]+)>?\s*$/.exec(text)?.[1] ?? '';
+  if (inAngles !== undefined) return `goes to ${visibleText(inAngles)}${punycode(domain)}`;
+  const note = punycode(domain);
+  return note === '' ? undefined : `at ${visibleText(domain)}${note}`;
+}
+
+function punycode(host: string): string {
+  return /(?:^|\.)xn--/i.test(host) ? ', which is written with other letters than it shows (punycode)' : '';
+}
+
+function readPath(text: string): string | undefined {
+  const parts = text.split('/');
+  if (!parts.includes('..')) return undefined;
+  const root = text.startsWith('/') ? '/' : '';
+  const kept: string[] = [];
+  for (const part of parts.filter((each) => each !== '' && each !== '.')) {
+    if (part !== '..') kept.push(part);
+    else if (kept.length > 0 && !['..', '~'].includes(kept.at(-1)!)) kept.pop();
+    else if (root === '') kept.push(part);
+  }
+  return `leads to ${visibleText(root + kept.join('/') || '.')}`;
+}

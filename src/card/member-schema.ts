@@ -1,0 +1,61 @@
+/** The part of a JSON Schema that describes one member of a value. */
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import { isObject } from '../core/base/is-object.ts';
+
+/** Longest chain of references and choices that is followed. */
+const mostSteps = 10;
+
+/** `{}` if the schema says nothing about the member. Never throws. */
+export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
+  for (const each of branches(schema, root)) {
+    const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
+    if (found === undefined) continue;
+    // The words of a reference itself come before those of what it refers to.
+    return Object.assign({}, ...branches(found, root).toReversed()) as JsonObject;
+  }
+  return {};
+}
+
+/** `title` or `description`, if it is text that says something. */
+export function schemaText(schema: JsonObject, name: 'title' | 'description'): string | undefined {
+  const text = own(schema, name);
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined;
+}
+
+/** The schema, and those that it refers to or chooses from. */
+function branches(schema: JsonObject, root: JsonObject): JsonObject[] {
+  const found = [schema];
+  for (let index = 0; index < found.length && found.length < mostSteps; index += 1) {
+    const each = found[index]!;
+    const reference = own(each, '$ref');
+    const target = typeof reference === 'string' ? resolved(reference, root) : undefined;
+    const choices = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => own(each, name) ?? []);
+    for (const next of [target, ...(choices as Json[])]) if (isObject(next) && !found.includes(next)) found.push(next);
+  }
+  return found;
+}
+
+function resolved(reference: string, root: JsonObject): Json | undefined {
+  if (!reference.startsWith('#/')) return undefined;
+  let at: Json | undefined = root;
+  for (const step of reference.slice(2).split('/').slice(0, 20)) {
+    if (!isObject(at)) return undefined;
+    at = own(at, step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  }
+  return at;
+}
+
+function itemOf(schema: JsonObject, index: number): JsonObject | undefined {
+  const prefix = own(schema, 'prefixItems');
+  const item = Array.isArray(prefix) && index < prefix.length ? prefix[index] : own(schema, 'items');
+  return isObject(item) ? item : undefined;
+}
+
+function ownObject(value: Json | undefined, key: string): JsonObject | undefined {
+  const found = isObject(value) ? own(value, key) : undefined;
+  return isObject(found) ? found : undefined;
+}
+
+function own(schema: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(schema, key) ? schema[key] : undefined;
+}

@@ -1,0 +1,79 @@
+/** Which "always" to propose for a call, and which calls a proposal would answer. */
+import { canonicalJson } from '../core/base/canonical-json.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { exactGlob } from '../text/exact-glob.ts';
+import { callSubjects } from '../core/match/matching.ts';
+import type { RequestedScope } from '../core/messages/decision.ts';
+import { type Grant, grantFor } from '../core/policy/grants.ts';
+import { engine } from '../core/policy/ruling.ts';
+import { grantedCommand, undeclaredArguments } from '../core/policy/whole-call.ts';
+import { notSplit } from '../core/shell/parts.ts';
+import { splitShell } from '../shell/split.ts';
+import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+
+/** A decision with more globs, or with a longer name, is refused. */
+const most = { fields: 20, nameLength: 200 };
+
+/** A call that was asked about, and the terms of that request. */
+export interface AskedAlways {
+  tool: string;
+  args: JsonObject;
+  terms: AlwaysTerms;
+}
+
+/**
+ * The narrowest proposal: `arguments` with the exact value of each argument, or `call` where that cannot be written or
+ * the terms do not admit it.
+ *
+ * @example
+ * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } }); // => { kind: 'arguments', match: { to: 'a[*]', amount: '20' } }
+ * narrowestScope({ tool: 'pay', args: { to: 'ann' }, terms: { widest: 'call' } }); // => { kind: 'call' }
+ */
+export function narrowestScope(asked: AskedAlways): RequestedScope {
+  const match = exactMatch(asked.args);
+  if (match === undefined) return { kind: 'call' };
+  const exact: RequestedScope = { kind: 'arguments', match };
+  // Not if the terms admit only `call`, nor for some commands of several parts.
+  return scopeCovers(exact, asked, asked.args) ? exact : { kind: 'call' };
+}
+
+/** The scopes to choose from, the narrowest first: this call, its exact arguments, the whole tool. */
+export function scopeSteps(asked: AskedAlways): RequestedScope[] {
+  const narrowest = narrowestScope(asked);
+  const exact = narrowest.kind === 'arguments' ? [narrowest] : [];
+  return [{ kind: 'call' }, ...exact, ...(asked.terms.widest === 'tool' ? [{ kind: 'tool' } as const] : [])];
+}
+
+function exactMatch(args: JsonObject): Record<string, string> | undefined {
+  const names = Object.keys(args);
+  if (names.length === 0 || names.length > most.fields) return undefined;
+  const globs = names.map(
+    (name) => [name, name.length > most.nameLength ? undefined : exactGlob(args[name]!)] as const,
+  );
+  if (globs.some(([, glob]) => glob === undefined)) return undefined;
+  return Object.fromEntries(globs as [string, string][]);
+}
+
+/** True if a grant with this scope, made for the call that was asked about, answers a call of that tool with `args`. */
+export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: JsonObject): boolean {
+  const { tool, terms } = asked;
+  const { command } = terms;
+  const text = command === undefined ? undefined : args[command.argument];
+  const shell = typeof text === 'string' ? splitShell(text) : notSplit;
+  const declared = { args, ...(command !== undefined && { subject: command.argument, shell, beside: command.beside }) };
+  const digest = canonicalJson(args) === canonicalJson(asked.args) ? 'same' : 'other';
+  const call = {
+    tool,
+    digest,
+    atMs: undefined,
+    subjects: callSubjects({ tool, args }, engine),
+    undeclared: undeclaredArguments(declared, engine),
+    command: grantedCommand(declared, engine),
+  };
+  return grantFor([{ grantId: '', tool, approved: true, scope: grantScope(scope) }], call, terms.widest) !== undefined;
+}
+
+function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
+  if (kind === 'arguments') return { kind, match };
+  return kind === 'call' ? { kind, digest: 'same' } : { kind };
+}

@@ -1,0 +1,232 @@
+/** A card as lines of a terminal, or of plain text. */
+import { visibleEscape } from '../text/visible-text.ts';
+import type { Card, CardChange, CardField, CardRow, CardText, DiffLine } from './card.ts';
+import {
+  answerLabels,
+  argumentsNote,
+  changeRest,
+  changeTitle,
+  diffMarks,
+  fieldLabel,
+  fieldNote,
+  headings,
+  previewNote,
+  timeNote,
+} from './card-words.ts';
+import { hiddenNote } from './cut-text.ts';
+import { tableText } from './change-table.ts';
+import { wrapText } from './wrap-text.ts';
+
+export type CardStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse';
+
+export interface TerminalOptions {
+  /** Columns. Default: lines are not broken. */
+  width?: number;
+  /** Default: no styles. */
+  style?: (style: CardStyle, text: string) => string;
+  /** The columns that a text takes. Default: one for each character. */
+  columnsOf?: (text: string) => number;
+  /** How to see what is hidden, such as `--all shows it`. */
+  seeAll?: string;
+  /** True: with the raw call. Default: it is named, with `seeAll`. */
+  raw?: boolean;
+}
+
+type Terminal = Required<TerminalOptions>;
+
+const gap = '  ';
+const gutter = '│ ';
+/** Marks a line that the terminal breaks, and the value does not. */
+const brokenGutter = '┆ ';
+/** Marks what the card says of a value. No line of a value begins with it. */
+const noteMark = '↳ ';
+
+/** The lines end with no line feed. Every text of the card stays in a place that the layout gives it. */
+export function renderTerminal(card: Card, options: TerminalOptions = {}): string {
+  const terminal: Terminal = {
+    width: Infinity,
+    style: (_style, text) => text,
+    columnsOf: (text) => Array.from(text).length,
+    seeAll: 'the raw call shows it',
+    raw: false,
+    ...options,
+  };
+  const { style } = terminal;
+  const note = argumentsNote(card);
+  const warnings = card.warnings.flatMap((each) =>
+    indented(terminal, '! ', each).map((line) => style('yellow', marked(terminal, line))),
+  );
+  const sections: [heading: string, lines: string[]][] = [
+    [headings.arguments, note === '' ? fieldLines(terminal, card) : [style('dim', note)]],
+    [headings.changes, changeLines(terminal, card)],
+    [headings.why, rowLines(terminal, card.why)],
+    [headings.who, rowLines(terminal, card.who)],
+    [headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
+    [headings.time, wrapText(timeNote(card), terminal.width, terminal.columnsOf)],
+    [headings.settled, rowLines(terminal, card.settled ?? [])],
+    [
+      headings.answers,
+      rowLines(
+        terminal,
+        card.answers.map(({ name, effect }) => row(answerLabels[name], effect)),
+      ),
+    ],
+    [headings.raw, rawLines(terminal, card)],
+  ];
+  const title = textLines(terminal, card.sentence, terminal.width).map((line) => style('bold', line));
+  return [
+    ...title,
+    ...warnings,
+    ...sections.flatMap(([heading, lines]) => (lines.length === 0 ? [] : ['', style('bold', heading), ...lines])),
+  ].join('\n');
+}
+
+function row(label: string, text: string): CardRow {
+  return { label, texts: [{ text }] };
+}
+
+function fieldLines(terminal: Terminal, { arguments: fields, notShown }: Card): string[] {
+  const hidden = notShown.length === 0 ? [] : [{ label: headings.notShown, texts: [{ text: notShown.join(', ') }] }];
+  const width = labelWidth(terminal, [...fields.map(fieldLabel), ...hidden.map(({ label }) => label)]);
+  return [
+    ...fields.flatMap((field) => linesOfField(terminal, field, width)),
+    ...hidden.flatMap((each) => linesOfRow(terminal, each, width)),
+  ];
+}
+
+function linesOfField(terminal: Terminal, field: CardField, width: number): string[] {
+  const { value, description } = field;
+  const notes = [fieldNote(field), description ?? ''].filter((text) => text !== '');
+  const isBlock = value.text.includes('\n') || value.end?.includes('\n') === true;
+  const room = terminal.width - width - gap.length;
+  const shown = isBlock ? [] : valueLines(terminal, value, room);
+  const noteLines = notes.flatMap((text) =>
+    indented({ ...terminal, width: room }, noteMark, text).map((line) => terminal.style('dim', line)),
+  );
+  const lines = beside(terminal, fieldLabel(field), [...shown, ...noteLines], width);
+  return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
+}
+
+/** The value itself; a line that the terminal breaks is marked, so that no part of a value passes for a note. */
+function valueLines(terminal: Terminal, value: CardText, columns: number): string[] {
+  const [first = '', ...rest] = textLines(terminal, value, columns - brokenGutter.length);
+  return [first, ...rest.map((line) => terminal.style('dim', brokenGutter) + line)];
+}
+
+function rowLines(terminal: Terminal, rows: readonly CardRow[]): string[] {
+  const width = labelWidth(
+    terminal,
+    rows.map(({ label }) => label),
+  );
+  return rows.flatMap((each) => linesOfRow(terminal, each, width));
+}
+
+function linesOfRow(terminal: Terminal, { label, texts }: CardRow, width: number): string[] {
+  const room = terminal.width - width - gap.length;
+  return beside(
+    terminal,
+    label,
+    texts.flatMap((text) => textLines(terminal, text, room)),
+    width,
+  );
+}
+
+/** Wide enough for all labels, but at most a third of the terminal. */
+function labelWidth({ width, columnsOf }: Terminal, labels: readonly string[]): number {
+  const widest = labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0);
+  return width === Infinity ? widest : Math.min(widest, Math.max(8, Math.floor(width / 3)));
+}
+
+/** A label with lines beside it; below it if the label is too wide. */
+function beside(
+  { columnsOf, style, width: columns }: Terminal,
+  label: string,
+  lines: string[],
+  width: number,
+): string[] {
+  const isWide = columnsOf(label) > width;
+  const shown = isWide ? wrapText(label, columns, columnsOf) : [label + ' '.repeat(width - columnsOf(label))];
+  const labels = shown.map((line) => style('dim', lines.length === 0 ? line.trimEnd() : line));
+  const margin = ' '.repeat(width) + gap;
+  if (isWide || lines.length === 0) return [...labels, ...lines.map((line) => margin + line)];
+  return lines.map((line, index) => (index === 0 ? labels[0]! + gap : margin) + line);
+}
+
+/** A text on as many lines as it takes, with its escapes marked. */
+function textLines(terminal: Terminal, text: CardText, columns: number): string[] {
+  return wrapText(inline(terminal, text), columns, terminal.columnsOf).map((line) => marked(terminal, line));
+}
+
+function inline({ seeAll }: Terminal, text: CardText): string {
+  if (text.hidden === undefined) return text.text;
+  return `${text.text} … ${hiddenNote(text).replace(']', `; ${seeAll}]`)} … ${text.end ?? ''}`;
+}
+
+function marked({ style }: Terminal, line: string): string {
+  return line.replace(visibleEscape, (each) => style('inverse', each));
+}
+
+function indented({ width, columnsOf }: Terminal, first: string, text: string): string[] {
+  const lines = wrapText(text, width - first.length, columnsOf);
+  return lines.map((line, index) => (index === 0 ? first : ' '.repeat(first.length)) + line);
+}
+
+/** A text of several lines, beside a bar: no line of it can pass for a line of the card. */
+function blockLines(terminal: Terminal, text: CardText): string[] {
+  const { seeAll, style } = terminal;
+  const start = text.text.split('\n').flatMap((line) => gutterLines(terminal, line));
+  if (text.hidden === undefined) return start;
+  const end = (text.end ?? '').split('\n').flatMap((line) => gutterLines(terminal, line));
+  return [...start, style('yellow', `… ${hiddenNote(text).slice(1, -1)}; ${seeAll}`), ...end];
+}
+
+function gutterLines(terminal: Terminal, line: string, style: (text: string) => string = (text) => text): string[] {
+  const { columnsOf, width } = terminal;
+  const parts = wrapText(withoutTabs(line), width - gutter.length, columnsOf, { keepsSpaces: true });
+  return parts.map((part, index) => {
+    const mark = terminal.style('dim', index === 0 ? gutter : brokenGutter);
+    return mark + style(marked(terminal, part));
+  });
+}
+
+function withoutTabs(line: string): string {
+  return line.split('\t').reduce((text, part) => text + ' '.repeat(4 - (text.length % 4)) + part);
+}
+
+function changeLines(terminal: Terminal, card: Card): string[] {
+  const note = previewNote(card);
+  if (note !== undefined) {
+    const message = note.message === undefined ? [] : gutterLines(terminal, note.message);
+    return [...wrapText(note.text, terminal.width, terminal.columnsOf), ...message];
+  }
+  if (card.preview?.state !== 'ready') return [];
+  return card.preview.changes.flatMap((change) => {
+    const rest = changeRest(change);
+    return [
+      ...wrapText(changeTitle(change), terminal.width, terminal.columnsOf).map((line) => marked(terminal, line)),
+      ...(change.kind === 'table'
+        ? tableLines(terminal, change)
+        : change.lines.flatMap((line) => diffLine(terminal, line))),
+      ...(rest === '' ? [] : [terminal.style('yellow', `… ${rest}; ${terminal.seeAll}`)]),
+    ];
+  });
+}
+
+function diffLine(terminal: Terminal, { kind, text }: DiffLine): string[] {
+  const colour = { same: undefined, removed: 'red', added: 'green', place: 'dim' } as const;
+  const style = colour[kind];
+  const line = diffMarks[kind] + inline(terminal, text);
+  return gutterLines(terminal, line, (part) => (style === undefined ? part : terminal.style(style, part)));
+}
+
+function tableLines(terminal: Terminal, change: CardChange & { kind: 'table' }): string[] {
+  const styles = { head: 'bold', same: 'dim', removed: 'red', added: 'green', changed: 'yellow' } as const;
+  return tableText(change, terminal.columnsOf).flatMap(({ kind, text }) =>
+    gutterLines(terminal, text, (part) => terminal.style(styles[kind], part)),
+  );
+}
+
+function rawLines(terminal: Terminal, { raw }: Card): string[] {
+  if (raw === '') return [];
+  return terminal.raw ? gutterLines(terminal, raw) : [terminal.seeAll];
+}

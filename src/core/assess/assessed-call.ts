@@ -1,0 +1,13 @@
+import type { JsonObject, Risk } from '../base/tool-call.ts';
+
+/** A call as assessors see it. */
+export interface AssessedCall {
+  /** The tool's name. */
+  tool: string;
+  args: JsonObject;
+  risk: Risk;
+  /** The argument that `name:args` patterns match. */
+  subject?: string;
+  /** The split of a shell subject, if there is one. */
+  shell?: { parts: readonly { text: string; reduced: string }[]; uncertain: readonly string[] };
+}

@@ -1,0 +1,39 @@
+import { byteLength } from '../base/byte-length.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+import type { RulingContext } from '../policy/ruling.ts';
+
+/** What the starter of a run said. */
+export interface EvidenceContext {
+  caller?: NonNullable<RulingContext['caller']>;
+  metadata?: JsonObject;
+  /** What no history keeps. A ruling by policies that read it is not made again. */
+  unknown?: ('caller' | 'metadata')[];
+}
+
+/** Limit for metadata, in bytes of JSON: that of an agent run's input. */
+const maxMetadataBytes = 4_000;
+
+/**
+ * What a custom workflow says of its caller, for its history: the gate rules by it, and only the workflow's code knows
+ * it. It is the last argument of an activity that is scheduled anyway, which does not read it.
+ */
+export interface ContextCarrier {
+  context: EvidenceContext;
+}
+
+/** Leaves out metadata that is large or not JSON, and says so. */
+export function recordedContext({ caller, metadata }: Omit<EvidenceContext, 'unknown'>): EvidenceContext {
+  const isKept = metadata === undefined || (sizeOf(metadata) ?? Infinity) <= maxMetadataBytes;
+  return {
+    ...(caller !== undefined && { caller }),
+    ...(isKept ? metadata !== undefined && { metadata } : { unknown: ['metadata'] }),
+  };
+}
+
+function sizeOf(value: unknown): number | undefined {
+  try {
+    return byteLength(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The events of a run as its policies let reviewers see them. It reads the policies from the run's own history, so it
+ * needs no worker, and the same history gives the same events.
+ */
+import { defaultAssessment } from '../core/assess/assessment.ts';
+import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
+import type { Problem, ProblemCode } from '../core/base/problem.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { redactText } from '../core/redact/find-sensitive.ts';
+import { HiddenByPolicies } from './hidden-by-policies.ts';
+import type { HistoryEvent } from './history-event.ts';
+import type { ApprovalRequestEvent, RecordedEvent, RunCompleteEvent, RunItem } from './run-event.ts';
+import { TailRedactor } from './redact-tail.ts';
+import { TextRedactor } from './text-redactor.ts';
+import type { TokenTail } from './token-tail.ts';
+
+/**
+ * Why a run cannot start, in sentences of our own: they quote at most the agent's name and the policy that its starter sent,
+ * and no call.
+ */
+const startCodes: readonly ProblemCode[] = [
+  'agent_unknown',
+  'policy_invalid',
+  'arguments_invalid',
+  'too_large',
+  'undecodable',
+];
+
+export class EventRedactor {
+  #isAgentRun = false;
+  readonly #policies = new HiddenByPolicies();
+  readonly #texts = new TextRedactor(this.#policies);
+  readonly #tail = new TailRedactor(this.#texts);
+
+  /** False while the run has not loaded its policies: its events have to wait, or show nothing. */
+  get isReady(): boolean {
+    return this.#policies.version > 0;
+  }
+
+  /** Grows whenever more is hidden than before, also of earlier events. */
+  get version(): number {
+    return this.#policies.version + this.#texts.secrets.size;
+  }
+
+  /** Grows with each policy that hides more: what was noted before has to be noted again. */
+  get policyVersion(): number {
+    return this.#policies.version;
+  }
+
+  /** Takes the next event of the history. An event may be taken twice. */
+  learn(event: HistoryEvent): void {
+    const { what } = event;
+    if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
+    this.#policies.learn(event);
+  }
+
+  /** Takes events that the history was projected to, before any of them is shown. */
+  note(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      if (event.type !== 'RunItemEvent') continue;
+      const { item } = event;
+      if (item.type !== 'tool_call' && item.type !== 'tool_result') continue;
+      if (item.arguments !== undefined) this.#texts.note(item.toolName, item.arguments);
+    }
+  }
+
+  redact(event: RecordedEvent): RecordedEvent {
+    switch (event.type) {
+      case 'RunItemEvent':
+        return { ...event, item: this.#item(event.item) };
+      case 'ApprovalRequestEvent':
+        return this.#request(event);
+      case 'RunCompleteEvent':
+        return this.#complete(event);
+      default:
+        return event;
+    }
+  }
+
+  /** What the model is writing, as far as it can be shown now; undefined: nothing of it. */
+  tail(turn: number, tail: TokenTail): TokenTail | undefined {
+    return this.#tail.next(turn, tail);
+  }
+
+  #item(item: RunItem): RunItem {
+    if (item.type === 'message') return { ...item, content: this.#texts.text(item.content) };
+    if (item.type !== 'tool_call' && item.type !== 'tool_result') return item;
+    const { arguments: args, ...rest } = item;
+    const shown = args === undefined ? undefined : this.#texts.args(item.toolName, args)?.shown;
+    const more = shown === undefined ? {} : { arguments: shown };
+    if (rest.type === 'tool_call') return { ...rest, ...more };
+    return { ...rest, content: this.#texts.text(rest.content), ...more };
+  }
+
+  #request(event: ApprovalRequestEvent): ApprovalRequestEvent {
+    const { toolName, arguments: args, contextSummary, sentence, assessment, shownArguments } = event;
+    if (this.#texts.hidesAll) return withoutArguments(event);
+    const found = this.#texts.args(toolName, args)!;
+    const redacted = [...new Set([...(event.redacted ?? []), ...found.names])];
+    const beside = (texts: string[]): string[] => texts.map((text) => this.#texts.beside(text));
+    return {
+      ...event,
+      arguments: found.shown as JsonObject,
+      contextSummary: this.#texts.text(contextSummary),
+      ...(sentence !== undefined && { sentence: this.#texts.beside(sentence) }),
+      ...(redacted.length > 0 && { redacted }),
+      ...(assessment !== undefined && {
+        assessment: {
+          ...assessment,
+          reasons: beside(assessment.reasons),
+          affectedResources: beside(assessment.affectedResources),
+          recommendations: beside(assessment.recommendations),
+          ...(assessment.fromWorker !== undefined && { fromWorker: beside(assessment.fromWorker) }),
+        },
+      }),
+      ...(shownArguments !== undefined && {
+        shownArguments: this.#texts.args(toolName, shownArguments)!.shown as Record<string, string>,
+      }),
+    };
+  }
+
+  #complete(event: RunCompleteEvent): RunCompleteEvent {
+    const { output, failure } = event;
+    return {
+      ...event,
+      output: this.#texts.text(output),
+      ...(failure !== undefined && { failure: { ...failure, message: this.#reason(failure) } }),
+    };
+  }
+
+  #reason({ code, message }: Problem): string {
+    const isStart = this.#isAgentRun && !this.isReady && startCodes.includes(code);
+    return isStart ? redactText(message) : this.#texts.text(message);
+  }
+}
+
+/** As `include_arguments: false` shows a request. */
+function withoutArguments(event: ApprovalRequestEvent): ApprovalRequestEvent {
+  const { assessment = defaultAssessment(event.riskLevel), reviewers = [] } = event;
+  const hidden = hideInRequest({ ...event, assessment, reviewers });
+  const { sentence: _, shownArguments: __, notShown: ___, redacted: ____, ...rest } = hidden;
+  return rest;
+}

@@ -1,0 +1,105 @@
+/**
+ * What the policies of a run hide from reviewers, as far as its history has been read. Each policy that the history shows
+ * adds to it and none takes away, so a change that loosens a policy uncovers nothing.
+ */
+import type { GatedDefinition } from '../core/policy/gated-activity.ts';
+import { limitsOf } from '../core/policy/limits.ts';
+import { redactionSettings } from '../core/policy/redaction-settings.ts';
+import { sensitiveKinds } from '../core/redact/kinds.ts';
+import type { RedactionSettings } from '../core/redact/redaction.ts';
+import type { HistoryEvent } from './history-event.ts';
+import { agentsOf, layersOf, RecordedPolicies, toolsOf } from './recorded-policies.ts';
+
+export class HiddenByPolicies {
+  readonly #policies = new RecordedPolicies();
+  #cannotTell = false;
+  #settings: RedactionSettings | undefined;
+  #hidesArguments = false;
+  #version = 0;
+
+  /** Grows whenever more is hidden. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** False until the policies are known, and for good if one of them cannot be read. */
+  get isKnown(): boolean {
+    return this.#policies.config !== undefined && !this.#cannotTell;
+  }
+
+  /** True once a policy has said that reviewers see no arguments. */
+  get hidesArguments(): boolean {
+    return this.#hidesArguments;
+  }
+
+  /** Undefined: nothing is redacted. */
+  get settings(): RedactionSettings | undefined {
+    return this.#settings;
+  }
+
+  /** The argument of a tool that is a command, if it is shell text: it is never redacted unless a policy names it. */
+  commandOf(tool: string): string | undefined {
+    const { config } = this.#policies;
+    const found = config === undefined ? [] : toolsOf(config, agentsOf(config)).filter(({ name }) => name === tool);
+    return found.length > 0 && found.every(({ shellSubject }) => shellSubject === true) ? found[0]!.subject : undefined;
+  }
+
+  /** For a workflow of one's own: how a gated activity is declared. */
+  gatedActivity(name: string): GatedDefinition | undefined {
+    return this.#gated?.find((each) => each.name === name);
+  }
+
+  /** True for a workflow of one's own, whose calls have lists of arguments. */
+  get isGate(): boolean {
+    return this.#gated !== undefined;
+  }
+
+  get #gated(): readonly GatedDefinition[] | undefined {
+    const { config } = this.#policies;
+    return config !== undefined && 'gated' in config ? config.gated : undefined;
+  }
+
+  /** Takes the next event of the history. */
+  learn({ what }: HistoryEvent): void {
+    const taken = this.#policies.take(what);
+    try {
+      if (taken === 'more') this.#hideMore();
+    } catch {
+      this.#hideAll();
+    }
+    if (taken === 'unreadable') this.#hideAll();
+  }
+
+  /** Policies that cannot be read may hide anything. */
+  #hideAll(): void {
+    this.#cannotTell = true;
+    this.#version += 1;
+  }
+
+  #hideMore(): void {
+    const { config, changed } = this.#policies;
+    if (config === undefined) return;
+    const before = JSON.stringify([this.#settings, this.#hidesArguments]);
+    for (const agent of agentsOf(config)) {
+      const layers = layersOf(config, agent, changed);
+      this.#settings = joined(this.#settings, redactionSettings(layers));
+      this.#hidesArguments ||= !limitsOf(layers).includeArguments;
+    }
+    if (JSON.stringify([this.#settings, this.#hidesArguments]) !== before || this.#version === 0) this.#version += 1;
+  }
+}
+
+function joined(
+  one: RedactionSettings | undefined,
+  other: RedactionSettings | undefined,
+): RedactionSettings | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const patterns = new Map(
+    [...one.patterns, ...other.patterns].map((own) => [JSON.stringify([own.name, own.pattern]), own]),
+  );
+  return {
+    kinds: sensitiveKinds.filter((kind) => one.kinds.includes(kind) || other.kinds.includes(kind)),
+    patterns: [...patterns.values()],
+    also: [...new Set([...one.also, ...other.also])],
+  };
+}

@@ -1,0 +1,114 @@
+import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
+import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
+
+/**
+ * One event of a run's history, as everything that reads a run sees it: `client/history/read-history-event.ts` makes it of
+ * Temporal's event. Payloads are decoded; see `isUndecodable`.
+ */
+export interface HistoryEvent {
+  /** From 1 in each execution. */
+  eventId: number;
+  /** ISO 8601: when the server recorded it. */
+  at: string;
+  /** Absent: nobody asks what the event is. */
+  what?: Fact;
+  /** The journal entries in payloads that the gate itself wrote. */
+  journal: readonly JournalEntry[];
+  /** The head over the most entries, in the same payloads. */
+  head?: JournalHead;
+  /** The open requests that the gate wrote into the memo. */
+  open?: readonly ApprovalSummary[];
+  /** The number of payloads, among those that run events are made of, that cannot be decoded here. */
+  unread?: number;
+}
+
+/** What one event of a history says. */
+export type Fact =
+  | Started
+  | { kind: 'scheduled'; activity: Activity }
+  /** An attempt of an activity began, or a nested workflow. */
+  | { kind: 'attempted'; activity: Activity; attempt?: number; worker?: string }
+  | { kind: 'ended'; activity: Activity; state: EndState; end: ActivityEnd }
+  | SentMessage
+  /** A worker has taken all events before this one. */
+  | { kind: 'task_completed' }
+  /** An operator reset execution `baseRunId`: this execution repeats it up to here. */
+  | { kind: 'reset'; baseRunId: string }
+  | RunEnd;
+
+/** An execution began. */
+export interface Started {
+  kind: 'started';
+  workflowType: string;
+  /** False: a workflow of one's own. */
+  isAgentRun: boolean;
+  workflowId: string;
+  /** Temporal's run ids: of this execution, and of the first one of the run. */
+  runId: string;
+  firstRunId: string;
+  /** Temporal's run id of the execution that continued as this one. */
+  before?: string;
+  /** Of an agent run; what a workflow of one's own was started with is its author's. */
+  input?: unknown;
+  /** What that execution handed over, naming itself as the writer. Null: an agent run continues, and nobody can say with what. */
+  carried?: unknown;
+}
+
+/** What an execution started: an activity or another workflow. */
+export type Activity = { scheduledEventId: number } & (
+  | { kind: 'model'; activityId: string; input: unknown }
+  /** A call that passed the gate. `values`: what the tool gets, without the permit. */
+  | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
+  /**
+   * An activity of ours, with what the run gave it: it loads the policies of an agent or a gate, verifies carried state, reads
+   * the policy of a `setPolicy` or those of the calling run, or checks what a reviewer wrote in place of the arguments.
+   */
+  | { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; given: Readonly<Record<string, unknown>> }
+  | { kind: 'nested'; workflowId: string; isAgentRun: boolean }
+  | { kind: 'other' }
+);
+
+/** A permit, of which only the id of its call has been looked at. */
+export interface ClaimedPermit {
+  callId: string;
+  digest?: unknown;
+  definition?: unknown;
+}
+
+export type EndState = 'completed' | 'failed' | 'timed out' | 'cancelled';
+
+export type ActivityEnd = { result: unknown } | { failure: PlainFailure };
+
+/** One of our messages. */
+export interface SentMessage {
+  kind: 'message';
+  name: 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate' | 'message' | 'close';
+  via: 'signal' | 'update';
+  /** The identity that the sender's client gave itself. */
+  sender?: string;
+  value: unknown;
+}
+
+/** `next`: Temporal's run id of the execution that follows. */
+export type RunEnd =
+  | { kind: 'continued'; next?: string }
+  | { kind: 'completed'; result: unknown; next?: string }
+  | { kind: 'failed'; failure: PlainFailure; next?: string }
+  | { kind: 'timed_out'; next?: string }
+  | { kind: 'cancelled' }
+  | { kind: 'terminated'; reason: string };
+
+/** The failure that decides how an activity or a run ended, without the failures around it. */
+export interface PlainFailure {
+  kind: 'application' | 'schedule_to_start' | 'other';
+  /** Of an application failure. */
+  type?: string;
+  message: string;
+  /** Of a refusal because the tool has changed. */
+  details?: unknown[];
+}
+
+/** Text as it is, any other value as its JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

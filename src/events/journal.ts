@@ -1,0 +1,120 @@
+/** Reads what the ledger decided from the journal that history keeps. Needs no policy, and decides nothing again. */
+import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
+import type { Viewed } from '../core/messages/viewed.ts';
+import type { Identity } from '../core/people/entitlement.ts';
+import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { isReplaced } from '../core/ledger/is-replaced.ts';
+
+/** One request of a run, read from the journal. Times are ISO 8601. */
+export interface ProjectedRequest {
+  requestId: string;
+  callId: string;
+  toolName: string;
+  digest: string;
+  openedAt: string;
+  deadline: string | null;
+  rule: string | null;
+  /** Votes before the one that settled it. */
+  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string; viewed?: Viewed }[];
+  outcome?: OutcomeName;
+  runs?: boolean;
+  settledAt?: string;
+  reason?: string;
+  reviewerId?: string;
+  identity?: Identity;
+  decisionId?: string;
+  /** What the reviewer whose vote settled it saw, as their channel says. */
+  viewed?: Viewed;
+  /** As in `Settlement`: what kind of change superseded it, and the id of the rule, grant or request. */
+  by?: Settlement['by'];
+  byId?: string | null;
+}
+
+/** The state that the entries of a journal lead to. */
+export interface Projection {
+  /** In the order of opening. */
+  requests: ProjectedRequest[];
+  /** In the order in which the calls were settled. */
+  outcomes: CallOutcome[];
+  /** Messages that were refused. */
+  refusals: number;
+  /** Sequence numbers that no payload carried: `[first, last]`. Always reported. */
+  gaps: [number, number][];
+}
+
+/**
+ * Projects the entries of all executions of a run, in any order and with repeats. `ended`: the run was closed from
+ * outside (terminated, timed out) and could not write more, so requests that were open are cancelled.
+ */
+export function projectJournal(entries: readonly JournalEntry[], ended = false): Projection {
+  const ordered = orderedEntries(entries);
+  const requests = new Map<string, ProjectedRequest>();
+  const outcomes = new Map<string, CallOutcome>();
+  let refusals = 0;
+  for (const entry of ordered) {
+    const { kind, requestId = '', outcome } = entry;
+    const request = requests.get(requestId);
+    takeOutcome(outcomes, entry);
+    if (kind === 'opened') requests.set(requestId, opened(entry));
+    else if (kind === 'vote' && request !== undefined) vote(request, entry);
+    else if (kind === 'extended' && request !== undefined) request.deadline = entry.deadline ?? null;
+    else if (kind === 'reruled' && request !== undefined) request.rule = entry.rule ?? null;
+    else if (kind === 'refused') refusals++;
+    else if (kind === 'settled' && outcome !== undefined && request !== undefined) settle(request, entry);
+  }
+  if (ended) for (const request of requests.values()) request.outcome ??= 'cancelled';
+  return {
+    requests: [...requests.values()],
+    outcomes: [...outcomes.values()],
+    refusals,
+    gaps: gapsIn(ordered.map(({ seq }) => seq)),
+  };
+}
+
+/** Takes from an entry how its call was settled, and how it ran. */
+export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
+  const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran } = entry;
+  const known = outcomes.get(callId);
+  if (kind === 'ruling' && outcome !== undefined) {
+    outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
+    // A request that another one replaces settles no call.
+  } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
+    outcomes.set(callId, { callId, toolName, requestId, outcome, ran: runs === true ? 'pending' : 'no' });
+  } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
+    outcomes.set(callId, { ...known, ran });
+  }
+}
+
+/** The entries in the order of `seq`, each once. */
+export function orderedEntries(entries: readonly JournalEntry[]): JournalEntry[] {
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+}
+
+function opened(entry: JournalEntry): ProjectedRequest {
+  const { requestId = '', callId = '', toolName = '', digest = '', at, deadline = null, rule = null } = entry;
+  return { requestId, callId, toolName, digest, openedAt: at, deadline, rule };
+}
+
+function vote(request: ProjectedRequest, entry: JournalEntry): void {
+  const { reviewerId, identity, approved = false, at, viewed } = entry;
+  const known = { reviewerId, identity, approved, at, ...(viewed !== undefined && { viewed }) };
+  request.votes = [...(request.votes ?? []), known];
+}
+
+function settle(request: ProjectedRequest, entry: JournalEntry): void {
+  const { outcome, at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId } = entry;
+  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId };
+  Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
+}
+
+/** What is missing among entries in their order: `[first, last]`. */
+export function gapsIn(seqs: readonly number[], first = 1): [number, number][] {
+  const gaps: [number, number][] = [];
+  let expected = first;
+  for (const seq of seqs) {
+    if (seq > expected) gaps.push([expected, seq - 1]);
+    expected = seq + 1;
+  }
+  return gaps;
+}

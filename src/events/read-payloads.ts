@@ -1,0 +1,119 @@
+/** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
+import type { Assessment } from '../core/assess/assessment.ts';
+import type { Redaction } from '../core/redact/redaction.ts';
+import { severities, type Json, type JsonObject } from '../core/base/tool-call.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
+import { nfc } from '../core/base/normal-text.ts';
+
+/** One message of a transcript. */
+export interface ModelMessage {
+  role: 'user' | 'assistant' | 'tool';
+  content: string;
+  isError: boolean;
+}
+
+export interface RunStart {
+  agent: string;
+  messages: ModelMessage[];
+  callerUserId: string | null;
+  metadata: JsonObject;
+  lineage: string[];
+}
+
+/** The argument of `agentRun`; undefined if the run refuses it. */
+export function readRunInput(value: unknown): RunStart | undefined {
+  const { agent, input, caller, metadata, parent } = objectIn(value) ?? {};
+  const messages =
+    typeof input === 'string' ? [{ role: 'user' as const, content: input, isError: false }] : messagesIn(input);
+  if (typeof agent !== 'string' || messages === undefined) return undefined;
+  const { userId } = objectIn(caller) ?? {};
+  const { lineage } = objectIn(parent) ?? {};
+  return {
+    agent: nfc(agent),
+    messages,
+    callerUserId: typeof userId === 'string' ? userId : null,
+    metadata: (objectIn(metadata) ?? {}) as JsonObject,
+    lineage: Array.isArray(lineage) ? lineage.filter((each) => typeof each === 'string') : [],
+  };
+}
+
+/** The first argument of `countersign.callModel`. */
+export function readModelInput(
+  value: unknown,
+): { agent: string; turn: number; messages: ModelMessage[]; redacts: boolean } | undefined {
+  const { agent, turn, messages, redact } = objectIn(value) ?? {};
+  const read = messagesIn(messages);
+  if (typeof agent !== 'string' || typeof turn !== 'number' || read === undefined) return undefined;
+  return { agent, turn, messages: read, redacts: redact != null };
+}
+
+export interface ReadCall {
+  toolName: string;
+  arguments: Json;
+  assessment?: Assessment;
+  /** What reviewers do not see of the arguments. Absent: nobody has looked for it. */
+  redaction?: CallRedaction;
+}
+
+/** The part of a `Redaction` with which reviewers' copies are made. */
+export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
+
+/** The result of `countersign.callModel`. */
+export function readModelTurn(
+  value: unknown,
+): { text: string; contextSummary?: string; calls: ReadCall[] } | undefined {
+  const { text, contextSummary, calls } = objectIn(value) ?? {};
+  if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
+  return { text, ...(typeof contextSummary === 'string' && { contextSummary }), calls: calls.map(readCall) };
+}
+
+function readCall(value: unknown): ReadCall {
+  const { tool, args, raw, assessment, redaction } = objectIn(value) ?? {};
+  const call = { toolName: typeof tool === 'string' ? tool : '', arguments: (args ?? raw ?? {}) as Json };
+  return {
+    ...call,
+    ...(isAssessment(assessment) && { assessment }),
+    ...(isRedaction(redaction) && { redaction }),
+  };
+}
+
+function isRedaction(value: unknown): value is CallRedaction {
+  const { kinds, values } = objectIn(value) ?? {};
+  return Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') && isListOf(values, isRedactedValue);
+}
+
+function isRedactedValue(value: unknown): boolean {
+  const { path, spans } = objectIn(value) ?? {};
+  const isKey = (key: unknown): boolean => typeof key === 'string' || typeof key === 'number';
+  return isListOf(path, isKey) && isListOf(spans, isSpan);
+}
+
+function isSpan(value: unknown): boolean {
+  const [start, end, placeholder] = Array.isArray(value) ? (value as unknown[]) : [];
+  return typeof start === 'number' && typeof end === 'number' && typeof placeholder === 'string';
+}
+
+function isListOf(value: unknown, is: (each: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(is);
+}
+
+function isAssessment(value: unknown): value is Assessment {
+  const { severity, reasons, affectedResources, recommendations } = (objectIn(value) ?? {}) as Partial<Assessment>;
+  const lists = [reasons, affectedResources, recommendations];
+  return severities.some((each) => each === severity) && lists.every(Array.isArray);
+}
+
+function messagesIn(value: unknown): ModelMessage[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const messages = value.map((each) => {
+    const { role, content, isError } = objectIn(each) ?? {};
+    if (role !== 'user' && role !== 'assistant' && role !== 'tool') return undefined;
+    return { role, content: typeof content === 'string' ? content : '', isError: isError === true } as const;
+  });
+  return messages.includes(undefined) ? undefined : (messages as ModelMessage[]);
+}
+
+function objectIn(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isUndecodable(value)) return undefined;
+  return value as Record<string, unknown>;
+}

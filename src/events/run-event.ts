@@ -1,0 +1,124 @@
+import type { CallOutcome, ApprovalRequest, OutcomeName, Ran } from '../core/ledger/approval.ts';
+import type { Identity } from '../core/people/entitlement.ts';
+import type { Problem } from '../core/base/problem.ts';
+import type { Json } from '../core/base/tool-call.ts';
+
+/** The members of every event that history keeps. */
+interface Recorded {
+  /** `RUNID.EVENTID.INDEX`: Temporal's run id of the execution, its history event, and the place in that event. */
+  id: string;
+  /** The run's workflow id. */
+  workflowId: string;
+  /** ISO 8601: when the server recorded the history event. */
+  at: string;
+}
+
+/**
+ * A request was opened. The fields are the request's. What history does not keep is absent: `assessment` and `reviewers`
+ * of a workflow of one's own. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a reviewer edited
+ * them, or in a workflow of one's own.
+ */
+export interface ApprovalRequestEvent
+  extends Recorded, Omit<ApprovalRequest, 'workflowId' | 'assessment' | 'reviewers'> {
+  type: 'ApprovalRequestEvent';
+  callId: string;
+  assessment?: ApprovalRequest['assessment'];
+  reviewers?: string[];
+}
+
+/** A request was settled; always after its `ApprovalRequestEvent`. */
+export interface ApprovalResultEvent extends Recorded {
+  type: 'ApprovalResultEvent';
+  requestId: string;
+  callId: string;
+  toolName: string;
+  decision: ApprovalDecision;
+  reason: string | null;
+  reviewerId: string | null;
+  /** `pending`: the tool runs now; its `tool_result` says how it ended. */
+  ran: Ran;
+  identity?: Identity;
+  /** The grant that the decision's "always" made. */
+  grantId?: string;
+  /** For `superseded`: by a policy, a grant or an edit, and the id of the rule, grant or request. */
+  by?: string;
+  byId?: string | null;
+}
+
+/** `approved_always`: the decision also left a grant. */
+export type ApprovalDecision = Exclude<OutcomeName, 'allowed' | 'denied_by_policy' | 'refused'> | 'approved_always';
+
+/** Something that the transcript of the run shows. */
+export interface RunItemEvent extends Recorded {
+  type: 'RunItemEvent';
+  item: RunItem;
+}
+
+/** One item of a run's transcript. */
+export type RunItem =
+  /** Text of the user or of the model. */
+  | { type: 'message'; role: 'user' | 'assistant'; content: string; agentName?: string; turn?: number }
+  /** What the model asked for. `arguments` is absent if history does not keep them. */
+  | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
+  /** What the model is told. `arguments`: what ran, if that is not what the model asked for. */
+  | {
+      type: 'tool_result';
+      callId: string;
+      toolName: string;
+      content: string;
+      isError: boolean;
+      ran: Ran;
+      arguments?: Json;
+    }
+  /** A call of an agent started a run of its own. */
+  | { type: 'nested_run'; callId: string; workflowId: string }
+  /** From now on, `to` is in charge. */
+  | { type: 'handoff'; from: string; to: string };
+
+/** The run has ended; the last event. */
+export interface RunCompleteEvent extends Recorded {
+  type: 'RunCompleteEvent';
+  status: 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
+  /** The last text of the run; of a workflow of one's own, its result as text. */
+  output: string;
+  /** The last 200 calls of an agent run that could end by itself. */
+  outcomes?: CallOutcome[];
+  failure?: Problem;
+}
+
+/** Events are missing here. */
+export interface GapEvent extends Recorded {
+  type: 'gap';
+  /**
+   * `retention`: the server no longer has what was before. `undecodable`: this reader lacks a codec or a store.
+   * `journal`: the run wrote decisions that no payload carried. `reset`: an operator reset the run to an earlier point.
+   */
+  reason: 'retention' | 'undecodable' | 'journal' | 'reset';
+  /** One sentence. */
+  message: string;
+}
+
+/** What happened in a run, as its history keeps it. */
+export type RecordedEvent = ApprovalRequestEvent | ApprovalResultEvent | RunItemEvent | RunCompleteEvent | GapEvent;
+
+/** A part of an answer that the model is still writing. It has no id and is never replayed. */
+export interface RawResponseEvent {
+  type: 'RawResponseEvent';
+  workflowId: string;
+  /** ISO 8601: when this reader received it. */
+  at: string;
+  turn: number;
+  /** How much of the answer comes before `delta`, in UTF-16 code units. 0 again: a retry starts the answer over. */
+  offset: number;
+  delta: string;
+  /** Text before `delta` that this reader has not received, in UTF-16 code units. Absent: none. */
+  hidden?: number;
+}
+
+/** An event of a run; `type` says which. */
+export type RunEvent = RecordedEvent | RawResponseEvent;
+
+type WithoutPlace<Event> = Event extends Recorded ? Omit<Event, keyof Recorded> : never;
+
+/** An event before it has its id and time. */
+export type EventDraft = WithoutPlace<RecordedEvent>;

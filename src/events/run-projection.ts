@@ -1,0 +1,141 @@
+/**
+ * Projects the history of a run, all executions of it, to run events. Each call of `add` gives the events that one
+ * history event leads to, so a prefix of the history gives a prefix of the events, and their ids are always the same.
+ */
+import { isUndecodable } from '../core/base/undecodable.ts';
+import { isProblemCode } from '../core/base/problem.ts';
+import type { CallOutcome } from '../core/ledger/approval.ts';
+import { ApprovalEvents } from './approval-events.ts';
+import { eventIdOf } from './event-id.ts';
+import { HiddenByPolicies } from './hidden-by-policies.ts';
+import { type Fact, type HistoryEvent, type PlainFailure, textOf } from './history-event.ts';
+import type { EventDraft, GapEvent, RecordedEvent, RunCompleteEvent } from './run-event.ts';
+import { noFacts, type RunFacts } from './run-facts.ts';
+import { type PendingModelCall, TranscriptEvents } from './transcript-events.ts';
+
+export class RunProjection {
+  readonly #workflowId: string;
+  readonly #facts: RunFacts;
+  readonly #policies = new HiddenByPolicies();
+  readonly #approvals: ApprovalEvents;
+  readonly #transcript: TranscriptEvents;
+  #isAgentRun = false;
+  /** What is to be said before the next event. */
+  #gap: Pick<GapEvent, 'reason' | 'message'> | undefined;
+  #isComplete = false;
+
+  constructor(workflowId: string) {
+    this.#workflowId = workflowId;
+    this.#facts = noFacts(workflowId);
+    this.#approvals = new ApprovalEvents(this.#facts);
+    this.#transcript = new TranscriptEvents(this.#facts, this.#approvals.outcomes);
+  }
+
+  /** True once `RunCompleteEvent` was given. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** The model call in flight. */
+  get pendingModelCall(): PendingModelCall | undefined {
+    return this.#transcript.pendingModelCall;
+  }
+
+  /** A gap comes before the next event. `retention`: the server no longer has what was before. */
+  noteGap(gap: Pick<GapEvent, 'reason' | 'message'>): void {
+    if (gap.reason === 'retention') this.#approvals.startLate();
+    this.#gap = gap;
+  }
+
+  /** Takes the next event of the execution `runId`. */
+  add(runId: string, event: HistoryEvent): RecordedEvent[] {
+    const { eventId, at, what, unread = 0 } = event;
+    if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
+    const gaps = [this.#gap, unread > 0 ? undecodable(unread) : undefined].filter((each) => each !== undefined);
+    this.#gap = undefined;
+    const { drafts, entries } = this.#approvals.add(event);
+    this.#policies.learn(event);
+    this.#facts.hidesArguments = this.#policies.hidesArguments;
+    const all: EventDraft[] = [
+      ...gaps.map((gap) => ({ type: 'gap' as const, ...gap })),
+      ...drafts,
+      ...this.#transcript.rulings(entries),
+      ...(what === undefined ? [] : this.#drafts(what)),
+    ];
+    return all.map((draft, index) => {
+      const id = eventIdOf({ runId, eventId, index });
+      const { type, ...rest } = draft;
+      return { type, id, workflowId: this.#workflowId, at, ...rest } as RecordedEvent;
+    });
+  }
+
+  #drafts(what: Fact): EventDraft[] {
+    switch (what.kind) {
+      case 'started':
+        return this.#transcript.started(what);
+      case 'scheduled':
+        return this.#transcript.scheduled(what.activity);
+      case 'attempted':
+        return this.#transcript.attempted(what.activity);
+      case 'ended':
+        return this.#transcript.ended(what);
+      case 'completed': {
+        const { result, next } = what;
+        return this.#end(
+          this.#isAgentRun ? completionOf(result) : { status: 'completed', output: textOf(result) },
+          next,
+        );
+      }
+      case 'failed':
+        return this.#end({ status: 'failed', output: '', failure: problemOf(what.failure) }, what.next);
+      case 'timed_out':
+        return this.#end(failed('The run timed out.'), what.next);
+      case 'cancelled':
+        return this.#end({ status: 'cancelled', output: '' });
+      case 'terminated':
+        return this.#end(failed(`The run was terminated${what.reason === '' ? '' : `: ${what.reason}`}.`));
+      case 'continued':
+      case 'message':
+      case 'task_completed':
+      case 'reset':
+        return [];
+    }
+  }
+
+  /** `next`: the execution that follows, if the run goes on. */
+  #end(end: Completion, next?: string): EventDraft[] {
+    if (next !== undefined) return [];
+    this.#isComplete = true;
+    return [...this.#approvals.end(), { type: 'RunCompleteEvent', ...end }];
+  }
+}
+
+type Completion = Pick<RunCompleteEvent, 'status' | 'output' | 'outcomes' | 'failure'>;
+
+function undecodable(payloads: number): Pick<GapEvent, 'reason' | 'message'> {
+  const what = payloads === 1 ? 'A payload' : `${payloads} payloads`;
+  return {
+    reason: 'undecodable',
+    message: `${what} of this event cannot be decoded here: give the codecs of the workers.`,
+  };
+}
+
+const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
+
+function completionOf(result: unknown): Completion {
+  if (isUndecodable(result)) return { status: 'completed', output: '' };
+  const { status, output, outcomes } = (result ?? {}) as { status?: unknown; output?: unknown; outcomes?: unknown };
+  return {
+    status: statuses.find((each) => each === status) ?? 'completed',
+    output: typeof output === 'string' ? output : '',
+    ...(Array.isArray(outcomes) && { outcomes: outcomes as CallOutcome[] }),
+  };
+}
+
+function problemOf({ type, message }: PlainFailure): RunCompleteEvent['failure'] {
+  return { code: isProblemCode(type) ? type : 'internal', message };
+}
+
+function failed(message: string): Completion {
+  return { status: 'failed', output: '', failure: { code: 'internal', message } };
+}

@@ -1,0 +1,125 @@
+import { type Json, type JsonObject } from '../core/base/tool-call.ts';
+import { hiddenText } from '../core/ledger/hidden-arguments.ts';
+import { gatedArguments, gatedValues } from '../core/policy/gated-activity.ts';
+import { type FindMore, findSensitive, withPlaceholders, type Span } from '../core/redact/find-sensitive.ts';
+import { wholeRedaction } from '../core/redact/join-redactions.ts';
+import { secretKinds, tooMuch } from '../core/redact/kinds.ts';
+import { findOwn } from '../redact/own-patterns.ts';
+import { redactedArguments, redactionOf } from '../core/redact/redact-arguments.ts';
+import { redactJson } from '../redact/redact-json.ts';
+import type { RedactedValue } from '../core/redact/redaction.ts';
+import type { HiddenByPolicies } from './hidden-by-policies.ts';
+import { KnownSecrets } from './known-secrets.ts';
+
+/** The longest text that is searched; a longer one is not shown at all. */
+const mostSearched = 1_000_000;
+
+/** Shows the texts and arguments of a run as its policies let reviewers see them. Unknown policies hide everything. */
+export class TextRedactor {
+  readonly policies: HiddenByPolicies;
+  readonly secrets = new KnownSecrets();
+
+  constructor(policies: HiddenByPolicies) {
+    this.policies = policies;
+  }
+
+  /** True if no text can be shown. */
+  get hidesAll(): boolean {
+    return !this.policies.isKnown || this.policies.hidesArguments || this.secrets.isFull;
+  }
+
+  /** A text that reviewers may see in part. JSON is read as such. */
+  text(text: string): string {
+    if (text === '') return text;
+    if (this.hidesAll) return this.policies.hidesArguments ? hiddenText : tooMuch;
+    const { settings } = this.policies;
+    if (settings === undefined) return text;
+    if (text.length > mostSearched) return tooMuch;
+    const { kinds } = settings;
+    const findMore = this.#findMore();
+    const strings = redactJson(text, kinds, findMore) ?? text;
+    return withPlaceholders(strings, findSensitive(strings, kinds, findMore));
+  }
+
+  /** The parts of a text that are not shown; undefined: none of it is. */
+  spansOf(text: string): Span[] | undefined {
+    if (this.hidesAll || text.length > mostSearched) return undefined;
+    const { settings } = this.policies;
+    return settings === undefined ? [] : findSensitive(text, settings.kinds, this.#findMore());
+  }
+
+  /** A text beside the arguments that says what a call does: only secrets are replaced. */
+  beside(text: string): string {
+    if (this.hidesAll) return '';
+    if (this.policies.settings === undefined) return text;
+    return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
+  }
+
+  /** The arguments of a call, and the names of those in which something was replaced. Undefined: none is shown. */
+  args(tool: string, args: Json): { shown: Json; names: string[] } | undefined {
+    if (this.hidesAll) return undefined;
+    if (this.policies.settings === undefined) return { shown: args, names: [] };
+    if (typeof args === 'string') return { shown: this.text(args), names: [] };
+    if (typeof args !== 'object' || args === null) return { shown: this.text(JSON.stringify(args)), names: [] };
+    const named = this.#named(tool, args);
+    if (named === undefined) return { shown: whole(args), names: [] };
+    const values = this.#valuesIn(tool, named);
+    const shown = this.#withoutSecrets(redactedArguments(named, values));
+    const names = [...new Set(values.map(({ path }) => String(path[0])))];
+    return { shown: Array.isArray(args) ? this.#listed(tool, shown) : shown, names };
+  }
+
+  /** Remembers what is hidden of a call's arguments. */
+  note(tool: string, args: Json): void {
+    const { settings } = this.policies;
+    const named = typeof args === 'object' && args !== null ? this.#named(tool, args) : undefined;
+    if (settings === undefined || named === undefined) return;
+    this.secrets.note(named, this.#valuesIn(tool, named), settings.kinds);
+  }
+
+  #valuesIn(tool: string, args: JsonObject): readonly RedactedValue[] {
+    const settings = this.policies.settings!;
+    const options = { settings, findMore: findOwn(settings.patterns), command: this.policies.commandOf(tool) };
+    return redactionOf(args, options).values;
+  }
+
+  /** The arguments by name. Undefined: it is not known which they are. */
+  #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
+    if (!Array.isArray(args)) return args;
+    // What a model wrote instead of an object.
+    if (!this.policies.isGate) return args as unknown as JsonObject;
+    const declared = this.policies.gatedActivity(tool);
+    const given = declared === undefined ? undefined : gatedArguments(declared, args);
+    return given === undefined || 'problem' in given ? undefined : given.args;
+  }
+
+  #listed(tool: string, args: Json): Json {
+    const declared = this.policies.gatedActivity(tool);
+    if (declared === undefined || Array.isArray(args)) return args;
+    const list = gatedValues(declared, args as JsonObject);
+    return 'values' in list ? list.values.map((each) => each ?? null) : tooMuch;
+  }
+
+  #withoutSecrets(value: Json): Json {
+    if (this.secrets.size === 0) return value;
+    if (typeof value === 'string') return withPlaceholders(value, this.#secretsIn(value));
+    if (Array.isArray(value)) return value.map((each) => this.#withoutSecrets(each));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.keys(value).map((name) => [name, this.#withoutSecrets(value[name]!)]));
+  }
+
+  #secretsIn(text: string): Span[] {
+    return findSensitive(text, [], (each) => this.secrets.spansIn(each));
+  }
+
+  /** Keeps count: one for each text or call. */
+  #findMore(): FindMore {
+    const own = findOwn(this.policies.settings?.patterns ?? []);
+    return (text) => [...this.secrets.spansIn(text), ...(own?.(text) ?? [])];
+  }
+}
+
+/** Every text and number replaced. */
+function whole(args: Json): Json {
+  return redactedArguments(args, wholeRedaction(args as JsonObject).values);
+}

@@ -1,0 +1,45 @@
+import type { Ran } from '../core/ledger/approval.ts';
+import { sentences } from '../core/ledger/sentences.ts';
+import {
+  definitionChangedType,
+  leftInMidCallTypes,
+  payloadNotKeptType,
+  payloadUnreadType,
+  secondGateTypes,
+  toolFailedType,
+} from '../core/base/tool-failure.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
+import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
+
+/** What the model is told of a tool's end, and whether the tool ran. */
+export interface ToolEnd {
+  content: string;
+  isError: boolean;
+  ran: Ran;
+}
+
+/**
+ * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run may
+ * start the tool again.
+ */
+export function toolEnd(end: ActivityEnd): ToolEnd | undefined {
+  if ('failure' in end) return endOfFailure(end.failure);
+  if (isUndecodable(end.result)) return end.result.unread ? undefined : unknown;
+  return { content: textOf(end.result), isError: false, ran: 'yes' };
+}
+
+const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+function endOfFailure({ kind, type = '', message }: PlainFailure): ToolEnd | undefined {
+  const failed = (why: string, ran: Ran): ToolEnd => ({ content: sentences.failed(why), isError: true, ran });
+  if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
+  if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
+  if (type === payloadUnreadType || type === definitionChangedType) return undefined;
+  if (type === payloadNotKeptType) {
+    return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
+  }
+  if (notStarted.includes(type)) return failed(message, 'no');
+  return failed(message, type === toolFailedType ? 'yes' : 'unknown');
+}
+
+const notStarted: readonly string[] = [...secondGateTypes, 'NotFoundError'];

@@ -1,0 +1,97 @@
+/** Explains a ruling: what each rule found. For people and tools; the gate does not use it. */
+import { holds, readingOf, type CompiledLayers, type CompiledRule } from '../core/policy/compiled-policy.ts';
+import type { LayerCall } from '../core/policy/layer-answer.ts';
+import { affordable } from '../core/match/matching.ts';
+import { partMatchers } from '../core/policy/part-matchers.ts';
+import type { Action } from '../core/policy/action.ts';
+import { allowsOnlyCommand, leftOutBy } from '../core/policy/whole-call.ts';
+import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
+
+/** The result of one rule for a call. */
+export interface RuleMatch {
+  /** The rule's id. */
+  rule: string;
+  /** The policy that holds the rule. */
+  layer: 'ceiling' | 'parent' | 'agent' | 'run';
+  /** The rule's action, whether it matched or not. */
+  action: Action;
+  /** For a command: true if the rule counts for any part. `error`: the rule could not be evaluated. */
+  matched: boolean | 'error';
+  /** The reason, as a clause such as `it matches`. */
+  why: string;
+}
+
+/** The result of `explain`. */
+export interface Explanation {
+  ruling: Ruling;
+  /** All rules of all layers, in order, the ceiling's first. */
+  matches: RuleMatch[];
+}
+
+/**
+ * Evaluates one call as `evaluate` does, and says for each rule whether it matched and why.
+ *
+ * @example
+ * ```ts
+ * import { compilePolicy, explain, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy("rules: [{ pattern: 'bash:git *', action: allow }]");
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * const { ruling, matches } = explain(
+ *   { ceiling: compilePolicy(parsed.policy, 'ceiling') },
+ *   { tool: 'bash', args: { command: 'ls' }, risk: 'write', subject: 'command' },
+ * );
+ * console.log(ruling.action, matches[0]?.matched, matches[0]?.why); // ask false its pattern does not match the arguments
+ * ```
+ */
+export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
+  const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
+    if (policy === undefined) return [];
+    const ready = readyCall(call, context);
+    // A condition may be evaluated twice here; with this cache it costs no more than in the ruling.
+    ready.facts.held ??= new Map();
+    const { all: candidates, argsLength } = policy.candidates(ready.subjects);
+    const parts = partMatchers({ ...ready, argsLength });
+    return policy.rules.map((rule): RuleMatch => {
+      const { id, layer, action } = rule;
+      const candidate = candidates.find((each) => each.rule === rule);
+      const found = candidate === undefined ? [] : parts.map((part) => part(candidate));
+      const problem = found.find((each) => typeof each === 'object');
+      const counted = found.filter((each) => each === true).length;
+      if (counted > 0) {
+        const leftOut = leftOutBy(rule, ready);
+        if (leftOut.length > 0)
+          return { rule: id, layer, action, matched: false, why: `it ${allowsOnlyCommand(leftOut)}` };
+        const ofParts = `it counts for ${counted} of ${parts.length} parts of the command`;
+        return { rule: id, layer, action, matched: true, why: parts.length > 1 ? ofParts : 'it matches' };
+      }
+      if (problem === undefined) return { rule: id, layer, action, matched: false, why: whyNot(rule, ready) };
+      return { rule: id, layer, action, matched: 'error', why: `it cannot be evaluated: ${problem.problem}` };
+    });
+  });
+  return { ruling: evaluate(layers, call, context), matches };
+}
+
+/** Describes the first feature of a rule that does not match. */
+function whyNot(rule: CompiledRule, { subjects, facts, shell }: LayerCall): string {
+  const { agent, pattern, fields, condition } = rule;
+  if ('problem' in pattern) return `its pattern ${pattern.problem}`;
+  if (says(affordable(pattern.name, subjects.name, subjects))) return 'its pattern is for another tool';
+  if (agent !== undefined && agent !== facts.agent) return `it is for agent '${agent}'`;
+  if (shell === undefined) {
+    const reading = readingOf(rule.action);
+    if (pattern.args !== undefined && says(affordable(pattern.args, subjects.args(), subjects, reading))) {
+      return 'its pattern does not match the arguments';
+    }
+    const field = fields.find(
+      ({ name, glob }) => !('problem' in glob) && says(affordable(glob, subjects.field(name), subjects, reading)),
+    );
+    if (field !== undefined) return `its glob does not match argument '${field.name}'`;
+  }
+  if (condition !== undefined && says(holds(rule, condition(), facts))) return 'its condition does not hold';
+  return 'it counts for no part of the command';
+}
+
+function says(match: boolean | { problem: string }): boolean {
+  return match === false;
+}

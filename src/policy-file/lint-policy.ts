@@ -1,0 +1,244 @@
+/** Finds what is valid in a policy and still looks like a mistake. */
+import type { CompiledRule } from '../core/policy/compiled-policy.ts';
+import { compileFor } from './compile-for.ts';
+import { untestedArguments } from '../core/match/argument-reads.ts';
+import { equalitiesOf } from './condition-problem.ts';
+import { globMatches, type Glob } from '../core/match/glob.ts';
+import { globsOverlap } from './globs-overlap.ts';
+import { patternWarnings } from './lint-patterns.ts';
+import { maxPartMatches } from '../core/policy/layer-answer.ts';
+import { hidingProblem } from './hiding-problem.ts';
+import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
+import type { PolicyWarning } from './policy-warning.ts';
+import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
+
+/**
+ * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
+ * condition fails where an argument is absent, people and groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
+ * can lift. `of` says whose policy it is; default `run`. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { lintPolicy, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy('rules: [{ pattern: rm, action: deny }, { pattern: "*", action: allow }]');
+ * const warnings = 'policy' in parsed ? lintPolicy(parsed.policy) : [];
+ * for (const { message } of warnings) console.log(message);
+ * // rule run#1 can never decide: rule run#2 matches all it matches, and comes later
+ * ```
+ */
+export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'agent' | 'run' } = {}): PolicyWarning[] {
+  const compiled = compileFor(policy, of).rules;
+  const rules = policy.rules.map((rule, index): Listed => ({ rule, index, compiled: compiled[index]! }));
+  const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {
+    const about = (message: string): PolicyWarning => ({ index, rule: own.id, message });
+    const over = rules.find((later) => later.index > index && covers(later.rule, later.compiled, rule, own));
+    const found: PolicyWarning[] = [];
+    if (over !== undefined) found.push(about(shadowed(own, over.compiled)));
+    else {
+      const before = allowedBefore(rules, index);
+      if (before !== undefined)
+        found.push(about(`rule ${own.id} is not needed: rule ${before} matches all it matches, and comes before it`));
+      const denied = deniedInPart(rules, index);
+      if (denied !== undefined)
+        found.push(about(`rule ${own.id} allows some of what rule ${denied} denies, because it comes later`));
+    }
+    for (const problem of patternWarnings(rule)) found.push(about(`rule ${own.id} ${problem}`));
+    for (const name of rule.action === 'deny' ? absentIn(rule) : []) {
+      found.push(
+        about(
+          `rule ${own.id} denies every call without '${name}', which its condition reads: test has(args.${name}) first if such calls may run`,
+        ),
+      );
+    }
+    for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
+    const { remindMs } = rule.ask ?? {};
+    if (of !== 'ceiling' && remindMs !== undefined && remindMs < defaultMinRemindMs) {
+      found.push(about(`rule ${own.id} reminds more often than a ceiling admits by default: its 'min_remind' counts`));
+    }
+    if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
+    if (of === 'agent' && rule.action === 'deny') {
+      found.push(
+        about(
+          `rule ${own.id} denies in an agent's policy, where a run's own policy can lift it: put it in the ceiling`,
+        ),
+      );
+    }
+    return found;
+  });
+  if (policy.approval.onTimeout === 'allow') {
+    warnings.push({ message: `'approval.on_timeout' ${unanswered(of)}` });
+  }
+  const hiding = of === 'run' ? hidingProblem(policy) : undefined;
+  if (hiding !== undefined) {
+    warnings.push({ message: `below a ceiling a run with this policy is refused: ${hiding.message}` });
+  }
+  warnings.push(...tooManyRules(compiled));
+  return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
+}
+
+/** Commands with fewer parts than this should be affordable for all rules of a tool. */
+const usualParts = 50;
+
+/** Tools with so many rules that a long command cannot be evaluated against all of them. */
+function tooManyRules(compiled: readonly CompiledRule[]): PolicyWarning[] {
+  const counts = new Map<string, number>();
+  for (const { pattern } of compiled) {
+    if ('problem' in pattern) continue;
+    counts.set(pattern.name.source, (counts.get(pattern.name.source) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([name, count]) =>
+    count * usualParts <= maxPartMatches
+      ? []
+      : {
+          message:
+            `${count} rules are about '${name}': a command of more than ${Math.floor(maxPartMatches / count)} parts ` +
+            'cannot be evaluated against them',
+        },
+  );
+}
+
+/** Says when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` decides. */
+function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
+  const others =
+    of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
+  return `lets a call run that nobody answers, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
+}
+
+interface Listed {
+  rule: Rule;
+  index: number;
+  compiled: CompiledRule;
+}
+
+/** An allow rule that makes this one useless: it matches all of it, and between them all allow. */
+function allowedBefore(rules: readonly Listed[], index: number): string | undefined {
+  const { rule, compiled } = rules[index]!;
+  for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
+    const earlier = rules[at]!;
+    if (at < index && covers(earlier.rule, earlier.compiled, rule, compiled)) return earlier.compiled.id;
+  }
+  return undefined;
+}
+
+/** An earlier deny that has calls in common with an allow, though neither is an exception to the other. */
+function deniedInPart(rules: readonly Listed[], index: number): string | undefined {
+  const { rule, compiled } = rules[index]!;
+  const own = compiled.pattern.args;
+  if (rule.action !== 'allow' || own === undefined) return undefined;
+  return rules.find(({ rule: earlier, compiled: { pattern }, index: at }) => {
+    if (at >= index || earlier.action !== 'deny' || 'problem' in pattern || pattern.args === undefined) return false;
+    if (globCovers(pattern.args, own) || globCovers(own, pattern.args)) return false;
+    const both = [rule.agent, earlier.agent].filter((agent) => agent !== undefined);
+    if (new Set(both).size > 1 || !('name' in compiled.pattern)) return false;
+    return (
+      globsOverlap(pattern.name.source, compiled.pattern.name.source) && globsOverlap(pattern.args.source, own.source)
+    );
+  })?.compiled.id;
+}
+
+/** Arguments that a rule's condition needs and a call may lack. A glob on one of them needs it anyway. */
+function absentIn({ when, args = {} }: Rule): string[] {
+  return when === undefined ? [] : untestedArguments(when).filter((name) => !Object.hasOwn(args, name));
+}
+
+/** Comparisons by which a value of another type gets past the rule: in CEL it is unequal, and no error. */
+function unequal({ when, action }: Rule): string[] {
+  return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
+    if (differ !== undefined) {
+      return [`compares a ${differ[0]} and a ${differ[1]} with ${operator}, and they are never equal`];
+    }
+    if (argument === undefined) return [];
+    const { name, kind } = argument;
+    if (action === 'allow' && operator === '!=') {
+      return [`allows a '${name}' that is no ${kind}, because it is unequal: ${typeTest(name, kind)} too`];
+    }
+    if (action === 'allow' || operator === '!=' || kind === 'text') return [];
+    return [
+      `passes over a '${name}' that is no ${kind}, such as a text, because it is unequal: match it with args too`,
+    ];
+  });
+}
+
+function typeTest(name: string, kind: string): string {
+  return kind === 'text' ? `test args.${name}.matches(…)` : `match it with args`;
+}
+
+function shadowed(rule: CompiledRule, over: CompiledRule): string {
+  if (over.action === 'deny' && rule.ask?.always !== undefined && rule.ask.always !== false) {
+    return `rule ${rule.id} offers grants for calls that rule ${over.id} denies: a grant never touches a deny`;
+  }
+  if (over.action === rule.action)
+    return `rule ${rule.id} is not needed: rule ${over.id} matches all it matches, and comes later`;
+  return `rule ${rule.id} can never decide: rule ${over.id} matches all it matches, and comes later`;
+}
+
+/** True if `wide` certainly matches every call that `narrow` matches. False in doubt. */
+function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { pattern: other }: CompiledRule): boolean {
+  if ('problem' in one || 'problem' in other) return false;
+  if (wide.agent !== undefined && wide.agent !== narrow.agent) return false;
+  if (wide.when !== undefined && wide.when !== narrow.when) return false;
+  const fields = Object.entries(wide.args ?? {});
+  if (fields.some(([name, glob]) => !Object.hasOwn(narrow.args ?? {}, name) || narrow.args![name] !== glob))
+    return false;
+  if (!globCovers(one.name, other.name)) return false;
+  return one.args === undefined || (other.args !== undefined && globCovers(one.args, other.args));
+}
+
+/**
+ * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by a
+ * character that nobody writes, so that no literal matches across one.
+ */
+function globCovers(wide: Glob, narrow: Glob): boolean {
+  if (wide.source === narrow.source) return true;
+  if (/[?[]/.test(wide.source)) return false;
+  return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
+}
+
+/** Warnings about reviewers: people and groups that the directory lacks, and keys with which nobody can sign. */
+function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
+  const { directory, reviewerKeys = {} } = policy;
+  const people = Object.entries(directory?.people ?? {});
+  const asked = policy.rules.flatMap(({ ask }, index): PolicyWarning[] => {
+    if (ask === undefined) return [];
+    const { reviewers = [], oneOfEach = [], escalate = [] } = ask;
+    const names = new Set([...reviewers, ...oneOfEach, ...escalate.flatMap(({ to }) => to)]);
+    return [...names].flatMap((name) => {
+      const unknown = whyNobody(name);
+      return unknown === undefined ? [] : [{ index, rule: idOf(index), message: `rule ${idOf(index)} ${unknown}` }];
+    });
+  });
+  const keyEntries = Object.entries(reviewerKeys);
+  const idle = keyEntries.filter(
+    ([id, { operator, signsFor }]) =>
+      !operator && signsFor === undefined && !people.some(([, { keys }]) => keys.includes(id)),
+  );
+  const signing = keyEntries.flatMap(([id, { signsFor = [] }]) =>
+    signsFor.flatMap((name) => {
+      const unknown = name === '*' ? undefined : whyNobody(name, 'signs for');
+      return unknown === undefined ? [] : [{ message: `key '${id}' ${unknown}` }];
+    }),
+  );
+  return [
+    ...asked,
+    ...signing,
+    ...idle.map(([id]) => ({ message: `key '${id}' is nobody's in the directory: it signs nothing` })),
+    ...people
+      .filter(([, { keys }]) => !isCeiling && keys.length > 0)
+      .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
+  ];
+
+  /** If a run's side has no directory, another policy's may resolve its groups. */
+  function whyNobody(name: string, verb = 'asks'): string | undefined {
+    const group = groupOf(name);
+    if (directory === undefined) {
+      return isCeiling && group !== undefined ? `${verb} '${name}', and the policy has no directory` : undefined;
+    }
+    if (group === undefined) {
+      return personOf(directory, name) === undefined
+        ? `${verb} '${name}', whom the directory does not know`
+        : undefined;
+    }
+    return membersOf(directory, [name]).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
+  }
+}

@@ -1,0 +1,226 @@
+import { isTooDeep } from '../core/base/canonical-json.ts';
+import { formatDuration } from '../core/base/duration.ts';
+import { explainShape, type ShapeProblem } from './explain-shape.ts';
+import { peopleProblems } from './people-problems.ts';
+import { milliseconds, normalForm, placedRules, ruleOf } from './normal-form.ts';
+import { prototypeKeys } from './prototype-keys.ts';
+import { policyShape, type PolicyDocument } from './shape.ts';
+import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
+import { defaultMaxTimeoutMs, type Policy } from '../core/policy/policy.ts';
+import { compilePolicy, ruleMatches } from '../core/policy/compiled-policy.ts';
+import { readyCall } from '../core/policy/ruling.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+
+/** A problem in a policy, with its place. */
+export interface PolicyProblem {
+  /** As given in the options. */
+  file?: string;
+  /** Line and column from 1; absent for a policy given as an object. */
+  line?: number;
+  column?: number;
+  /** Names the key and what it must be. */
+  message: string;
+  /** Such as `rules[0].pattern`; empty for the whole policy. */
+  path: string;
+}
+
+/** Options of `parsePolicy`. */
+export interface ParsePolicyOptions {
+  /** Repeated in each problem. */
+  file?: string;
+  /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind` and `reviewer_keys`. Default false. */
+  ceiling?: boolean;
+  /**
+   * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`; null: no limit. A longer time-out is refused,
+   * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
+   */
+  maxTimeoutMs?: number | null;
+  /** False: the `examples` of rules are not tried, and only their shape is checked. Default true. */
+  triesExamples?: boolean;
+}
+
+/** A policy that `parsePolicy` found valid. */
+export interface ParsedPolicy {
+  policy: Policy;
+  /** The line of each of `policy.rules`, from 1; absent for a policy given as an object. */
+  lines?: number[];
+}
+
+/** More than anybody reads. A hostile document could have a million. */
+const mostProblems = 100;
+
+/**
+ * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key is
+ * a problem, and so is a key that this version does not support. Returns at most 100 problems. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy("rules: [{ pattern: 'search_*', action: allow }]");
+ * if ('policy' in parsed) console.log(parsed.policy.rules); // [ { pattern: 'search_*', action: 'allow' } ]
+ *
+ * const refused = parsePolicy('rules: [{ pattern: a, action: alow }]');
+ * const [problem] = 'problems' in refused ? refused.problems : [];
+ * console.log(problem?.line, problem?.column, problem?.path); // 1 31 rules[0].action
+ * console.log(problem?.message); // 'action' must be one of allow, ask, deny, not 'alow'
+ * ```
+ */
+export function parsePolicy(
+  source: string | object,
+  options: ParsePolicyOptions = {},
+): ParsedPolicy | { problems: PolicyProblem[] } {
+  const file = options.file === undefined ? {} : { file: options.file };
+  const text = typeof source === 'string' ? readPolicyText(source) : undefined;
+  if (text !== undefined && 'problems' in text) {
+    return { problems: text.problems.map((problem) => ({ ...file, ...problem, path: '' })) };
+  }
+  const document: unknown = text === undefined ? source : text.value;
+  if (isTooDeep(document, maxDocumentDepth)) {
+    return { problems: [{ ...file, message: `a policy is at most ${maxDocumentDepth} levels deep`, path: '' }] };
+  }
+  const shaped = policyShape.safeParse(document);
+  const badKeys = prototypeKeys(document);
+  const others = shaped.success
+    ? [
+        ...repeatedIds(shaped.data),
+        ...timeoutProblems(shaped.data, options),
+        ...peopleProblems(shaped.data, options),
+        ...(options.triesExamples === false ? [] : exampleProblems(shaped.data)),
+      ]
+    : shaped.error.issues.slice(0, mostProblems).flatMap((issue) => explainShape(issue, document));
+  // Problems under a refused key are left out.
+  const found = [...badKeys, ...others.filter(({ path }) => !badKeys.some((bad) => isUnder(path, bad.path)))];
+  if (shaped.success && found.length === 0) {
+    const lines = text && placedRules(shaped.data).map(({ path }) => text.placeOf(path).line);
+    return { policy: normalForm(shaped.data), lines };
+  }
+  const problems = found.slice(0, mostProblems).map((problem) => ({ ...file, ...placed(problem, text) }));
+  return {
+    problems: problems.toSorted((one, other) => order(one.line, other.line) || order(one.column, other.column)),
+  };
+}
+
+/**
+ * One line per problem: `FILE:LINE:COL message`, or `FILE: message (at PATH)` for a policy given as an object.
+ *
+ * @example
+ * ```ts
+ * import { formatProblems, parsePolicy } from 'countersign';
+ *
+ * const text = parsePolicy('rules: 5');
+ * if ('problems' in text) console.log(formatProblems('my.yaml', text.problems));
+ * // my.yaml:1:8 'rules' must be a list, not 5
+ *
+ * const object = parsePolicy({ rules: 5 });
+ * if ('problems' in object) console.log(formatProblems('mine', object.problems));
+ * // mine: 'rules' must be a list, not 5 (at rules)
+ * ```
+ */
+export function formatProblems(file: string, problems: readonly PolicyProblem[]): string {
+  return problems
+    .map(({ line, column, message, path }) => {
+      if (line !== undefined) return `${file}:${line}:${column} ${message}`;
+      return `${file}: ${message}${path === '' ? '' : ` (at ${path})`}`;
+    })
+    .join('\n');
+}
+
+function isUnder(path: readonly PropertyKey[], outer: readonly PropertyKey[]): boolean {
+  return path.length >= outer.length && outer.every((key, index) => key === path[index]);
+}
+
+function repeatedIds(document: PolicyDocument): ShapeProblem[] {
+  const first = new Map<string, readonly PropertyKey[]>();
+  return placedRules(document).flatMap(({ rule: { id }, path }) => {
+    const taken = id === undefined ? undefined : first.get(id);
+    if (id !== undefined && taken === undefined) first.set(id, path);
+    return taken === undefined ? [] : [{ path: [...path, 'id'], message: `'id' ${id} is taken by ${ruleName(taken)}` }];
+  });
+}
+
+function ruleName(path: readonly PropertyKey[]): string {
+  const number = Number(path.at(-1)) + 1;
+  return path.length === 2 ? `rule ${number}` : `rule ${number} of agent ${String(path[1])}`;
+}
+
+const ceilingOnly = ['max_timeout', 'min_remind'] as const;
+
+function timeoutProblems(
+  document: PolicyDocument,
+  { ceiling = false, maxTimeoutMs }: ParsePolicyOptions,
+): ShapeProblem[] {
+  const { timeout, max_timeout: written } = document.approval ?? {};
+  if (!ceiling) {
+    const refused = ceilingOnly.filter((key) => document.approval?.[key] !== undefined);
+    if (refused.length > 0) {
+      return refused.map((key) => {
+        const message = `'${key}' belongs in the ceiling, the policy given to createWorker`;
+        return { path: ['approval', key], message, part: 'key' };
+      });
+    }
+  }
+  const raisedMs =
+    maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
+  const longestMs = written === undefined ? raisedMs : (milliseconds(written) ?? Infinity);
+  return [
+    { timeout, path: ['approval', 'timeout'] },
+    ...placedRules(document).map(({ rule, path }) => ({
+      timeout: rule.ask?.timeout,
+      path: [...path, 'ask', 'timeout'],
+    })),
+  ].flatMap(({ timeout, path }): ShapeProblem[] => {
+    if (timeout === undefined || (milliseconds(timeout) ?? Infinity) <= longestMs) return [];
+    const remedy =
+      timeout === 'never'
+        ? `only a ceiling with 'max_timeout: never' permits it`
+        : `only a ceiling's 'max_timeout' permits more`;
+    return [{ path, message: `'timeout' ${timeout} is over ${formatDuration(longestMs)}; ${remedy}` }];
+  });
+}
+
+function placed({ path, message, part }: ShapeProblem, text: PolicyText | undefined): PolicyProblem {
+  const place = text?.placeOf(path, part) ?? {};
+  const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return { ...place, message, path: written.replace(/^\./, '') };
+}
+
+function order(one = 0, other = 0): number {
+  return one - other;
+}
+
+/**
+ * Checks the `examples` of all rules. An example is a map, the arguments of a call, or a text, the value of the tool's
+ * subject. The tool's name counts as matched; its risk is `write`, and the counts of the run are zero.
+ */
+function exampleProblems(document: PolicyDocument): ShapeProblem[] {
+  return placedRules(document).flatMap(({ rule, agent, path }) => {
+    const { match = [], not_match: notMatch = [] } = rule.examples ?? {};
+    if (match.length + notMatch.length === 0) return [];
+    const [compiled] = compilePolicy(
+      { version: 1, rules: [ruleOf(rule, agent)], riskDefaults: {}, approval: {} },
+      'run',
+    ).rules;
+    const tool = rule.pattern.split(':', 1)[0]!;
+    const check = (example: string | JsonObject, key: string, index: number, expected: boolean): ShapeProblem[] => {
+      const call =
+        typeof example === 'string'
+          ? { tool, args: { subject: example }, risk: 'write' as const, subject: 'subject' }
+          : { tool, args: example, risk: 'write' as const };
+      const { subjects, facts } = readyCall(call, { agent: agent ?? '' });
+      const matched = ruleMatches({ rule: compiled!, named: true }, subjects, facts);
+      if (matched === expected) return [];
+      const fault =
+        typeof matched === 'object'
+          ? `cannot be evaluated: ${matched.problem}`
+          : matched
+            ? 'matches the rule but must not'
+            : 'does not match the rule';
+      return [{ path: [...path, 'examples', key, index], message: `this example ${fault}` }];
+    };
+    return [
+      ...match.flatMap((example, index) => check(example as JsonObject, 'match', index, true)),
+      ...notMatch.flatMap((example, index) => check(example as JsonObject, 'not_match', index, false)),
+    ];
+  });
+}

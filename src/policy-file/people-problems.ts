@@ -1,0 +1,103 @@
+/** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
+import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
+import type { ShapeProblem } from './explain-shape.ts';
+import { maxMatching } from '../core/people/max-matching.ts';
+import { directoryOf, placedRules } from './normal-form.ts';
+import type { PolicyDocument, RuleDocument } from './shape.ts';
+import { nfc } from '../core/base/normal-text.ts';
+
+/** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
+export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
+  const { reviewer_keys: keys, directory: written } = document;
+  if (keys !== undefined && !ceiling) {
+    const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
+    return [{ path: ['reviewer_keys'], message, part: 'key' }];
+  }
+  const directory = written && directoryOf(written);
+  return [
+    ...(written === undefined ? [] : nameProblems(written)),
+    ...(written === undefined ? [] : keyProblems(written, ceiling ? (keys ?? {}) : undefined)),
+    ...placedRules(document).flatMap(({ rule, path }) => {
+      return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], directory);
+    }),
+  ];
+}
+
+type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
+type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
+
+/** Names that differ only in Unicode form are one name: the directory would lose a person. */
+function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
+  const seen = new Set<string>();
+  return Object.keys(people).flatMap((name): ShapeProblem[] => {
+    const isNew = !seen.has(nfc(name));
+    seen.add(nfc(name));
+    return isNew
+      ? []
+      : [
+          {
+            path: ['directory', 'people', name],
+            message: `'${name}' appears twice, in two Unicode forms`,
+            part: 'key',
+          },
+        ];
+  });
+}
+
+/** `known`: absent if the policy cannot know, because the keys are in the ceiling. */
+function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
+  const owners = new Map<string, string>();
+  return Object.entries(people).flatMap(([name, { keys = [] }]) =>
+    keys.flatMap((id, index): ShapeProblem[] => {
+      const path = ['directory', 'people', name, 'keys', index];
+      const owner = owners.get(id);
+      owners.set(id, owner ?? name);
+      if (known !== undefined && !Object.hasOwn(known, id)) {
+        return [{ path, message: `key '${id}' is not in 'reviewer_keys'` }];
+      }
+      const key = known?.[id];
+      if (typeof key === 'object' && key.signs_for !== undefined) {
+        return [{ path, message: `key '${id}' signs for others ('signs_for'): it cannot be a person's own` }];
+      }
+      if (owner === undefined || owner === name) return [];
+      return [{ path, message: `key '${id}' is that of '${owner}': a key is one person's` }];
+    }),
+  );
+}
+
+/**
+ * Returns the problems of a rule whose reviewers, with those that escalation adds, cannot give the approvals that it
+ * needs.
+ */
+function quorumProblems(
+  ask: NonNullable<RuleDocument['ask']>,
+  path: readonly PropertyKey[],
+  directory: Directory | undefined,
+): ShapeProblem[] {
+  const { quorum = 1, one_of_each: oneOfEach = [], escalate = [] } = ask;
+  const reviewers = ask.reviewers === undefined ? oneOfEach : [...ask.reviewers, ...escalate.flatMap(({ to }) => to)];
+  const isKnown = (names: readonly string[]) =>
+    directory !== undefined || names.every((name) => groupOf(name) === undefined);
+  const persons = membersOf(directory, reviewers);
+  const problems: ShapeProblem[] = [];
+  if (ask.quorum !== undefined && reviewers.length > 0 && isKnown(reviewers) && quorum > persons.length) {
+    problems.push({ path: [...path, 'quorum'], message: `'quorum' is ${quorum}, of ${countOf(persons)}` });
+  }
+  const each = membersOf(directory, oneOfEach);
+  const placed = maxMatching(
+    oneOfEach.map((name) => isAmong(directory, [name])),
+    each,
+    (isNamed, person) => isNamed(person),
+  );
+  // Another policy may fill an empty group; otherwise the linter warns about it.
+  const isFilled = oneOfEach.every((name) => membersOfOne(directory, name).length > 0);
+  if (isFilled && placed < oneOfEach.length) {
+    const message = `'one_of_each' needs ${oneOfEach.length} people, each for one of these, of ${countOf(each)}`;
+    problems.push({ path: [...path, 'one_of_each'], message });
+  }
+  return problems;
+}
+
+function countOf({ length }: readonly string[]): string {
+  return length === 1 ? '1 reviewer' : `${length} reviewers`;
+}

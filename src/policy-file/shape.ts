@@ -1,0 +1,279 @@
+import { z } from 'zod';
+import { bytesFromBase64 } from '../core/base/base64.ts';
+import { maxConditionLength } from '../core/match/condition.ts';
+import { conditionProblem } from './condition-problem.ts';
+import { groupOf } from '../core/people/directory.ts';
+import { isPublicKey } from '../core/base/ed25519.ts';
+import { compileFieldGlob, compilePattern } from '../core/match/matching.ts';
+import { modes } from '../core/policy/modes.ts';
+import { sensitiveKinds } from '../core/redact/kinds.ts';
+import { patternProblem } from '../redact/own-patterns.ts';
+import { durationSentence, parseDuration } from '../core/base/parse-duration.ts';
+import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
+import { actions } from '../core/policy/action.ts';
+import { severities } from '../core/base/tool-call.ts';
+import { isWellFormed } from '../core/base/well-formed.ts';
+
+/**
+ * The form of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
+ * `'max_pending' must be …`. `policyShape` is strict: an unknown key is a problem.
+ */
+const text = (longest: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(longest, `must have at most ${longest} characters`)
+    .refine(isWellFormed, 'holds half a surrogate pair');
+
+const checked = (check: (value: string) => object) =>
+  z.string().superRefine((value, context) => {
+    const found = check(value) as { problem?: string };
+    if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
+  });
+
+const pattern = checked(compilePattern).describe(
+  '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
+);
+const duration = z.string(durationSentence).superRefine((value, context) => {
+  const parsed = parseDuration(value);
+  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+});
+const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
+const finite = duration.refine((value) => value !== 'never', finiteSentence);
+const interval = finite.refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity');
+const count = (least: number, most: number, why = '') => {
+  const sentence = `must be a whole number from ${least} to ${most}${why}`;
+  return z.int(sentence).min(least, sentence).max(most, sentence);
+};
+const action = z.enum(actions);
+const onTimeout = z.enum(['deny', 'allow']).describe('What an expired request does. Default deny.');
+const globs = z
+  .record(text(200), checked(compileFieldGlob))
+  .refine((value) => Object.keys(value).length > 0, 'must name an argument')
+  .describe('Globs on single arguments, by name; all must match.');
+const people = z
+  .array(text(200))
+  .min(1, 'must name somebody')
+  .max(50, 'must have at most 50 items')
+  .describe('Names, or `group:NAME`.');
+
+const ask = z.strictObject({
+  reviewers: people.optional(),
+  quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
+  one_of_each: people.optional().describe('Each of these must approve.'),
+  veto: z.boolean().optional().describe('One denial settles. Default true.'),
+  verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
+  allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
+  timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
+  warn_before: finite.optional().describe('Warn that long before the deadline.'),
+  remind: interval.optional().describe('Remind that often, at most once a second.'),
+  escalate: z
+    .array(z.strictObject({ after: finite, to: people }))
+    .min(1, 'must have an item')
+    .max(20, 'must have at most 20 items')
+    .optional()
+    .describe('Who is asked besides, that long after the request was opened.'),
+  on_timeout: onTimeout.optional(),
+  always: z
+    .literal([false, ...grantKinds])
+    .optional()
+    .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
+});
+
+const example = z.union([z.string(), z.record(z.string(), z.json())]);
+const examples = z.array(example).max(100, 'must have at most 100 items').optional();
+
+const rule = z
+  .strictObject({
+    // An id must not look like the one that reports use for a rule without an id.
+    id: text(100)
+      .refine(
+        (id) => !/^(ceiling|agent|run)(\..*)?#\d+$/su.test(id),
+        'must not look like LAYER#N, the id of rules without one',
+      )
+      .optional()
+      .describe('By which rulings and the audit name the rule. Default LAYER#N.'),
+    pattern,
+    args: globs.optional(),
+    when: checked((source) => ({ problem: conditionProblem(source) }))
+      .optional()
+      .describe(
+        `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata and counts.`,
+      ),
+    action,
+    reason: text(1_000).optional().describe('What the reviewer sees when the rule asks, and the model when it denies.'),
+    ask: ask.optional(),
+    examples: z
+      .strictObject({ match: examples, not_match: examples })
+      .optional()
+      .describe('Calls checked when the policy loads: maps of arguments, or texts of the subject.'),
+  })
+  .superRefine((value, context) => {
+    if (value.ask === undefined || value.action === 'ask') return;
+    context.addIssue({ code: 'custom', path: ['ask'], message: `belongs to a rule whose action is ask` });
+  });
+
+const assessRule = z.strictObject({
+  id: text(100).optional(),
+  pattern,
+  args: globs.optional(),
+  severity: z.enum(severities),
+  reason: text(200).optional(),
+  affected: z.array(text(200)).max(20, 'must have at most 20 items').optional(),
+  reversible: z.boolean().optional(),
+  recommend: text(200).optional(),
+  requires_approval: z.boolean().optional(),
+});
+
+const ownPattern = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,39}$/, 'must be 1 to 40 capital letters, digits and underscores, such as TICKET')
+    .describe('Gives the placeholder: TICKET gives [TICKET].'),
+  pattern: text(500)
+    .superRefine((value, context) => {
+      const message = patternProblem(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .describe('A regular expression in RE2 syntax.'),
+});
+
+const redact = z
+  .strictObject({
+    kinds: z
+      .array(z.enum(sensitiveKinds))
+      .optional()
+      .describe('What is redacted of what is known without patterns. Default: all.'),
+    patterns: z.array(ownPattern).max(100, 'must have at most 100 items').optional(),
+    also: z
+      .array(text(200))
+      .max(100, 'must have at most 100 items')
+      .optional()
+      .describe(
+        'Arguments that are redacted although they say what a call does: commands, paths, recipients, amounts.',
+      ),
+  })
+  .describe('What is hidden in arguments that reviewers see, where `approval.redact` is true.');
+
+const person = text(200).refine((name) => groupOf(name) === undefined, 'must not begin with group:');
+const group = text(190).refine((name) => groupOf(name) === undefined, 'is written without group: here');
+const keyId = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
+const most = (longest: number) => (value: object) => Object.keys(value).length <= longest;
+
+const directory = z
+  .strictObject({
+    people: z
+      .record(
+        person,
+        z.strictObject({
+          groups: z.array(group).max(50, 'must have at most 50 items').optional(),
+          keys: z.array(keyId).max(20, 'must have at most 20 items').optional(),
+        }),
+      )
+      .refine(most(1_000), 'must name at most 1000 people'),
+  })
+  .describe('Who belongs to the groups that rules name, and whose the keys of `reviewer_keys` are.');
+
+const publicKey = z
+  .string()
+  .refine(
+    (text) => isPublicKey(bytesFromBase64(text) ?? new Uint8Array()),
+    'must be an Ed25519 public key: its 32 bytes in base64',
+  )
+  .describe('An Ed25519 public key: its 32 bytes in base64.');
+const reviewerKeys = z
+  .record(
+    keyId,
+    z.union([
+      publicKey,
+      z.strictObject({
+        public_key: publicKey,
+        operator: z.boolean().optional().describe('Whether it may sign changes of policy. Default false.'),
+        signs_for: z
+          .array(text(200))
+          .min(1, 'must not be empty')
+          .max(1_000, 'must have at most 1000 items')
+          .optional()
+          .describe(
+            "Whom a gateway's key signs for: names, group:NAME, or * for everybody. Such a key is no person's own.",
+          ),
+      }),
+    ]),
+  )
+  .refine(most(1_000), 'must have at most 1000 keys')
+  .describe('Ceiling only: the keys by which reviewers sign, by id.');
+
+const show = z
+  .union([
+    // First, because its problems explain more.
+    z
+      .record(
+        checked(compileFieldGlob),
+        z
+          .array(text(200))
+          .min(1, 'must name an argument')
+          .max(maxShown, `must have at most ${maxShown} items`)
+          .refine((names) => new Set(names).size === names.length, 'must not name an argument twice'),
+      )
+      .refine(most(100), 'must have at most 100 patterns'),
+    z.literal(false),
+  ])
+  .describe('Arguments that lists show without a worker, by a glob on tool names; false: none.');
+
+const pendingReason = ': the ids of all open requests fit one search attribute';
+
+export const policyShape = z.strictObject({
+  version: z.literal(1).optional(),
+  mode: z.enum(modes).optional().describe('A named way to change the answers of the policy. Default `default`.'),
+  rules: z.array(rule).optional().describe('In order; the last rule that matches decides.'),
+  risk_defaults: z
+    .strictObject({ read_only: action.optional(), write: action.optional(), destructive: action.optional() })
+    .optional()
+    .describe('Applies where no rule matches. Default: read_only allow, write ask, destructive deny.'),
+  approval: z
+    .strictObject({
+      timeout: duration.optional().describe('How long a request waits. Default 5m.'),
+      max_timeout: duration
+        .optional()
+        .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
+      min_remind: interval
+        .optional()
+        .describe('Ceiling only: how often policies below it may remind at most. Default once in 1m.'),
+      on_timeout: onTimeout.optional(),
+      max_pending: count(1, maxPendingBound, pendingReason)
+        .optional()
+        .describe('Open requests of one run. Default 10.'),
+      max_retries_after_deny: count(0, 100)
+        .optional()
+        .describe('Denials of one tool before it is denied for good. Default 3.'),
+      max_irreversible_per_run: count(0, 10_000)
+        .optional()
+        .describe('Irreversible calls of one run. Default: no limit.'),
+      include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
+      show: show.optional(),
+      redact: z.boolean().optional().describe('Whether what is secret or personal in them is hidden. Default true.'),
+      batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
+      denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
+    })
+    .optional(),
+  agents: z
+    .record(text(64), z.strictObject({ rules: z.array(rule) }))
+    .optional()
+    .describe('Rules for the calls of single agents; they stand after `rules`.'),
+  assess: z
+    .array(assessRule)
+    .max(1_000, 'must have at most 1000 items')
+    .optional()
+    .describe('How bad a call would be.'),
+  redact: redact.optional(),
+  directory: directory.optional(),
+  reviewer_keys: reviewerKeys.optional(),
+});
+
+export type PolicyDocument = z.infer<typeof policyShape>;
+export type RuleDocument = z.infer<typeof rule>;
+
+/** Keys of the language that no part of this version supports, by the path of the map that holds them. */
+export const notYetSupported: Record<string, readonly string[]> = {
+  '': ['advisor', 'limits', 'mcp'],
+};

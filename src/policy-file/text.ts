@@ -1,0 +1,131 @@
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type CST, type Node } from 'yaml';
+import type { Json } from '../core/base/tool-call.ts';
+
+export interface Place {
+  /** Both from 1. */
+  line: number;
+  column: number;
+}
+
+/** The text of a policy file, read: its value, and the place of the value (or, with `'key'`, the key) at a path. */
+export interface PolicyText {
+  value: Json;
+  placeOf: (path: readonly PropertyKey[], part?: 'key' | 'value') => Place;
+}
+
+export type TextProblem = Place & { message: string };
+
+/** Maximum nesting of a policy document. The YAML parser recurses, and a stack overflow can end the process. */
+export const maxDocumentDepth = 50;
+const longestText = 1_000_000;
+
+/**
+ * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws. `kind`
+ * is what the problems call the document.
+ */
+export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
+  const lines = new LineCounter();
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const refuse = (offset: number, message: string) => ({ problems: [{ ...place(offset), message }] });
+
+  lines.addNewLine(0);
+  if (text.length > longestText) return refuse(0, `the text has more than ${longestText} characters`);
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    // Each level of a document puts at most two tokens on the stack.
+    if (parser.stack.length > 2 * maxDocumentDepth) {
+      return refuse(parser.offset, `the text is nested more than ${maxDocumentDepth} levels deep`);
+    }
+  }
+  tokens.push(...parser.end());
+
+  const composer = new Composer({ version: '1.2', merge: false, prettyErrors: false, strict: true, uniqueKeys: false });
+  const [document, second] = composer.compose(tokens, true, text.length);
+  if (document === undefined) return refuse(0, 'the text holds no document');
+  const [syntax] = [...document.errors, ...document.warnings];
+  if (syntax?.code === 'BAD_ALIAS') {
+    const remedy = 'put a text that begins with * or & in quotes';
+    return refuse(syntax.pos[0], `anchors and aliases are not part of ${withArticle(kind)}: ${remedy}`);
+  }
+  if (syntax !== undefined) return refuse(syntax.pos[0], `the text is not YAML 1.2: ${syntax.message}`);
+  if (document.directives.yaml.version !== '1.2') return refuse(0, 'the text must be YAML 1.2: remove its %YAML line');
+  if (second !== undefined)
+    return refuse(second.range[0], `the text holds a second document: write one ${kind} a file`);
+
+  const { contents } = document;
+  const problems: Misplaced[] = [];
+  const value = read(contents, problems, kind);
+  if (problems.length > 0) {
+    return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
+  }
+  return { value, placeOf: (path, part = 'value') => place(offsetAt(contents, path, part) ?? 0) };
+}
+
+interface Misplaced {
+  offset: number;
+  message: string;
+}
+
+function withArticle(kind: string): string {
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+}
+
+function read(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
+  const offset = node?.range?.[0] ?? key ?? 0;
+  const refuse = (message: string): null => {
+    problems.push({ offset, message });
+    return null;
+  };
+  if (node === null) return null;
+  if (isAlias(node) || ('anchor' in node && node.anchor !== undefined)) {
+    return refuse(
+      `anchors and aliases are not part of ${withArticle(kind)}: write the value out, a text that begins with * in quotes`,
+    );
+  }
+  if (node.tag !== undefined) return refuse(`tags such as ${node.tag} are not part of ${withArticle(kind)}`);
+  if (isScalar(node)) {
+    const { value } = node;
+    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+    return typeof value === 'number' && Number.isFinite(value) ? value : refuse('this is not a value of JSON');
+  }
+  if (isSeq<Node>(node)) return node.items.map((item) => read(item, problems, kind));
+  if (!isMap<Node, Node | null>(node)) return refuse('this is not a value of JSON');
+  const entries = new Map<string, Json>();
+  for (const { key: keyNode, value } of node.items) {
+    const keyOffset = keyNode.range?.[0] ?? offset;
+    if (!isScalar(keyNode) || typeof keyNode.value !== 'string') {
+      problems.push({ offset: keyOffset, message: 'a key must be a text' });
+    } else if (entries.has(keyNode.value)) {
+      problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' appears twice` });
+    } else {
+      entries.set(keyNode.value, read(value, problems, kind, keyOffset));
+    }
+  }
+  // Not `object[key] = …`, which `__proto__` would turn into something else.
+  return Object.fromEntries(entries);
+}
+
+/** The offset of the value, or of its key, at a path of a document that has been read; undefined if there is none. */
+function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
+  let node = contents;
+  let key: number | undefined;
+  for (const step of path) {
+    if (isSeq<Node>(node)) {
+      node = node.items[Number(step)] ?? null;
+      key = undefined;
+    } else {
+      const pair = isMap<Node, Node | null>(node)
+        ? node.items.find((each) => isScalar(each.key) && each.key.value === step)
+        : undefined;
+      if (pair === undefined) return undefined;
+      node = pair.value;
+      key = pair.key.range?.[0];
+    }
+  }
+  return (part === 'key' ? key : undefined) ?? node?.range?.[0] ?? key;
+}

@@ -1,0 +1,57 @@
+import { isJson } from '../text/is-json.ts';
+import type { FindMore } from '../core/redact/find-sensitive.ts';
+import { redactText } from '../core/redact/find-sensitive.ts';
+import { placeholderOf } from '../core/redact/kinds.ts';
+import { namedKind } from '../core/redact/named-kind.ts';
+import { namesSecret } from '../core/redact/redact-secrets.ts';
+
+/** A string, a sign, or a number, `true`, `false` or `null`. */
+const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
+
+/**
+ * The text of one JSON value with its strings redacted. All else stays as it is written: names, numbers, order, repeated
+ * names and white space. Undefined if the text is not JSON.
+ */
+export function redactJson(text: string, kinds: readonly string[], findMore?: FindMore): string | undefined {
+  if (!isJson(text)) return undefined;
+  const levels: Level[] = [{ isObject: false, name: '', inSecret: false }];
+  let isName = false;
+  return text.replace(new RegExp(tokens), (token) => {
+    const level = levels.at(-1)!;
+    if (token === '{' || token === '[') levels.push({ ...level, isObject: token === '{' });
+    else if (token === '}' || token === ']') levels.pop();
+    if (token === '{' || token === ',') isName = levels.at(-1)!.isObject;
+    else if (token.startsWith('"') && isName) {
+      levels[levels.length - 1] = named(JSON.parse(token) as string, level, levels.at(-2)!);
+      isName = false;
+    } else if (token.startsWith('"')) return redactedString(token, level, kinds, findMore);
+    return token;
+  });
+}
+
+interface Level {
+  isObject: boolean;
+  /** The nearest name above; empty: there is none. */
+  name: string;
+  /** One of the names above is that of a secret. */
+  inSecret: boolean;
+}
+
+/** The level once its next member's name is known. */
+function named(name: string, { isObject }: Level, above: Level): Level {
+  return { isObject, name: name === '' ? above.name : name, inSecret: above.inSecret || namesSecret(name) };
+}
+
+function redactedString(token: string, level: Level, kinds: readonly string[], findMore?: FindMore): string {
+  const text = JSON.parse(token) as string;
+  const shown = redacted(text, level, kinds, findMore);
+  return shown === text ? token : JSON.stringify(shown);
+}
+
+function redacted(text: string, { name, inSecret }: Level, kinds: readonly string[], findMore?: FindMore): string {
+  if (text === '') return text;
+  if (kinds.includes('PASSWORD') && inSecret) return placeholderOf('PASSWORD');
+  const kind = namedKind(name, text);
+  if (kind !== undefined && kinds.includes(kind)) return placeholderOf(kind);
+  return redactText(text, kinds, findMore);
+}

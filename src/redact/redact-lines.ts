@@ -1,0 +1,43 @@
+import type { FindMore } from '../core/redact/find-sensitive.ts';
+import { redactText } from '../core/redact/find-sensitive.ts';
+import { placeholderOf } from '../core/redact/kinds.ts';
+
+const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyEnds = /-----END [A-Z0-9 ]{0,60}-----/;
+
+/** Redacts a text line by line. Only a private key goes over several lines: without its end, all that follows is its own. */
+export class LineRedactor {
+  readonly #kinds: readonly string[];
+  readonly #findMore: () => FindMore | undefined;
+  #isInKey = false;
+
+  /** `findMore` makes the search for one line: it counts what it searches. */
+  constructor(kinds: readonly string[], findMore: () => FindMore | undefined = () => undefined) {
+    this.#kinds = kinds;
+    this.#findMore = findMore;
+  }
+
+  /** The line, with its end, as it may be shown; empty within a key. */
+  redact(line: string): string {
+    if (!this.#kinds.includes('PRIVATE_KEY')) return this.#redactText(line);
+    let [shown, rest] = ['', line];
+    while (rest !== '') {
+      if (this.#isInKey) {
+        const end = keyEnds.exec(rest);
+        if (end === null) return shown;
+        rest = rest.slice(end.index + end[0].length);
+        this.#isInKey = false;
+      }
+      const begin = keyBegins.exec(rest);
+      if (begin === null) return shown + this.#redactText(rest);
+      shown += this.#redactText(rest.slice(0, begin.index)) + placeholderOf('PRIVATE_KEY');
+      rest = rest.slice(begin.index + begin[0].length);
+      this.#isInKey = true;
+    }
+    return shown;
+  }
+
+  #redactText(text: string): string {
+    return text === '' ? '' : redactText(text, this.#kinds, this.#findMore());
+  }
+}

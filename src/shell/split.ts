@@ -1,0 +1,230 @@
+import { forEachChild, parse, type Command, type Pipeline, type Redirect, type SyntaxNode } from 'unbash';
+import {
+  maxPartsLength,
+  maxShellLength,
+  maxShellParts,
+  type ShellPart,
+  type ShellSplit,
+  type Uncertainty,
+} from '../core/shell/parts.ts';
+import { lastSegment, unwrap, type Started, type Unwrapped } from './unwrap.ts';
+import type { Script } from './options.ts';
+import { isMisread, plainWord, shellWord, type ShellWord } from './words.ts';
+import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
+
+/** Maximum nesting of shell text in shell text (`bash -c "bash -c …"`). */
+const maxDepth = 16;
+/** What opens a substitution or an expansion: the parser's time grows with the square of their number. */
+const opening = /[$<>][({[]/g;
+const maxOpenings = 256;
+
+/** The doubt that a piece of syntax raises about the whole command, wherever it occurs. */
+const doubts: Partial<Record<SyntaxNode['type'], Uncertainty>> = {
+  CommandExpansion: 'substitution',
+  ArithmeticCommandExpansion: 'substitution',
+  ProcessSubstitution: 'substitution',
+  SimpleExpansion: 'expansion',
+  ParameterExpansion: 'expansion',
+  ArithmeticExpansion: 'expansion',
+  BraceExpansion: 'expansion',
+  Assignment: 'assignment',
+  For: 'assignment',
+  Select: 'assignment',
+  FileDescriptorVariable: 'assignment',
+  AnsiCQuoted: 'not the same in every shell',
+  LocaleString: 'not the same in every shell',
+  ExtendedGlob: 'not the same in every shell',
+  TestCommand: 'not the same in every shell',
+  ArithmeticCommand: 'not the same in every shell',
+  ArithmeticFor: 'not the same in every shell',
+  Coproc: 'not the same in every shell',
+};
+
+/** In these, blanks, brackets and operators are text. */
+const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestCommand', 'ArithmeticExpansion']);
+
+/**
+ * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, including those in groups, loops,
+ * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure; never throws. Anything
+ * that it cannot decide is a reason in `uncertain`; without one, a command within the limits never loses a part.
+ *
+ * @example
+ * ```ts
+ * import { splitShell } from 'countersign';
+ *
+ * const { parts, uncertain } = splitShell('cd /srv && sudo rm -rf old');
+ * console.log(parts.map(({ text }) => text)); // [ 'cd /srv', 'sudo rm -rf old', 'rm -rf old' ]
+ * console.log(uncertain); // [ 'wrapper program' ]
+ * ```
+ */
+export function splitShell(command: string): ShellSplit {
+  if (command.length > maxShellLength) return { parts: [], uncertain: ['too long'] };
+  const split = new Splitter();
+  split.script(command, 0);
+  return split.result();
+}
+
+class Splitter {
+  readonly #parts: ShellPart[] = [];
+  readonly #uncertain = new Set<Uncertainty>();
+  #length = 0;
+  /** A limit was reached: nothing more is read. */
+  #full = false;
+
+  result(): ShellSplit {
+    if (this.#parts.length === 0 && this.#uncertain.size === 0) this.#uncertain.add('no command');
+    return { parts: this.#parts, uncertain: [...this.#uncertain] };
+  }
+
+  script(text: string, depth: number, within?: Place): void {
+    if (depth > maxDepth || text.length > maxShellLength) this.#stop();
+    if (this.#full) return;
+    // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+    if (/[\0-\x08\x0b-\x1f\x7f]/.test(text)) this.#uncertain.add('control character');
+    if ((text.match(opening)?.length ?? 0) > maxOpenings) this.#stop();
+    if (this.#full) return;
+    try {
+      this.#visit(parse(text), depth, within);
+    } catch {
+      // The parser and the walk are recursive: deep nesting ends in a stack overflow.
+      this.#uncertain.add('parse error');
+    }
+  }
+
+  #visit(node: SyntaxNode, depth: number, within: Place | undefined, isInner = false): void {
+    if (this.#full) return;
+    const doubt = doubts[node.type];
+    if (doubt !== undefined) this.#uncertain.add(doubt);
+    if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) this.#uncertain.add('parse error');
+    if (node.type === 'HereDoc' && node.closing === undefined) this.#uncertain.add('parse error');
+    if (node.type === 'Word' && isMisread(node, isInner)) this.#uncertain.add('parse error');
+    if (node.type === 'Pipeline') this.#pipeline(node, depth, within);
+    if (node.type === 'Redirect') this.#redirect(node);
+    if (node.type === 'Command') this.#command(node, depth, within);
+    const isInnerNow = (isInner && node.type !== 'Script') || withTexts.has(node.type);
+    forEachChild(node, (child) => this.#visit(child, depth, within, isInnerNow));
+  }
+
+  /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
+  #pipeline({ prefixes, commands: [first] }: Pipeline, depth: number, within: Place | undefined): void {
+    if (first?.type !== 'Command' || first.name?.text.startsWith('-') !== true) return;
+    if (!prefixes.some(({ type }) => type === 'Time')) return;
+    this.#uncertain.add('not the same in every shell');
+    this.#words([plainWord('time'), ...[first.name, ...first.args].map(shellWord)], depth, within);
+  }
+
+  #redirect({ operator, target }: Redirect): void {
+    if (operator === '<') this.#uncertain.add('redirection from a file');
+    else if (!(operator === '>&' || operator === '<&') || !/^(\d+-?|-)$/.test(target?.text ?? '')) {
+      this.#uncertain.add('redirection to a file');
+    }
+  }
+
+  #command(node: Command, depth: number, within: Place | undefined): void {
+    if (node.name !== undefined) this.#words([node.name, ...node.args].map(shellWord), depth, within);
+  }
+
+  #words(words: ShellWord[], depth: number, within: Place | undefined): void {
+    const [program] = words;
+    if (program === undefined || this.#full) return;
+    if (program.dynamic || !/^[^~\s\p{Cc}][^\s\p{Cc}]*$/u.test(program.text)) {
+      this.#uncertain.add('dynamic command name');
+    }
+    const name = lastSegment(program.text);
+    this.#builtin(name, words.slice(1), depth, within);
+    const unwrapped = unwrap(words);
+    const index = this.#add(words, name, unwrapped, within);
+    if (unwrapped === undefined) return;
+    this.#uncertain.add('wrapper program');
+    if (unwrapped.unknownOption) this.#uncertain.add('unknown option');
+    if (unwrapped.cut) this.#uncertain.add('too long');
+    if (depth >= maxDepth) this.#stop();
+    const places = new Places(words);
+    for (const script of unwrapped.scripts) this.script(script.text, depth + 1, { index, at: places.ofScript(script) });
+    for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
+  }
+
+  #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
+    const sets = name === 'printf' && args[0]?.text.startsWith('-v');
+    if (assigningBuiltins.has(name) || sets) this.#uncertain.add('assignment');
+    const evaluates =
+      name === 'test' || name === '[' ? args.some(({ text }) => text === '-v') : name !== 'printf' || sets;
+    if (!evaluates || !evaluatingBuiltins.has(name)) return;
+    const quoted = args.map(({ text }) => text).filter((text) => /[$`]/.test(text));
+    if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
+  }
+
+  /** Visits the substitutions in a text, by reading it as a here-document, where nothing else has a meaning. */
+  #substitutions(text: string, depth: number, within: Place | undefined): void {
+    const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
+    const end = 'END'.padEnd(longest + 1, '_');
+    const command = parse(`: <<${end}\n${text}\n${end}\n`).commands[0]?.command;
+    if (command?.type !== 'Command') return this.#stop();
+    for (const redirect of command.redirects) this.#visit(redirect, depth, within);
+  }
+
+  /** Adds a part and returns its index. */
+  #add(words: ShellWord[], name: string, own: Unwrapped | undefined, place: Place | undefined): number {
+    const texts = words.map((word) => word.text);
+    const text = wholeText(texts);
+    const reduced = wholeText(texts.with(0, name));
+    this.#length += text.length + reduced.length;
+    if (this.#parts.length >= maxShellParts || this.#length > maxPartsLength) {
+      this.#stop();
+      return -1;
+    }
+    const { index: within, at } = place ?? {};
+    const wrapper = own?.wrapper ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
+    const unknownOption = own?.unknownOption === true ? true : undefined;
+    return this.#parts.push({ text, reduced, wrapper, within, at, unknownOption }) - 1;
+  }
+
+  #stop(): void {
+    this.#full = true;
+    this.#uncertain.add('too long');
+  }
+}
+
+/** The wrapper around a part, and where its text names the part. */
+interface Place {
+  index: number;
+  at: ShellPart['at'];
+}
+
+/** Finds where the words of a wrapper stand in its text. */
+class Places {
+  readonly #text: string;
+  readonly #starts = new Map<ShellWord, number>();
+
+  constructor(words: readonly ShellWord[]) {
+    this.#text = words.map(({ text }) => text).join(' ');
+    let start = 0;
+    for (const word of words) {
+      this.#starts.set(word, start);
+      start += word.text.length + 1;
+    }
+  }
+
+  ofCommand({ words, end }: Started): ShellPart['at'] {
+    const own = words.filter((word) => this.#starts.has(word));
+    return this.#between(own[0], end ?? own.at(-1));
+  }
+
+  ofScript({ text, first, last }: Script): ShellPart['at'] {
+    if (first !== undefined) return this.#between(first, last);
+    const place = this.#between(last, last);
+    const from = place === undefined ? -1 : place[1] - text.length;
+    return from >= 0 && this.#text.startsWith(text, from) ? [from, place![1]] : undefined;
+  }
+
+  #between(first: ShellWord | undefined, last: ShellWord | undefined): ShellPart['at'] {
+    const from = first && this.#starts.get(first);
+    const start = last && this.#starts.get(last);
+    return from === undefined || start === undefined ? undefined : [from, start + last!.text.length];
+  }
+}
+
+/** `$'\ud800'` would give half a surrogate pair. */
+function wholeText(words: string[]): string {
+  return words.join(' ').replace(/\p{Surrogate}/gu, '\uFFFD');
+}

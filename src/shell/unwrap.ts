@@ -1,0 +1,266 @@
+import { isOption, readOptions, type Script } from './options.ts';
+import { maxShellParts } from '../core/shell/parts.ts';
+import { isWild, mayBecome, plainWord, type ShellWord } from './words.ts';
+import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
+
+/** The commands that a wrapper program starts. */
+export interface Unwrapped {
+  /**
+   * The program as written, without its path, followed by its option or subcommand if only that makes it a wrapper:
+   * `find -exec`, `git -c`. A pattern that is to allow what it runs has to hold all of it.
+   */
+  wrapper: string;
+  commands: Started[];
+  /** Shell text, to be split in turn. */
+  scripts: Script[];
+  /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
+  unknownOption: boolean;
+  /** True: there are more such places than are tried. */
+  cut: boolean;
+}
+
+/** A command that a wrapper starts. Some of its words may not be the wrapper's. */
+export interface Started {
+  words: ShellWord[];
+  /** The word that ends it, such as the `;` of `find`. */
+  end?: ShellWord;
+}
+
+/** Maximum number of places tried after an unknown option. */
+const maxGuesses = 16;
+
+/** Finds what a command starts; undefined for an ordinary program. */
+export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
+  const wrapper = lastSegment(words[0]!.text);
+  const form = wrappers.get(tableName(wrapper));
+  if (form === undefined) return undefined;
+  const found = contentsOf(form, words.slice(1));
+  if (found === undefined) return undefined;
+  const { by, ...contents } = found;
+  const name = by === undefined ? wrapper : `${wrapper} ${by}`;
+  return { commands: [], scripts: [], unknownOption: false, cut: false, ...contents, wrapper: name };
+}
+
+/** Without version number and `.exe`, in lower case: some file systems ignore case. */
+function tableName(program: string): string {
+  const name = program.toLowerCase().replace(/\.exe$/, '');
+  return wrappers.has(name) ? name : withoutVersion(name);
+}
+
+/** `python` for `python3.12`. Not by an expression, which would begin anew at each digit of a long number. */
+function withoutVersion(name: string): string {
+  let end = name.length;
+  for (let at = end; at > 0 && /[0-9.]/.test(name[at - 1]!); at -= 1) if (name[at - 1] !== '.') end = at - 1;
+  const isParted = end < name.length && end > 0 && /[-.]/.test(name[end - 1]!);
+  return name.slice(0, isParted ? end - 1 : end);
+}
+
+export function lastSegment(program: string): string {
+  return program.slice(program.lastIndexOf('/') + 1);
+}
+
+/** `by`: the option or subcommand that makes the program a wrapper. */
+type Contents = Partial<Omit<Unwrapped, 'wrapper'>> & { by?: string };
+
+function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
+  if (form.runs === 'git') return contentsOfGit(form, args);
+  if (form.unlessFile && isFileOrVersion(args)) return undefined;
+  if (form.onlyWith !== undefined) return contentsWith(form, args);
+  if (form.subcommands !== undefined) return contentsOfSubcommand(form, args);
+  const { scripts, given, operands, unknownAt } = readOptions(form, args, form.runs === 'options');
+  if (form.runs === 'code') return {};
+  if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), scripts);
+  const before = operands.slice(0, form.operands ?? 0);
+  if (before.some(({ glob }) => glob !== undefined)) return guess(form, operands, scripts);
+  const rest = operands.slice(before.length);
+  if (form.optionsAgain) return contentsOfRemote(form, scripts, rest);
+  switch (form.runs) {
+    case 'options':
+      return { scripts };
+    case 'shell':
+      return given.has('c')
+        ? {
+            scripts: operands.slice(0, 1).map(scriptOf),
+            by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c',
+          }
+        : { scripts: [] };
+    case 'first':
+      return { scripts: operands.slice(0, 1).map(scriptOf) };
+    case 'definitions':
+      return { scripts: operands.map((last) => ({ text: last.text.slice(last.text.indexOf('=') + 1), last })) };
+    case 'script':
+      return {
+        scripts: [...scripts, ...appended(form, beforeSources(rest)).map(({ words }) => scriptOfAll(words, rest))],
+      };
+    default:
+      // `flock FILE -c TEXT`; and `env -S TEXT`, which puts its text before the other words.
+      if (/^(?:-c|--c\w*)$/.test(rest[0]?.text ?? ''))
+        return { scripts: [...scripts, ...rest.slice(1, 2).map(scriptOf)] };
+      if (scripts.length > 0) {
+        return {
+          scripts: scripts.map(({ text, last }) => ({
+            text: joined([plainWord(text), ...rest]),
+            last: rest.at(-1) ?? last,
+          })),
+        };
+      }
+      return { commands: appended(form, rest) };
+  }
+}
+
+/** ssh: options may also stand between the host and the command, and the values of some are commands. */
+function contentsOfRemote(form: Wrapper, before: Script[], rest: ShellWord[]): Contents {
+  const { scripts, operands, unknownAt } = readOptions(form, rest, false);
+  const settings = [...before, ...scripts].flatMap(({ text, last }) => {
+    // Blanks before the key and quotes around it are left out, as ssh does.
+    const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
+    return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
+  });
+  if (unknownAt !== undefined) return guess(form, rest.slice(unknownAt), settings);
+  return { scripts: [...settings, ...(operands.length === 0 ? [] : [scriptOfAll(operands, operands)])] };
+}
+
+function isFileOrVersion(args: ShellWord[]): boolean {
+  const [first] = args;
+  if (first === undefined || isWild(first)) return false;
+  return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
+}
+
+/** `find`, and programs that start others only with certain options. */
+function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
+  const options = form.onlyWith!.split(' ');
+  const [first, ...others] = args;
+  const dashed = form.bundled && first && !first.text.startsWith('-') ? [withDash(first), ...others] : args;
+  const { starts, unknownOption } = startsIn(dashed, options, form.runs === 'find');
+  if (starts.length === 0) return undefined;
+  const by = dashed[starts[0]!]!.text.replace(/=.*$/s, '');
+  // A command with more parts is not split completely anyway.
+  const readable = starts.slice(0, maxShellParts + 1);
+  if (form.runs === 'find') {
+    return { commands: readable.map((start) => upToEnd(args.slice(start + 1))), by, unknownOption };
+  }
+  // With `tar xIf`, the values follow in the order of the letters.
+  if (dashed !== args && starts[0] === 0) return { scripts: others.map(scriptOf), by: first!.text, unknownOption };
+  return { scripts: starts.flatMap((start) => optionValue(args, start)), by, unknownOption };
+}
+
+/**
+ * The words that are one of the options, or that the name of a file may turn into one; then it is unknown what runs.
+ * `whole`: such an option has no value in the same word.
+ */
+function startsIn(
+  words: readonly ShellWord[],
+  options: readonly string[],
+  whole: boolean,
+): { starts: number[]; unknownOption: boolean } {
+  const isStart = ({ text }: ShellWord): boolean => options.some((option) => isOption(text, option));
+  const mayStart = (word: ShellWord): boolean => options.some((option) => mayBecome(word, option, { whole }));
+  const starts = words.flatMap((word, index) => (isStart(word) || mayStart(word) ? [index] : []));
+  return { starts, unknownOption: starts.some((index) => !isStart(words[index]!)) };
+}
+
+function withDash(word: ShellWord): ShellWord {
+  const { text, glob } = word;
+  return { ...word, text: `-${text}`, ...(glob && { glob: { ...glob, before: `-${glob.before}` } }) };
+}
+
+/** `uv run pytest`, `docker exec -it box rm`: if options follow, the command may begin at any word after them. */
+function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
+  const subcommands = form.subcommands!.split(' ');
+  const isOne = ({ text }: ShellWord): boolean => subcommands.includes(text);
+  const mayBeOne = (word: ShellWord): boolean => subcommands.some((each) => mayBecome(word, each, { whole: true }));
+  const at = args.findIndex((word) => isOne(word) || mayBeOne(word));
+  if (at === -1) return undefined;
+  const rest = args.slice(at + 1);
+  const by = args[at]!.text;
+  const isKnown = isOne(args[at]!) && rest[0]?.text.startsWith('-') !== true;
+  return isKnown ? { commands: [{ words: rest }], by } : { ...guess(form, rest, []), by };
+}
+
+function upToEnd(words: ShellWord[]): Started {
+  const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
+  return end === -1 ? { words } : { words: words.slice(0, end), end: words[end] };
+}
+
+/** A possible value of an option: the text after its `=`, or the next word. tar has `--checkpoint-action=exec=TEXT`. */
+function optionValue(args: ShellWord[], at: number): Script[] {
+  const own = args[at]!;
+  const [last = own] = own.text.includes('=') ? [] : args.slice(at + 1, at + 2);
+  if (last === own && !own.text.includes('=')) return [];
+  const text = last === own ? own.text.slice(own.text.indexOf('=') + 1) : last.text;
+  return [{ text: text.replace(/^exec=/, ''), last }];
+}
+
+function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
+  if (args.length === 1 && /^(-v|--version|--help)$/.test(args[0]!.text)) return undefined;
+  const { scripts, operands, unknownAt } = readOptions(form, args, false);
+  if (unknownAt !== undefined) return guess(form, args.slice(unknownAt), configured(scripts), plainWord('git'));
+  const [subcommand, ...rest] = operands;
+  const own =
+    operands.length < args.length && subcommand !== undefined ? [{ words: [plainWord('git'), ...operands] }] : [];
+  const by = scripts.length > 0 ? { by: '-c' } : {};
+  if (own.length > 0) return { scripts: configured(scripts), commands: own, ...by };
+  if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
+  if (subcommand === undefined) return undefined;
+  const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
+  if (mayBeOne) return { ...guess(form, rest, []), by: subcommand.text };
+  const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];
+  const isWord = options[0]?.startsWith('-') === false;
+  const { starts, unknownOption } = startsIn(rest, options, isWord);
+  if (starts.length === 0) return undefined;
+  const starting = `${subcommand.text} ${rest[starts[0]!]!.text.replace(/=.*$/s, '')}`;
+  if (!isWord) {
+    const scripts = configured(starts.flatMap((start) => optionValue(rest, start)));
+    return { scripts, by: starting, unknownOption };
+  }
+  const command = rest.slice(starts[0]! + 1);
+  const words = command.slice(command.findIndex(({ text }) => !text.startsWith('-')));
+  return { scripts: words.length === 0 ? [] : [scriptOfAll(words, words)], by: starting, unknownOption };
+}
+
+/** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
+function configured(settings: Script[]): Script[] {
+  return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
+}
+
+/** After an unknown option, the command may begin at any word that is not an option. */
+function guess(form: Wrapper, rest: ShellWord[], scripts: Script[], program?: ShellWord): Contents {
+  const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
+  const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));
+  const asText = form.runs !== 'words' && form.runs !== 'git';
+  return {
+    commands: asText ? [] : tried.map((words) => ({ words: program === undefined ? words : [program, ...words] })),
+    scripts: asText
+      ? [...scripts, ...tried.flatMap((words) => [scriptOfAll(words, words), scriptOf(words[0]!)])]
+      : scripts,
+    unknownOption: true,
+    cut: places.length > maxGuesses,
+  };
+}
+
+/** More words are added at run time: a rule for `rm` and one for `rm *` both see it. */
+function appended(form: Wrapper, words: ShellWord[]): Started[] {
+  if (words.length === 0) return [];
+  return form.appends && !words.some(({ text }) => text.includes('{}'))
+    ? [{ words }, { words: [...words, plainWord('{}')] }]
+    : [{ words }];
+}
+
+/** Drops the input sources: `parallel rm ::: a b`. */
+function beforeSources(words: ShellWord[]): ShellWord[] {
+  const end = words.findIndex(({ text }) => text.startsWith(':::'));
+  return end === -1 ? words : words.slice(0, end);
+}
+
+function joined(words: ShellWord[]): string {
+  return words.map(({ text }) => text).join(' ');
+}
+
+function scriptOf(last: ShellWord): Script {
+  return { text: last.text, last };
+}
+
+/** All words as one text. Those that are not the wrapper's `own` have been added at the end. */
+function scriptOfAll(words: ShellWord[], own: ShellWord[]): Script {
+  return { text: joined(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
+}

@@ -1,0 +1,89 @@
+import { byteLength } from '../core/base/byte-length.ts';
+import type { Change } from '../core/base/call-preview.ts';
+import { shortened } from '../core/base/shortened.ts';
+
+type Text = Extract<Change, { kind: 'text' }>;
+type Table = Extract<Change, { kind: 'table' }>;
+
+/** A change as it fits, if any of it does, and what is left out of it. */
+interface Fitted {
+  change?: Change;
+  leftOut?: string;
+}
+
+/** Equal lines that stay around the changed ones. */
+const contextLines = 3;
+const maxChanges = 100;
+/** What is left out is named for this many changes, and counted for the others. */
+const maxNamed = 10;
+const longestName = 100;
+
+/**
+ * The changes whose JSON has at most `maxBytes` bytes. `cut` says in one sentence what is left out: equal lines at the
+ * beginning and the end of a text, the last rows of a table, or a whole change. A changed line is never cut.
+ */
+export function fitChanges(all: readonly Change[], maxBytes: number): { changes: Change[]; cut?: string } {
+  const changes: Change[] = [];
+  const leftOut: string[] = [];
+  let left = maxBytes;
+  for (const [index, each] of all.entries()) {
+    const fitted = index < maxChanges ? fit(each, left) : { leftOut: whole(each) };
+    if (fitted.change !== undefined) {
+      changes.push(fitted.change);
+      left -= jsonBytes(fitted.change) + 1;
+    }
+    if (fitted.leftOut !== undefined) leftOut.push(fitted.leftOut);
+  }
+  if (leftOut.length === 0) return { changes };
+  const more = leftOut.length > maxNamed ? [`${leftOut.length - maxNamed} more changes`] : [];
+  const parts = [...leftOut.slice(0, maxNamed), ...more];
+  return { changes, cut: `Not shown, because a preview has at most ${maxBytes} bytes: ${parts.join('; ')}.` };
+}
+
+function fit(change: Change, bytes: number): Fitted {
+  if (jsonBytes(change) <= bytes) return { change };
+  const fitted = change.kind === 'text' ? withoutEqualLines(change) : firstRows(change, bytes);
+  return fitted?.change !== undefined && jsonBytes(fitted.change) <= bytes ? fitted : { leftOut: whole(change) };
+}
+
+/** The changed lines and a few around them; undefined if nothing can be left out. */
+function withoutEqualLines(change: Text): Fitted | undefined {
+  if (change.before === null || change.after === null) return undefined;
+  const before = change.before.split('\n');
+  const after = change.after.split('\n');
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const first = Math.max(0, start - contextLines);
+  const last = Math.max(0, end - contextLines);
+  if (first + last === 0) return undefined;
+  const between = (lines: string[]): string => lines.slice(first, lines.length - last).join('\n');
+  return {
+    change: { ...change, before: between(before), after: between(after) },
+    leftOut: `${first} equal lines before and ${last} after the changed ones of ${named(change)}`,
+  };
+}
+
+function firstRows(change: Table, bytes: number): Fitted | undefined {
+  let left = bytes - jsonBytes({ ...change, rows: [] });
+  const tooLarge = change.rows.findIndex((row) => (left -= jsonBytes(row) + 1) < 0);
+  if (tooLarge < 1) return undefined;
+  return {
+    change: { ...change, rows: change.rows.slice(0, tooLarge) },
+    leftOut: `the last ${change.rows.length - tooLarge} of ${change.rows.length} rows of ${named(change)}`,
+  };
+}
+
+function whole(change: Change): string {
+  return `${named(change)}, ${jsonBytes(change)} bytes`;
+}
+
+function named({ name }: Change): string {
+  return `'${shortened(name, longestName)}'`;
+}
+
+function jsonBytes(value: object): number {
+  return byteLength(JSON.stringify(value));
+}

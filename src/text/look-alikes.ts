@@ -1,0 +1,196 @@
+/**
+ * Finds characters that pass for others, such as the Cyrillic `а` of `pаypal.com`, or a full-width letter.
+ *
+ * Covered: words that mix scripts, by the "highly restrictive" level of UTS 39; words of Cyrillic, Greek, Armenian or
+ * Lisu letters that all look like Latin ones; characters whose compatibility form is ASCII; a few Latin letters; signs
+ * that look like `/`, `:`, `.` or `-` where these would mean something. Not covered: ASCII that looks like ASCII
+ * (`rn` and `m`), and scripts outside of the table.
+ */
+import { nfkc } from '../core/base/normal-text.ts';
+import { perCharacter } from '../core/base/per-character.ts';
+
+/** From letters to the ASCII letters that they look like, in the same order. */
+const tables: readonly (readonly [from: string, to: string])[] = [
+  // Cyrillic
+  ['аеорсухіјѕԁԛԝһӏ', 'aeopcyxijsdqwhl'],
+  ['АВЕКМНОРСТХІЈЅЗУԌԚԜҺӀ', 'ABEKMHOPCTXIJS3YGQWHI'],
+  // Greek
+  ['αονρυικτγωϲϳ', 'aovpuiktywcj'],
+  ['ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ', 'ABEZHIKMNOPTYXCJ'],
+  // Armenian
+  ['օսոցհզքյ', 'ounghqfj'],
+  ['ՕՍՏԼ', 'OUSL'],
+  // Lisu
+  ['ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'BPDTGKJCZFMNLSRVHWXYAEIOU'],
+];
+/** Letters of the Latin script, and signs, that look like ASCII. */
+const latinTable: readonly (readonly [from: string, to: string])[] = [
+  ['ıȷɑɡɩʟɪʀɴʏʙʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢƖǀǃ', 'ijagilirnybhacdejkmoptuvwzll!'],
+  ['⁄∕⧸╱', '////'],
+  ['꞉ː∶׃։', ':::::'],
+  ['ꓸ', '.'],
+];
+const dashes = '‐‑‒–—−⁃';
+const ideographicStop = '。';
+
+const lookOf = tableOf(tables);
+const latinLookOf = tableOf(latinTable);
+
+function tableOf(rows: readonly (readonly [from: string, to: string])[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.flatMap(([from, to]) => {
+      const letters = Array.from(to);
+      return Array.from(from, (letter, index): [string, string] => [letter, letters[index]!]);
+    }),
+  );
+}
+
+/** Superscripts, subscripts and signs of everyday prose. */
+const everyday = /[ªº²³¹\u2070-\u209c™℠№…]/u;
+const ascii = /^[!-~]+$/;
+const onlyAscii = /^[\0-\x7f]*$/;
+const word = /[\p{L}\p{M}\p{N}]+/gu;
+const letter = /\p{L}/u;
+const latin = /\p{Script=Latin}/u;
+const turkish = /[şğİçöüŞĞÇÖÜ]/;
+
+/** Scripts that have words of their own. Letters of all others count as one more. */
+const scripts: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['latin', latin],
+  ['cyrillic', /\p{Script=Cyrillic}/u],
+  ['greek', /\p{Script=Greek}/u],
+  ['han', /\p{Script=Han}/u],
+  ['hiragana', /\p{Script=Hiragana}/u],
+  ['katakana', /\p{Script=Katakana}/u],
+  ['bopomofo', /\p{Script=Bopomofo}/u],
+  ['hangul', /\p{Script=Hangul}/u],
+  ['arabic', /\p{Script=Arabic}/u],
+  ['hebrew', /\p{Script=Hebrew}/u],
+  ['armenian', /\p{Script=Armenian}/u],
+  ['georgian', /\p{Script=Georgian}/u],
+  ['devanagari', /\p{Script=Devanagari}/u],
+  ['thai', /\p{Script=Thai}/u],
+  ['common', /\p{Script=Common}|\p{Script=Inherited}/u],
+];
+/** Scripts that are written in one word. */
+const together = [
+  new Set(['latin', 'han', 'hiragana', 'katakana']),
+  new Set(['latin', 'han', 'bopomofo']),
+  new Set(['latin', 'han', 'hangul']),
+];
+
+function scriptOf(character: string): string {
+  return scripts.find(([, pattern]) => pattern.test(character))?.[0] ?? 'other';
+}
+
+/** Properties of a character that do not depend on the text around it. */
+interface Known {
+  /** A sentence about its surroundings: where it passes for an ASCII character. */
+  passes: 'always' | 'never' | 'unless Turkish' | 'before an option' | 'between letters';
+  /** Undefined: it is no letter. */
+  script: string | undefined;
+  looksLatin: boolean;
+}
+
+function known(character: string): Known {
+  const script = letter.test(character) ? scriptOf(character) : undefined;
+  return { passes: passesForAscii(character), script, looksLatin: lookOf.has(character) };
+}
+
+function passesForAscii(character: string): Known['passes'] {
+  if (character <= '\x7f') return 'never';
+  if (character === 'ı') return 'unless Turkish';
+  if (latinLookOf.has(character)) return 'always';
+  if (dashes.includes(character)) return 'before an option';
+  if (character === ideographicStop) return 'between letters';
+  return !everyday.test(character) && ascii.test(character.normalize('NFKC')) ? 'always' : 'never';
+}
+
+/** Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. */
+export function lookAlikes(text: string): number[] {
+  if (onlyAscii.test(text)) return [];
+  const found = new Uint8Array(text.length);
+  const isTurkish = turkish.test(text);
+  const of = perCharacter(known);
+  /** Scripts of which the text has a letter that looks like no Latin one: its words are really written in them. */
+  const distinct = new Set<string>();
+  let index = 0;
+  for (const character of text) {
+    const { passes, script, looksLatin } = of(character);
+    if (passes !== 'never' && passesAt(passes, text, index, isTurkish)) found[index] = 1;
+    if (script !== undefined && !looksLatin && character > '\x7f') distinct.add(script);
+    index += character.length;
+  }
+  for (const { 0: each, index: start } of text.matchAll(word)) {
+    if (onlyAscii.test(each)) continue;
+    const isOdd = oddLetters(each, of, distinct);
+    if (isOdd === undefined) continue;
+    let at = start;
+    for (const character of each) {
+      const { script } = of(character);
+      if (script !== undefined && isOdd(script)) found[at] = 1;
+      at += character.length;
+    }
+  }
+  const places: number[] = [];
+  for (let at = found.indexOf(1); at !== -1; at = found.indexOf(1, at + 1)) places.push(at);
+  return places;
+}
+
+/** `index`: where in the text the character is. All of these characters are one UTF-16 unit long. */
+function passesAt(passes: Known['passes'], text: string, index: number, isTurkish: boolean): boolean {
+  const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
+  switch (passes) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    case 'unless Turkish':
+      return !isTurkish;
+    case 'before an option':
+      return /^\s?$/.test(before) && /^[a-z]|^[-‐‑‒–—−⁃]/i.test(after);
+    case 'between letters':
+      return /[a-z0-9]/i.test(before) && /^[a-z0-9]/i.test(after);
+  }
+}
+
+/** A character may have a compatible form of eighteen. */
+const longestLook = 10_000;
+
+/**
+ * The text as it looks: with the characters that its look-alikes pass for, in lower case, without invisible ones. What
+ * comes after its first 10,000 characters stays as it is.
+ */
+export function looksLike(text: string): string {
+  const lookOfCharacter = perCharacter((character) => {
+    if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) return '';
+    return lookOf.get(character) ?? latinLookOf.get(character) ?? (dashes.includes(character) ? '-' : character);
+  });
+  const look = Array.from(nfkc(text.slice(0, longestLook)), lookOfCharacter)
+    .join('')
+    .toLowerCase();
+  return look + text.slice(longestLook);
+}
+
+/** The scripts whose letters are odd in a word: those that are not its own, or all if its letters all pass for Latin ones. */
+function oddLetters(
+  text: string,
+  of: (character: string) => Known,
+  distinct: ReadonlySet<string>,
+): ((script: string) => boolean) | undefined {
+  const used = new Set<string>();
+  let allPass = true;
+  for (const character of text) {
+    const { script, looksLatin } = of(character);
+    if (script === undefined) continue;
+    used.add(script);
+    allPass &&= looksLatin && !distinct.has(script);
+  }
+  const written = [...used].filter((script) => script !== 'common');
+  if (written.length > 1 && !together.some((set) => written.every((script) => set.has(script)))) {
+    const [first] = used;
+    const own = used.has('latin') ? 'latin' : first;
+    return (script) => script !== own && script !== 'common';
+  }
+  return allPass ? () => true : undefined;
+}

@@ -1,0 +1,43 @@
+import { parse } from 'lossless-json';
+import { jsonPlace } from '../core/base/json-place.ts';
+import { strictJsonProblem } from '../core/base/strict-json.ts';
+import type { Json } from '../core/base/tool-call.ts';
+
+/** Maximum nesting of arrays and objects: far more than people or programs write, and safe for any reader's stack. */
+export const maxJsonDepth = 64;
+
+export interface ReadJsonOptions {
+  /** The name of the value in a problem's place, such as `arguments`. */
+  root: string;
+  /** Keys that no object in the value may have. Default none. */
+  refusedKeys?: readonly string[];
+}
+
+/**
+ * Reads JSON that others will read too. It refuses everything that two readers could understand differently (a
+ * duplicate key, a number that a double does not hold as written, half a surrogate pair) and nesting that is too deep.
+ * `problem` is one line: a place and what was expected there. Never throws.
+ */
+export function readJson(
+  text: string,
+  { root, refusedKeys = [] }: ReadJsonOptions,
+): { value: Json } | { problem: string } {
+  const problem = strictJsonProblem(text, { maxDepth: maxJsonDepth, refusedKeys });
+  if (problem !== undefined) return { problem: `${jsonPlace(root, problem.place)}: ${problem.expected}` };
+  try {
+    // This parser reports the position of every syntax error; those of the engines do not.
+    return { value: parse(text, null, toNumber) as Json };
+  } catch (error) {
+    return { problem: `${root}: ${oneLine(error instanceof Error ? error.message : String(error))}` };
+  }
+}
+
+/** Drops the sign of a negative zero, which not every JSON reader keeps. */
+function toNumber(text: string): number {
+  const number = Number(text);
+  return number === 0 ? 0 : number;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300);
+}

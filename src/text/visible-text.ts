@@ -1,0 +1,81 @@
+/**
+ * Text from elsewhere as reviewers read it. Characters that are invisible, that move or reorder the text, or that pass
+ * for others are written as `\u{202E}`. Everything else stays, backslashes too: commands and paths read as they are.
+ */
+import { isUnseen, tooManyMarks } from '../core/base/escape-text.ts';
+import { lookAlikes } from './look-alikes.ts';
+import { perCharacter } from '../core/base/per-character.ts';
+
+/** Matches the escapes in a visible text; nothing else in it has this form. */
+export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;
+
+/** Matches the parts of a visible text that stay together: an escape or a character, with its combining marks. */
+export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])\p{M}*/gu;
+
+const layout = new Set(['\n', '\t']);
+
+/**
+ * Makes a text visible. Different texts give different results, and `fromVisible` gives the text back. `lines`: line
+ * feeds and tabs stay. Never throws.
+ */
+export function visibleText(text: string, { lines = false }: { lines?: boolean } = {}): string {
+  if (/^[ -[\]-~]*$/.test(text)) return text;
+  const isOdd = oddCharacters(text);
+  const escapeOf = perCharacter(escaped);
+  let shown = '';
+  let index = 0;
+  for (const character of text) {
+    const keeps = lines && layout.has(character);
+    // A backslash stays, unless the text could then be read as an escape.
+    const isAmbiguous = character === '\\' && text.startsWith('u{', index + 1);
+    const escapes = isOdd(character, index) || isAmbiguous;
+    shown += !keeps && escapes ? escapeOf(character) : character;
+    index += character.length;
+  }
+  return shown;
+}
+
+/** True for each character to escape; called for all of them in order. */
+function oddCharacters(text: string): (character: string, index: number) => boolean {
+  const odd = tooManyMarks(text);
+  for (const index of lookAlikes(text)) odd[index] = 1;
+  const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
+  let wasOdd = false;
+  return (character, index) => {
+    const { isHidden, isMark } = of(character);
+    // A mark belongs to its letter, and is escaped with it.
+    wasOdd = isHidden || odd[index] === 1 || (wasOdd && isMark);
+    return wasOdd;
+  };
+}
+
+/** The text that `visibleText` made visible. */
+export function fromVisible(shown: string): string {
+  return shown.replace(visibleEscape, (each) => String.fromCodePoint(Number.parseInt(each.slice(3, -1), 16)));
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
+}
+
+/** JSON text with the same characters escaped as JSON does: its value stays the same. */
+export function visibleJson(json: string): string {
+  // Without the escapes of JSON, whose letters are no part of a word.
+  const bare = json.replace(/\\(?:u[0-9a-f]{4}|.)/gi, (each) => ' '.repeat(each.length));
+  const isOdd = oddCharacters(bare);
+  const escapeOf = perCharacter(unitEscapes);
+  let shown = '';
+  let index = 0;
+  for (const character of json) {
+    shown += isOdd(character, index) ? escapeOf(character) : character;
+    index += character.length;
+  }
+  return shown;
+}
+
+function unitEscapes(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

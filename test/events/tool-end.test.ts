@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { payloadNotKeptType, toolFailedType } from '../../src/core/base/tool-failure.ts';
+import { toolEnd } from '../../src/events/tool-end.ts';
+import { sentences } from '../../src/core/ledger/sentences.ts';
+
+test.each<[string, Parameters<typeof toolEnd>[0], ReturnType<typeof toolEnd>]>([
+  ['a result', { result: 'paid' }, { content: 'paid', isError: false, ran: 'yes' }],
+  [
+    'a result that could not be kept is no error',
+    { failure: { kind: 'application', type: payloadNotKeptType, message: 'no space' } },
+    {
+      content: 'the tool ran; its result cannot be given (no space); do not repeat it',
+      isError: false,
+      ran: 'yes',
+    },
+  ],
+  [
+    'a failure of the tool',
+    { failure: { kind: 'application', type: toolFailedType, message: 'no money' } },
+    { content: 'Error: no money', isError: true, ran: 'yes' },
+  ],
+  [
+    'a call that was cut off',
+    { failure: { kind: 'other', message: '' } },
+    { content: sentences.unknownOutcome, isError: true, ran: 'unknown' },
+  ],
+])('%s', (_, end, expected) => expect(toolEnd(end)).toEqual(expected));

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
+import { explain } from '../../src/policy-file/explain.ts';
+import { lintPolicy } from '../../src/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
+import { compilePolicy, engine, evaluate } from '../../src/core/policy/ruling.ts';
+import { call, policy as anyPolicy } from '../core/generate.ts';
+import { runs } from '../support/thorough.ts';
+
+const policy = (text: string, ceiling = false): Policy => {
+  const parsed = parsePolicy(text, { ceiling });
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.policy;
+};
+const messages = (text: string, of?: 'ceiling' | 'agent' | 'run'): string[] =>
+  lintPolicy(policy(text, of === 'ceiling'), { ...(of && { of }) }).map(({ message }) => message);
+/** Which calls a time-out may allow. */
+const harmless = 'if its severity is safe or low and its risk is read_only or write';
+
+describe('rules that can never decide', () => {
+  test.each<[string, string, boolean]>([
+    ['the same pattern', '{ pattern: a, action: allow }, { pattern: a, action: deny }', true],
+    ['everything', '{ pattern: "a:b*", action: allow }, { pattern: "*", action: deny }', true],
+    ['a wider name', '{ pattern: send_mail, action: allow }, { pattern: "send_*", action: deny }', true],
+    ['a wider glob', '{ pattern: "s*mail*x", action: allow }, { pattern: "s*mail*", action: deny }', true],
+    ['wider arguments', '{ pattern: "bash:git log*", action: allow }, { pattern: "bash:git *", action: deny }', true],
+    ['no arguments asked', '{ pattern: "bash:git log*", action: allow }, { pattern: bash, action: deny }', true],
+    ['a condition more', '{ pattern: a, when: "args.x > 1", action: allow }, { pattern: a, action: deny }', true],
+    [
+      'the same condition',
+      '{ pattern: a, when: "risk == tool", action: ask }, { pattern: a, when: "risk == tool", action: deny }',
+      true,
+    ],
+    [
+      'the same globs',
+      '{ pattern: a, args: { x: y, z: w }, action: ask }, { pattern: a, args: { x: y }, action: deny }',
+      true,
+    ],
+    ['the wider one first', '{ pattern: "*", action: deny }, { pattern: a, action: allow }', false],
+    ['another name', '{ pattern: a, action: allow }, { pattern: b, action: deny }', false],
+    [
+      'narrower arguments',
+      '{ pattern: "bash:git *", action: allow }, { pattern: "bash:git log*", action: deny }',
+      false,
+    ],
+    [
+      'a condition over it',
+      '{ pattern: a, action: allow }, { pattern: a, when: "has(args.x) && args.x > 1", action: deny }',
+      false,
+    ],
+    ['other globs', '{ pattern: a, args: { x: y }, action: ask }, { pattern: a, args: { x: z }, action: deny }', false],
+    ['a class that may be wider', '{ pattern: "[ab]", action: allow }, { pattern: "[abc]", action: deny }', false],
+    ['a class of a star', '{ pattern: "?a", action: allow }, { pattern: "[!*]a", action: deny }', false],
+    ['a literal inside a class', '{ pattern: "[ab]", action: allow }, { pattern: "*ab*", action: deny }', false],
+    ['a literal across a wildcard', '{ pattern: "a*b", action: allow }, { pattern: "*ab*", action: deny }', false],
+    ['a slash', '{ pattern: "w:a/b", action: allow }, { pattern: "w:*/b", action: deny }', true],
+  ])('%s', (_, rules, warned) => expect(messages(`rules: [${rules}]`).length > 0).toBe(warned));
+
+  test.each([
+    ['deny', 'rule run#1 can never decide: rule run#2 matches all it matches, and comes later'],
+    ['allow', 'rule run#1 is not needed: rule run#2 matches all it matches, and comes later'],
+  ])('an allow is overridden by %s', (action, message) => {
+    expect(messages(`rules: [{ pattern: a, action: allow }, { pattern: "*", action: ${action} }]`)).toEqual([message]);
+  });
+
+  test("an agent's rule overrides earlier rules, but only for its agent", () => {
+    const agents =
+      'agents: { x: { rules: [{ pattern: "*", action: deny }] }, y: { rules: [{ pattern: a, action: allow }] } }';
+    expect(messages(`rules: [{ pattern: a, action: allow }]\n${agents}`)).toEqual([]);
+    expect(messages('agents: { x: { rules: [{ pattern: a, action: ask }, { pattern: "*", action: deny }] } }')).toEqual(
+      ['rule run.x#1 can never decide: rule run.x#2 matches all it matches, and comes later'],
+    );
+  });
+
+  test('law: removing a rule with a warning changes no answer', () => {
+    fc.assert(
+      fc.property(anyPolicy, call, (thePolicy, theCall) => {
+        const warning = lintPolicy(thePolicy).find(({ message }) => /can never decide|is not needed/.test(message));
+        fc.pre(warning?.index !== undefined);
+        const rules = thePolicy.rules.toSpliced(warning.index, 1);
+        const { ruling, matches } = explain({ run: compilePolicy(thePolicy, 'run') }, theCall);
+        // If a rule cannot be evaluated, every matching deny counts, wherever it stands.
+        fc.pre(matches.every(({ matched }) => matched !== 'error'));
+        expect(evaluate({ run: compilePolicy({ ...thePolicy, rules }, 'run') }, theCall).action).toBe(ruling.action);
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+});
+
+const people = 'directory: { people: { ann: { groups: [finance] }, bob: {} } }';
+const asks = (ask: string) => `rules: [{ id: r, pattern: a, action: ask, ask: { ${ask} } }]`;
+const key = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
+
+describe('people', () => {
+  test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
+    ['all known', `${people}\n${asks("reviewers: [bob, 'group:finance']")}`, 'run', []],
+    [
+      'a person nobody knows',
+      `${people}\n${asks('reviewers: [ann, zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a group without anybody',
+      `${people}\n${asks("one_of_each: ['group:legal', ann]")}`,
+      'ceiling',
+      ["rule r asks 'group:legal', where the directory has nobody"],
+    ],
+    [
+      'added later',
+      `${people}\n${asks("reviewers: [ann], escalate: [{ after: 5m, to: ['group:cfo'] }]")}`,
+      'run',
+      ["rule r asks 'group:cfo', where the directory has nobody"],
+    ],
+    [
+      'named twice, told once',
+      `${people}\n${asks('reviewers: [zoe], one_of_each: [zoe]')}`,
+      'run',
+      ["rule r asks 'zoe', whom the directory does not know"],
+    ],
+    [
+      'a name of every object',
+      `${people}\n${asks('reviewers: [ann, constructor]')}`,
+      'run',
+      ["rule r asks 'constructor', whom the directory does not know"],
+    ],
+    ['a run’s group may be the ceiling’s', asks("reviewers: ['group:finance']"), 'run', []],
+    [
+      'a ceiling’s may not be anybody’s',
+      asks("reviewers: ['group:finance', zoe]"),
+      'ceiling',
+      ["rule r asks 'group:finance', and the policy has no directory"],
+    ],
+    ['names need no directory', asks('reviewers: [zoe]'), 'ceiling', []],
+    [
+      'a key that signs for everybody, for the known and for the unknown',
+      `${people}\nreviewer_keys: { k1: { public_key: ${key}, signs_for: ['*'] }, k2: { public_key: ${key}, signs_for: [ann, zoe, 'group:none'] } }`,
+      'ceiling',
+      [
+        "key 'k2' signs for 'zoe', whom the directory does not know",
+        "key 'k2' signs for 'group:none', where the directory has nobody",
+      ],
+    ],
+    [
+      'a key that is nobody’s',
+      `${people}\nreviewer_keys: { k1: ${key} }`,
+      'ceiling',
+      ["key 'k1' is nobody's in the directory: it signs nothing"],
+    ],
+    [
+      'an operator’s key that is nobody’s',
+      `reviewer_keys: { k1: { public_key: ${key}, operator: true } }`,
+      'ceiling',
+      [],
+    ],
+    ['somebody’s key', `directory: { people: { ann: { keys: [k1] } } }\nreviewer_keys: { k1: ${key} }`, 'ceiling', []],
+    [
+      'keys of a run’s people',
+      'directory: { people: { ann: { keys: [k1] } } }',
+      'run',
+      ["the keys of 'ann' do not count: only those in the ceiling's directory do"],
+    ],
+  ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
+
+  test('a warning about a rule names it', () => {
+    const [warning] = lintPolicy(policy(`${people}\n${asks('reviewers: [zoe]')}`));
+    expect(warning).toMatchObject({ index: 0, rule: 'r' });
+  });
+});
+
+test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
+  [
+    'a grant on a denied tool',
+    'rules: [{ id: asks, pattern: a, action: ask, ask: { always: tool } }, { id: no, pattern: "*", action: deny }]',
+    'run',
+    ['rule asks offers grants for calls that rule no denies: a grant never touches a deny'],
+  ],
+  [
+    'a time-out that allows, in a rule',
+    'rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]',
+    'ceiling',
+    [
+      `rule ceiling#1 lets a call run that nobody answers, ${harmless}, and if each other policy of the run says so: else it is denied`,
+    ],
+  ],
+  [
+    'a time-out that allows',
+    'approval: { on_timeout: allow }',
+    'run',
+    [
+      `'approval.on_timeout' lets a call run that nobody answers, ${harmless}, and if the ceiling and each other policy of the run say so: else it is denied`,
+    ],
+  ],
+  ['a time-out that denies', 'approval: { on_timeout: deny }', 'run', []],
+  [
+    'a deny of an agent',
+    'rules: [{ pattern: a, action: deny }]',
+    'agent',
+    ["rule agent#1 denies in an agent's policy, where a run's own policy can lift it: put it in the ceiling"],
+  ],
+  ['a deny of a ceiling', 'rules: [{ pattern: a, action: deny }]', 'ceiling', []],
+  [
+    'a run that hides arguments',
+    'redact: { also: [to] }',
+    'run',
+    [
+      "below a ceiling a run with this policy is refused: 'also' hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy",
+    ],
+  ],
+  ['an agent that hides arguments', 'approval: { include_arguments: false }', 'agent', []],
+  [
+    'a run that reminds too often',
+    'rules: [{ pattern: a, action: ask, ask: { remind: 5s } }]',
+    'run',
+    ["rule run#1 reminds more often than a ceiling admits by default: its 'min_remind' counts"],
+  ],
+  ['a run that reminds each minute', 'rules: [{ pattern: a, action: ask, ask: { remind: 1m } }]', 'run', []],
+  ['a ceiling that reminds often', 'rules: [{ pattern: a, action: ask, ask: { remind: 5s } }]', 'ceiling', []],
+])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
+
+describe('a deny whose condition reads an argument that may be absent', () => {
+  const warned = (rule: string): boolean =>
+    messages(`rules: [${rule}]`).some((message) => message.includes("denies every call without 'amount'"));
+  test.each<[string, boolean]>([
+    ['{ pattern: pay, when: "args.amount > 5", action: deny }', true],
+    ['{ pattern: pay, when: "args.to.amount > 5 || args.amount.x == 1", action: deny }', true],
+    ['{ pattern: pay, when: "has(args.amount) && args.amount > 5", action: deny }', false],
+    ['{ pattern: pay, when: "args.amount > 5", args: { amount: "*" }, action: deny }', false],
+    ['{ pattern: pay, when: "args.amount > 5", action: ask }', false],
+    ['{ pattern: pay, when: "has(metadata.amount)", action: deny }', false],
+  ])('%s: %s', (rule, expected) => expect(warned(rule)).toBe(expected));
+});
+
+test.each([
+  [1_000, []],
+  [1_200, ["1200 rules are about 'bash': a command of more than 41 parts cannot be evaluated against them"]],
+])('%i rules about commands of one tool', (count, expected) => {
+  const rules = Array.from({ length: count }, (_, index) => `  - { pattern: "bash:c${index} *", action: deny }`);
+  const found = messages(`rules:\n${rules.join('\n')}\n`, 'ceiling').filter((message) => message.includes('parts'));
+  expect(found).toEqual(expected);
+});
+
+test.each([
+  ['safe', 'read_only', 'allow', 'allow'],
+  ['low', 'write', 'allow', 'allow'],
+  ['low', 'destructive', 'allow', 'deny'],
+  ['medium', 'write', 'allow', 'deny'],
+  ['low', 'write', 'deny', 'deny'],
+] as const)(
+  'what the warning of on_timeout says is so: %s, %s, and the ceiling says %s: %s',
+  (severity, risk, ceiling, onTimeout) => {
+    const layers = {
+      ceiling: policy(`approval: { on_timeout: ${ceiling} }`, true),
+      run: policy('approval: { on_timeout: allow }'),
+    };
+    expect(askTermsOf(layers, { rule: null, severity, engine }, { risk }).onTimeout).toBe(onTimeout);
+  },
+);
