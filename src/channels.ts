@@ -27,7 +27,7 @@ export type { ConditionalOptions } from './channels/conditional.ts';
 export { consoleChannel } from './channels/console-channel.ts';
 export type { ConsoleOptions } from './channels/console-channel.ts';
 export type { TerminalInput, TerminalOutput } from './channels/line-terminal.ts';
-export type { AnswerReason, ReasonOptions } from './channels/reason.ts';
+export type { AnswerReason, ReasonOptions } from './channels/answer-reason.ts';
 export { toChannel } from './channels/to-channel.ts';
 export { readChannels } from './adapters/read-channels.ts';
 export type { ReadChannelsOptions } from './adapters/read-channels.ts';

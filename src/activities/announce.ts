@@ -24,14 +24,14 @@ export interface AnnounceInput {
 export type Announce = (input: AnnounceInput) => Promise<void>;
 
 /** The argument of the signal `changed`. It is a hint: the workflow reads the state of the requests from the run. */
-export type Changed = Pick<AnnounceInput, 'requestIds' | 'step'>;
+export type ChangedSignal = Pick<AnnounceInput, 'requestIds' | 'step'>;
 
 /**
  * The activity `countersign.announce`: tells the workflow of the run's channels to look at these requests, and starts it
  * if it does not run.
  */
 export const announce: Announce = async ({ workflowId, requestIds, step }) => {
-  const changed: Changed = { requestIds, ...(step && { step }) };
+  const changed: ChangedSignal = { requestIds, ...(step && { step }) };
   await getClient().workflow.signalWithStart(channelsWorkflowType, {
     workflowId: channelsWorkflowId(workflowId),
     taskQueue: activityInfo().taskQueue,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Agent } from '../agents/definitions.ts';
-import { limitsOf } from '../agents/model-call.ts';
+import { recordedLimits } from '../agents/model-call.ts';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
@@ -106,7 +106,7 @@ export function createLoadAgent({
         instructions,
         tools,
         maxTurns,
-        modelCall: modelCall && limitsOf(modelCall),
+        modelCall: modelCall && recordedLimits(modelCall),
         run,
         policyDigest: policyDigest({ ...above, run }),
       };

@@ -9,7 +9,7 @@ const { WORKFLOW_EXECUTION_STATUS_RUNNING: running, WORKFLOW_EXECUTION_STATUS_CO
   WorkflowExecutionStatus;
 const closeEventOnly = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
 
-export type RecordedEvent = temporal.api.history.v1.IHistoryEvent;
+export type ServerEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** One execution of a workflow, as the server names it. */
 export interface Execution {
@@ -25,11 +25,11 @@ export function activityExecution(): Execution {
 }
 
 /** Reads events by their ids from one execution of the workflow that the activity belongs to. */
-export async function recordedEvents(runId: string, eventIds: readonly string[]): Promise<Map<string, RecordedEvent>> {
+export async function recordedEvents(runId: string, eventIds: readonly string[]): Promise<Map<string, ServerEvent>> {
   const { workflowId } = activityExecution();
   const { connection, options } = getClient();
   const wanted = new Set(eventIds);
-  const found = new Map<string, RecordedEvent>();
+  const found = new Map<string, ServerEvent>();
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await connection.workflowService.getWorkflowExecutionHistory({
@@ -47,7 +47,7 @@ export async function recordedEvents(runId: string, eventIds: readonly string[])
 }
 
 /** The event that started an execution; undefined if the server no longer has it. */
-export function firstEvent(execution: Execution): Promise<RecordedEvent | undefined> {
+export function firstEvent(execution: Execution): Promise<ServerEvent | undefined> {
   const { connection, options } = getClient();
   const request = { namespace: options.namespace, execution, maximumPageSize: 1 };
   return outermost(() => connection.workflowService.getWorkflowExecutionHistory(request));
@@ -58,7 +58,7 @@ export function firstEvent(execution: Execution): Promise<RecordedEvent | undefi
  * end. Asks for the status, too, because the server shows such an event also for an execution that was retried. Does not
  * read the history in reverse, which a crash of the server can make impossible (docs/decisions/0022).
  */
-export async function continuedEvent(execution: Execution): Promise<RecordedEvent | null | undefined> {
+export async function continuedEvent(execution: Execution): Promise<ServerEvent | null | undefined> {
   const { connection, options } = getClient();
   const { namespace } = options;
   const status = await unlessGone(async () => {
@@ -76,7 +76,7 @@ export async function continuedEvent(execution: Execution): Promise<RecordedEven
 
 function outermost(
   read: () => Promise<{ history?: temporal.api.history.v1.IHistory | null }>,
-): Promise<RecordedEvent | undefined> {
+): Promise<ServerEvent | undefined> {
   return unlessGone(async () => (await read()).history?.events?.[0]);
 }
 
@@ -92,6 +92,6 @@ async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
 }
 
 /** When the server recorded the event, in whole milliseconds. */
-export function recordedAtMs({ eventTime }: RecordedEvent): number {
+export function recordedAtMs({ eventTime }: ServerEvent): number {
   return optionalTsToMs(eventTime) ?? 0;
 }

@@ -72,7 +72,7 @@ export function checkModelCall(place: string, options: ModelCallOptions): void {
 }
 
 /** The options that a run records in history. The others may hold secrets. */
-export function limitsOf({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
+export function recordedLimits({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallOptions): ModelCallLimits {
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }
 

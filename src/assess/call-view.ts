@@ -1,4 +1,4 @@
-import { longestName, nameWords } from './name-words.ts';
+import { longestReadName, nameWords } from './name-words.ts';
 import type { AssessedCall } from '../core/assess/assessed-call.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
@@ -48,7 +48,7 @@ export function viewCall(call: AssessedCall): CallView {
       for (const item of value) visit(item, key, place, depth + 1);
     } else if (typeof value === 'object') {
       for (const [name, item] of Object.entries(value)) {
-        const part = name.slice(0, longestName);
+        const part = name.slice(0, longestReadName);
         visit(item, name, place === '' ? part : `${place}.${part}`, depth + 1);
       }
     } else {

@@ -1,5 +1,5 @@
 /** Maximum number of characters read of a name. */
-export const longestName = 128;
+export const longestReadName = 128;
 
 /**
  * The words of a tool's or an argument's name, in lower case: `sendEmail`, `send_email` and `send-email` give `send`,
@@ -7,7 +7,7 @@ export const longestName = 128;
  */
 export function nameWords(name: string): string[] {
   return name
-    .slice(0, longestName)
+    .slice(0, longestReadName)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()

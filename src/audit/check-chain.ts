@@ -1,7 +1,7 @@
 import type { SealedLine } from './audit-line.ts';
 import type { FindingKind } from './finding.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
-import { lineLeaf, signedText } from './seal-lines.ts';
+import { lineLeaf, sealText } from './seal-lines.ts';
 
 export interface ChainOptions {
   /** Whose signature every line must have; undefined: no line needs one. */
@@ -75,6 +75,6 @@ export class ChainCheck {
   #isSigned({ proof }: SealedLine): boolean {
     const { publicKey, isSigned } = this.#options;
     if (publicKey === undefined) return proof.signature === undefined;
-    return proof.signature !== undefined && isSigned(publicKey, signedText(proof), proof.signature);
+    return proof.signature !== undefined && isSigned(publicKey, sealText(proof), proof.signature);
   }
 }

@@ -8,7 +8,7 @@ import {
   type ReviewerStatistics,
   type RuleStatistics,
   type Tally,
-  longestName,
+  longestRowName,
   noCounts,
   placeOf,
   reviewerRow,
@@ -75,7 +75,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
       counts[isSettled(outcome) ? outcome : 'open'] += 1;
       if (isByPeople(outcome)) times.push(Math.max(0, timeOf(settledAt ?? '') - openedMs));
       for (const answer of answersOf(request)) {
-        const id = answer.reviewerId === null ? null : shortened(answer.reviewerId, longestName);
+        const id = answer.reviewerId === null ? null : shortened(answer.reviewerId, longestRowName);
         const known = reviewers.get(id);
         if (known === undefined) reviewers.set(id, [answer]);
         else known.push(answer);

@@ -4,7 +4,7 @@ import type { AuditLine, SealedLine } from './audit-line.ts';
 import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
 /** The text that an exporter signs after each line. No message to a run has this action. */
-export function signedText({ size, root }: { size: number; root: string }): string {
+export function sealText({ size, root }: { size: number; root: string }): string {
   return canonicalJson({ action: 'audit', root, size });
 }
 
@@ -20,6 +20,6 @@ export function sealer(sign?: (text: string) => string): (line: AuditLine) => Se
   return (line) => {
     tree = withLeaf(tree, lineLeaf(line));
     const head = { size: tree.size, root: rootOf(tree) };
-    return { ...line, proof: { ...head, ...(sign !== undefined && { signature: sign(signedText(head)) }) } };
+    return { ...line, proof: { ...head, ...(sign !== undefined && { signature: sign(sealText(head)) }) } };
   };
 }

@@ -58,7 +58,7 @@ export interface ReviewerStatistics {
 /** A decision in less time is hardly more than a click. */
 const hastyMs = 3_000;
 /** Names in the rows have at most so many characters. */
-export const longestName = 200;
+export const longestRowName = 200;
 
 /** The rule that decided on a call, as entries name it. */
 export type Deciding = Pick<JournalEntry, 'rule' | 'layer' | 'agent'>;
@@ -83,11 +83,11 @@ export function placeOf(
   run: { policy?: string; agent?: string },
   { rule = null, layer = 'default', agent = run.agent }: Deciding,
 ): Place {
-  const name = rule === null ? null : shortened(rule, longestName);
+  const name = rule === null ? null : shortened(rule, longestRowName);
   // The id of a grant says nothing about a rule, and each run has its own.
   if (layer === 'grant' || name === null) return { rule: null, layer };
   if (layer === 'ceiling') return { rule: name, layer, ...(run.policy !== undefined && { policy: run.policy }) };
-  return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestName) }) };
+  return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
 }
 
 /** The figures of a rule. */

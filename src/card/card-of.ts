@@ -9,7 +9,7 @@ import { type OfferedAlways, cardAnswers } from './card-answers.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import type { CardRequest } from './card-request.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
-import { cardBounds, type CardBounds, counted, cutInline, cutLine, noBounds } from './cut-text.ts';
+import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds } from './cut-text.ts';
 import { jsonText } from './json-text.ts';
 import { misleading } from './misleading.ts';
 import { nameWords } from '../assess/name-words.ts';
@@ -116,7 +116,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
-    ...(args.left === 0 ? [] : [`${counted(args.left, 'more value')} of the arguments: see the raw call.`]),
+    ...(args.left === 0 ? [] : [`${countedNoun(args.left, 'more value')} of the arguments: see the raw call.`]),
     ...(request.preview?.state === 'ready' && request.preview.cut !== undefined
       ? [visibleText(request.preview.cut)]
       : []),

@@ -1,6 +1,6 @@
 /** The words of a card that all channels share. */
 import type { AnswerName, Card, CardChange, CardField } from './card.ts';
-import { counted } from './cut-text.ts';
+import { countedNoun } from './cut-text.ts';
 
 export const headings = {
   arguments: 'Arguments',
@@ -50,8 +50,8 @@ export function changeTitle(change: CardChange): string {
   if (change.kind === 'table') return `${change.name}: ${change.totals.join('; ') || 'no rows'}`;
   const { name, what, added, removed } = change;
   const counts = [
-    ...(added === 0 ? [] : [`${counted(added, 'line')} added`]),
-    ...(removed === 0 ? [] : [`${counted(removed, 'line')} removed`]),
+    ...(added === 0 ? [] : [`${countedNoun(added, 'line')} added`]),
+    ...(removed === 0 ? [] : [`${countedNoun(removed, 'line')} removed`]),
   ];
   return `${name} ${what}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
 }
@@ -59,7 +59,7 @@ export function changeTitle(change: CardChange): string {
 /** What is left out below a change; empty if nothing is. */
 export function changeRest(change: CardChange): string {
   const [hidden, noun] = change.kind === 'table' ? [change.hiddenRows, 'row'] : [change.hiddenLines, 'line'];
-  return hidden === 0 ? '' : `${counted(hidden, `more ${noun}`)} hidden`;
+  return hidden === 0 ? '' : `${countedNoun(hidden, `more ${noun}`)} hidden`;
 }
 
 export const diffMarks = { same: ' ', removed: '-', added: '+', place: '' } as const;

@@ -82,11 +82,11 @@ export function wholeText(text: CardText): string {
 
 /** Such as `[1,204 characters hidden]`. */
 export function hiddenNote({ hidden = 0 }: CardText): string {
-  return `[${counted(hidden, 'character')} hidden]`;
+  return `[${countedNoun(hidden, 'character')} hidden]`;
 }
 
 /** Such as `1 row`, `1,204 rows`. */
-export function counted(count: number, noun: string): string {
+export function countedNoun(count: number, noun: string): string {
   return `${grouped(String(count))} ${noun}${count === 1 ? '' : 's'}`;
 }
 

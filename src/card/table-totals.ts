@@ -1,6 +1,6 @@
 import type { Change } from '../core/base/call-preview.ts';
 import type { Json } from '../core/base/tool-call.ts';
-import { counted, cutInline, grouped } from './cut-text.ts';
+import { countedNoun, cutInline, grouped } from './cut-text.ts';
 
 type Rows = (Change & { kind: 'table' })['rows'];
 
@@ -8,7 +8,7 @@ const mostDecimals = 6;
 
 /** How many rows change, and the sums of the columns that hold only numbers: of all rows, shown or not. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
-  const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${counted(count, 'row')} ${what}`]);
+  const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
   const added = rows.filter(({ before }) => before === null).length;
   const removed = rows.filter(({ before, after }) => before !== null && after === null).length;
   const same = rows.filter(

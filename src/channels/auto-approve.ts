@@ -1,6 +1,6 @@
 import { checkChannelOptions } from './check-channel-options.ts';
 import type { Channel } from './channel.ts';
-import { answerTo, type ReasonOptions } from './reason.ts';
+import { answerTo, type ReasonOptions } from './answer-reason.ts';
 
 /**
  * A channel that approves everything at once. For tests, trials and sandboxes only. A rule that names reviewers refuses

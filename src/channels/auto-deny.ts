@@ -1,6 +1,6 @@
 import { checkChannelOptions } from './check-channel-options.ts';
 import type { Channel } from './channel.ts';
-import { answerTo, type ReasonOptions } from './reason.ts';
+import { answerTo, type ReasonOptions } from './answer-reason.ts';
 
 /**
  * A channel that denies everything at once, for unattended runs. The model gets the reason.

@@ -1,7 +1,7 @@
 import type { Channel, ChannelFunction } from './channel.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
 import { checkAnswer } from './check-answer.ts';
-import { type ReasonOptions, reasonOf } from './reason.ts';
+import { type ReasonOptions, answerReason } from './answer-reason.ts';
 
 /**
  * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
@@ -25,7 +25,7 @@ export function callback(answer: ChannelFunction, options: ReasonOptions = {}): 
       const given = checkAnswer(await answer(request, signal, context));
       return {
         digest: request.digest,
-        ...(reason !== undefined && { reason: reasonOf(reason, request, given.approved) }),
+        ...(reason !== undefined && { reason: answerReason(reason, request, given.approved) }),
         ...given,
       };
     },

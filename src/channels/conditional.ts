@@ -4,7 +4,7 @@ import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
-import { answerTo, type ReasonOptions } from './reason.ts';
+import { answerTo, type ReasonOptions } from './answer-reason.ts';
 import { toChannel } from './to-channel.ts';
 
 /** Options of `conditional`. */

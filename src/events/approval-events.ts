@@ -5,7 +5,7 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { gapsIn, takeOutcome } from './journal.ts';
 import type { HistoryEvent } from './history-event.ts';
 import type { ApprovalDecision, EventDraft } from './run-event.ts';
-import { type OpenRequest, requestOf } from './request-of.ts';
+import { type OpenRequest, eventRequest } from './event-request.ts';
 import type { RunFacts } from './run-facts.ts';
 
 export class ApprovalEvents {
@@ -114,7 +114,7 @@ export class ApprovalEvents {
   #announce(requestId: string, request: OpenRequest): EventDraft[] {
     if (request.isAnnounced) return [];
     request.isAnnounced = true;
-    const { workflowId: _, ...event } = requestOf(requestId, request, this.#facts);
+    const { workflowId: _, ...event } = eventRequest(requestId, request, this.#facts);
     return [{ type: 'ApprovalRequestEvent', ...event }];
   }
 }

@@ -29,7 +29,7 @@ export type Fact =
   /** An attempt of an activity began, or a nested workflow. */
   | { kind: 'attempted'; activity: Activity; attempt?: number; worker?: string }
   | { kind: 'ended'; activity: Activity; state: EndState; end: ActivityEnd }
-  | SentMessage
+  | RecordedMessage
   /** A worker has taken all events before this one. */
   | { kind: 'task_completed' }
   /** An operator reset execution `baseRunId`: this execution repeats it up to here. */
@@ -80,7 +80,7 @@ export type EndState = 'completed' | 'failed' | 'timed out' | 'cancelled';
 export type ActivityEnd = { result: unknown } | { failure: PlainFailure };
 
 /** One of our messages. */
-export interface SentMessage {
+export interface RecordedMessage {
   kind: 'message';
   name: 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate' | 'message' | 'close';
   via: 'signal' | 'update';

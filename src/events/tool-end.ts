@@ -12,7 +12,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
 /** What the model is told of a tool's end, and whether the tool ran. */
-export interface ToolEnd {
+export interface RecordedToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
@@ -22,16 +22,16 @@ export interface ToolEnd {
  * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run may
  * start the tool again.
  */
-export function toolEnd(end: ActivityEnd): ToolEnd | undefined {
+export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
   if ('failure' in end) return endOfFailure(end.failure);
   if (isUndecodable(end.result)) return end.result.unread ? undefined : unknown;
   return { content: textOf(end.result), isError: false, ran: 'yes' };
 }
 
-const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-function endOfFailure({ kind, type = '', message }: PlainFailure): ToolEnd | undefined {
-  const failed = (why: string, ran: Ran): ToolEnd => ({ content: sentences.failed(why), isError: true, ran });
+function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
+  const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
   if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
   if (type === payloadUnreadType || type === definitionChangedType) return undefined;

@@ -10,7 +10,7 @@ import type { Activity, ActivityEnd, Fact, Started } from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
 import { type KnownCall, type RunFacts } from './run-facts.ts';
-import { toolEnd, type ToolEnd } from './tool-end.ts';
+import { toolEnd, type RecordedToolEnd } from './tool-end.ts';
 
 /** A model call that has been scheduled and has not ended. */
 export interface PendingModelCall {
@@ -183,7 +183,7 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
-  #answer(call: KnownCall, { content, isError, ran }: ToolEnd): EventDraft[] {
+  #answer(call: KnownCall, { content, isError, ran }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;
     const { callId, toolName } = call;

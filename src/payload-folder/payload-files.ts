@@ -17,14 +17,14 @@ export const unfinishedEnd = '.unfinished';
 const waitsMs = [50, 200, 750];
 
 /** Two levels, so that no folder holds more files than tools can list. */
-export function placeOf(folder: string, name: string): string {
+export function fileOf(folder: string, name: string): string {
   return join(folder, name.slice(0, 2), name);
 }
 
 /** Writes `content` unless it is there undamaged; either way the file's time becomes now. Returns its name. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
   const name = nameOf(content);
-  const place = placeOf(folder, name);
+  const place = fileOf(folder, name);
   if ((await look(place)) === 'whole') {
     // Content that is written again is in use again, and cleaning goes by age.
     const now = new Date();
@@ -60,7 +60,7 @@ export async function readKept(
   name: string,
   signal?: AbortSignal,
 ): Promise<Uint8Array | 'missing' | 'damaged'> {
-  const place = placeOf(folder, name);
+  const place = fileOf(folder, name);
   for (let attempt = 0; ; attempt++) {
     try {
       if ((await stat(place)).size > maxFileBytes) return 'damaged';

@@ -28,7 +28,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
       .slice(0, mostKeys)
       .map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
   }
-  const given = valueAt(document, path);
+  const given = documentValueAt(document, path);
   const name = nameOf(path);
   if (issue.code === 'invalid_key') {
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
@@ -58,7 +58,7 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
 }
 
 /** The value at a path; reads own properties only. */
-export function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
+export function documentValueAt(document: unknown, path: readonly PropertyKey[]): unknown {
   let value = document;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

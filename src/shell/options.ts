@@ -2,7 +2,7 @@ import { isWild, type ShellWord } from './words.ts';
 import type { Wrapper } from './wrappers.ts';
 
 /** Shell text among the words of a wrapper. Without `first`, it is the end of word `last`. */
-export interface Script {
+export interface InnerScript {
   text: string;
   first?: ShellWord;
   last: ShellWord;
@@ -11,7 +11,7 @@ export interface Script {
 /** A wrapper's options, read as the program itself would read them. */
 export interface ReadOptions {
   /** Values of the options that take shell text. */
-  scripts: Script[];
+  scripts: InnerScript[];
   /** Letters and long names of the options that were given. */
   given: Set<string>;
   operands: ShellWord[];

@@ -7,8 +7,8 @@ import {
   type ShellSplit,
   type Uncertainty,
 } from '../core/shell/parts.ts';
-import { lastSegment, unwrap, type Started, type Unwrapped } from './unwrap.ts';
-import type { Script } from './options.ts';
+import { lastSegment, unwrap, type StartedCommand, type Unwrapped } from './unwrap.ts';
+import type { InnerScript } from './options.ts';
 import { isMisread, plainWord, shellWord, type ShellWord } from './words.ts';
 import { assigningBuiltins, evaluatingBuiltins } from './wrappers.ts';
 
@@ -205,12 +205,12 @@ class Places {
     }
   }
 
-  ofCommand({ words, end }: Started): ShellPart['at'] {
+  ofCommand({ words, end }: StartedCommand): ShellPart['at'] {
     const own = words.filter((word) => this.#starts.has(word));
     return this.#between(own[0], end ?? own.at(-1));
   }
 
-  ofScript({ text, first, last }: Script): ShellPart['at'] {
+  ofScript({ text, first, last }: InnerScript): ShellPart['at'] {
     if (first !== undefined) return this.#between(first, last);
     const place = this.#between(last, last);
     const from = place === undefined ? -1 : place[1] - text.length;

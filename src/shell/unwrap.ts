@@ -1,4 +1,4 @@
-import { isOption, readOptions, type Script } from './options.ts';
+import { isOption, readOptions, type InnerScript } from './options.ts';
 import { maxShellParts } from '../core/shell/parts.ts';
 import { isWild, mayBecome, plainWord, type ShellWord } from './words.ts';
 import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
@@ -10,9 +10,9 @@ export interface Unwrapped {
    * `find -exec`, `git -c`. A pattern that is to allow what it runs has to hold all of it.
    */
   wrapper: string;
-  commands: Started[];
+  commands: StartedCommand[];
   /** Shell text, to be split in turn. */
-  scripts: Script[];
+  scripts: InnerScript[];
   /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
   unknownOption: boolean;
   /** True: there are more such places than are tried. */
@@ -20,7 +20,7 @@ export interface Unwrapped {
 }
 
 /** A command that a wrapper starts. Some of its words may not be the wrapper's. */
-export interface Started {
+export interface StartedCommand {
   words: ShellWord[];
   /** The word that ends it, such as the `;` of `find`. */
   end?: ShellWord;
@@ -109,7 +109,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
 }
 
 /** ssh: options may also stand between the host and the command, and the values of some are commands. */
-function contentsOfRemote(form: Wrapper, before: Script[], rest: ShellWord[]): Contents {
+function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
     // Blanks before the key and quotes around it are left out, as ssh does.
@@ -177,13 +177,13 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   return isKnown ? { commands: [{ words: rest }], by } : { ...guess(form, rest, []), by };
 }
 
-function upToEnd(words: ShellWord[]): Started {
+function upToEnd(words: ShellWord[]): StartedCommand {
   const end = words.findIndex(({ text }, at) => text === ';' || (text === '+' && words[at - 1]?.text === '{}'));
   return end === -1 ? { words } : { words: words.slice(0, end), end: words[end] };
 }
 
 /** A possible value of an option: the text after its `=`, or the next word. tar has `--checkpoint-action=exec=TEXT`. */
-function optionValue(args: ShellWord[], at: number): Script[] {
+function optionValue(args: ShellWord[], at: number): InnerScript[] {
   const own = args[at]!;
   const [last = own] = own.text.includes('=') ? [] : args.slice(at + 1, at + 2);
   if (last === own && !own.text.includes('=')) return [];
@@ -219,12 +219,12 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
 }
 
 /** `alias.x=!rm`, `core.pager=less`: the value of any setting may be shell text. */
-function configured(settings: Script[]): Script[] {
+function configured(settings: InnerScript[]): InnerScript[] {
   return settings.map(({ text, last }) => ({ text: text.replace(/^[\w.-]+=/, '').replace(/^!/, ''), last }));
 }
 
 /** After an unknown option, the command may begin at any word that is not an option. */
-function guess(form: Wrapper, rest: ShellWord[], scripts: Script[], program?: ShellWord): Contents {
+function guess(form: Wrapper, rest: ShellWord[], scripts: InnerScript[], program?: ShellWord): Contents {
   const places = rest.flatMap(({ text }, index) => (text.startsWith('-') ? [] : [index]));
   const tried = places.slice(0, maxGuesses).map((index) => rest.slice(index));
   const asText = form.runs !== 'words' && form.runs !== 'git';
@@ -239,7 +239,7 @@ function guess(form: Wrapper, rest: ShellWord[], scripts: Script[], program?: Sh
 }
 
 /** More words are added at run time: a rule for `rm` and one for `rm *` both see it. */
-function appended(form: Wrapper, words: ShellWord[]): Started[] {
+function appended(form: Wrapper, words: ShellWord[]): StartedCommand[] {
   if (words.length === 0) return [];
   return form.appends && !words.some(({ text }) => text.includes('{}'))
     ? [{ words }, { words: [...words, plainWord('{}')] }]
@@ -256,11 +256,11 @@ function joined(words: ShellWord[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 
-function scriptOf(last: ShellWord): Script {
+function scriptOf(last: ShellWord): InnerScript {
   return { text: last.text, last };
 }
 
 /** All words as one text. Those that are not the wrapper's `own` have been added at the end. */
-function scriptOfAll(words: ShellWord[], own: ShellWord[]): Script {
+function scriptOfAll(words: ShellWord[], own: ShellWord[]): InnerScript {
   return { text: joined(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
 }

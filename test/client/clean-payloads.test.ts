@@ -8,7 +8,7 @@ import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { cleanPayloads } from '../../src/client/doctor/clean-payloads.ts';
 import { openPayloadFolder } from '../../src/payload-folder/open-folder.ts';
-import { keepFile, placeOf } from '../../src/payload-folder/payload-files.ts';
+import { keepFile, fileOf } from '../../src/payload-folder/payload-files.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { makeOwnInbox } from '../support/own-inbox.ts';
 import { type World, openWorld } from '../support/world.ts';
@@ -57,21 +57,21 @@ test('old unreferenced files are removed; referenced, recent and foreign files s
   expect(named.length).toBeGreaterThan(0);
   const { path } = openPayloadFolder(folder, namespace);
   const [old, young] = await Promise.all(['old', 'young'].map((text) => keepFile(path, Buffer.from(text))));
-  const unfinished = `${placeOf(path, old!)}.abc.unfinished`;
+  const unfinished = `${fileOf(path, old!)}.abc.unfinished`;
   writeFileSync(unfinished, 'half');
   writeFileSync(join(path, 'notes.txt'), 'not ours');
-  for (const place of [...named, placeOf(path, old!), unfinished, join(path, 'notes.txt')]) age(place, 30);
+  for (const place of [...named, fileOf(path, old!), unfinished, join(path, 'notes.txt')]) age(place, 30);
 
   const session = world.client.session;
   await expect(cleanPayloads(session, { folder, dryRun: true })).resolves.toMatchObject({
     removed: 2,
     removedBytes: 7,
   });
-  expect(all()).toContain(placeOf(path, old!));
+  expect(all()).toContain(fileOf(path, old!));
   const cleaned = await cleanPayloads(session, { folder });
   expect(cleaned).toMatchObject({ removed: 2, removedBytes: 7, kept: named.length + 1 });
   expect(cleaned.runs).toBeGreaterThan(0);
-  expect(all().sort()).toEqual([...named, placeOf(path, young!), join(path, 'notes.txt')].sort());
+  expect(all().sort()).toEqual([...named, fileOf(path, young!), join(path, 'notes.txt')].sort());
 
   await world.stopWorker();
   await world.startWorker();
@@ -82,7 +82,7 @@ test('old unreferenced files are removed; referenced, recent and foreign files s
 test('files of another namespace stay', async () => {
   const { path } = openPayloadFolder(folder, 'other');
   const name = await keepFile(path, Buffer.from(randomUUID()));
-  age(placeOf(path, name), 30);
+  age(fileOf(path, name), 30);
   await cleanPayloads(world.client.session, { folder });
   expect(readdirSync(join(path, name.slice(0, 2)))).toEqual([name]);
 });

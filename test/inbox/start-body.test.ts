@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noStartFields, startBody } from '../../packages/gateway/src/inbox/run/start-body.ts';
+import { noStartFields, startBodyOf } from '../../packages/gateway/src/inbox/run/start-body.ts';
 import { readRunFilters, writeRunFilters } from '../../packages/gateway/src/inbox/run/run-filters.ts';
 
 const fields = { ...noStartFields, agent: ' clerk ', input: 'Where is order 7?' };
@@ -11,7 +11,7 @@ test.each<[string, Partial<typeof fields>, object]>([
   ['a caller', { caller: ' carl ' }, { caller: { userId: 'carl' } }],
   ['a session', { session: true }, { session: true }],
 ])('the body of a start: %s', (_, change, body) => {
-  expect(startBody({ ...fields, ...change })).toEqual({ body: expect.objectContaining(body) });
+  expect(startBodyOf({ ...fields, ...change })).toEqual({ body: expect.objectContaining(body) });
 });
 
 test.each<[Partial<typeof fields>, string]>([
@@ -21,11 +21,14 @@ test.each<[Partial<typeof fields>, string]>([
   [{ policy: '[]' }, 'policy'],
   [{ policy: 'null' }, 'policy'],
 ])('what cannot be sent: %j', (change, field) => {
-  expect(startBody({ ...fields, ...change })).toMatchObject({ field });
+  expect(startBodyOf({ ...fields, ...change })).toMatchObject({ field });
 });
 
 test('what is not filled in is not sent', () => {
-  expect(Object.keys((startBody({ ...fields, mode: 'unknown' }) as { body: object }).body)).toEqual(['agent', 'input']);
+  expect(Object.keys((startBodyOf({ ...fields, mode: 'unknown' }) as { body: object }).body)).toEqual([
+    'agent',
+    'input',
+  ]);
 });
 
 test.each([

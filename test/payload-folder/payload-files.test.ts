@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { keepFile, placeOf, readKept } from '../../src/payload-folder/payload-files.ts';
+import { keepFile, fileOf, readKept } from '../../src/payload-folder/payload-files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -31,7 +31,7 @@ describe('payload files', () => {
     expect(name).toBe(sha256(content));
     expect(Buffer.from((await readKept(folder, name)) as Uint8Array).equals(content)).toBe(true);
     expect(filesIn()).toEqual([name]);
-    expect(statSync(placeOf(folder, name)).mode & 0o777).toBe(0o600);
+    expect(statSync(fileOf(folder, name)).mode & 0o777).toBe(0o600);
   });
 
   test('many writers of the same content leave one complete file and no partial ones', async () => {
@@ -44,7 +44,7 @@ describe('payload files', () => {
   test('a rewritten file gets the current time, and a damaged file is repaired', async () => {
     const content = Buffer.from('content');
     const name = await keepFile(folder, content);
-    const place = placeOf(folder, name);
+    const place = fileOf(folder, name);
     utimesSync(place, new Date(0), new Date(0));
     await keepFile(folder, content);
     expect(statSync(place).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
@@ -60,7 +60,7 @@ describe('payload files', () => {
     ['no file', (place) => rmSync(place), 'missing'],
   ])('%s is detected from the file', async (_name, harm, told) => {
     const name = await keepFile(folder, Buffer.from('content'));
-    harm(placeOf(folder, name));
+    harm(fileOf(folder, name));
     expect(await readKept(folder, name)).toBe(told);
   });
 

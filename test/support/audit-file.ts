@@ -1,6 +1,6 @@
 import type { SealedLine } from '../../src/audit/audit-line.ts';
 import { readLine } from '../../src/audit/read-line.ts';
-import { sealer, signedText } from '../../src/audit/seal-lines.ts';
+import { sealer, sealText } from '../../src/audit/seal-lines.ts';
 import { type VerifyAuditOptions, verifyAudit } from '../../src/client/audit/verify-audit.ts';
 
 /** The lines of an export, as a file holds them. */
@@ -29,7 +29,7 @@ export function resealed(lines: readonly string[], sign?: (text: string) => stri
     const { proof, ...line } = read.line;
     const made = seal(line);
     const isUnchanged = made.proof.root === proof.root;
-    const signature = isUnchanged ? proof.signature : sign?.(signedText(made.proof));
+    const signature = isUnchanged ? proof.signature : sign?.(sealText(made.proof));
     return JSON.stringify({ ...made, proof: { ...made.proof, ...(signature !== undefined && { signature }) } });
   });
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Identity } from '../../packages/gateway/src/http/identity/identity.ts';
+import type { GatewayIdentity } from '../../packages/gateway/src/http/identity/identity.ts';
 import { readIdentityFile } from '../../packages/gateway/src/http/identity/identity-file.ts';
 import type { Role } from '../../packages/gateway/src/http/identity/principal.ts';
 
@@ -21,7 +21,7 @@ export function makeToken(id: string, roles: readonly Role[], more: Record<strin
 }
 
 /** Reads a document as an identity file; the file is gone afterwards. */
-export function identityOf(document: object | string, env: NodeJS.ProcessEnv = {}): Identity {
+export function identityOf(document: object | string, env: NodeJS.ProcessEnv = {}): GatewayIdentity {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-identity-'));
   try {
     const file = join(folder, 'identity.yaml');

@@ -25,7 +25,7 @@ const { ThreadedVMWorkflowCreator } = threaded;
 const create = ThreadedVMWorkflowCreator.create.bind(ThreadedVMWorkflowCreator);
 
 /** Each idle thread holds a compiled bundle, about 80 MB. */
-const mostIdle = 5;
+const mostIdle = 3;
 const idle: Idle[] = [];
 
 ThreadedVMWorkflowCreator.create = async (options) => {

@@ -4,7 +4,7 @@ import 'countersign/require-node';
 export { startGateway } from './http/start-gateway.ts';
 export type { Gateway, GatewayOptions } from './http/start-gateway.ts';
 export { readIdentityFile } from './http/identity/identity-file.ts';
-export type { Identity, OpenIdSettings } from './http/identity/identity.ts';
+export type { GatewayIdentity, OpenIdSettings } from './http/identity/identity.ts';
 export type { TokenEntry } from './http/identity/token-list.ts';
 export type { Authenticator } from './http/identity/authenticator.ts';
 export type { GatewayLimits } from './http/server/limits.ts';

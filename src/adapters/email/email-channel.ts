@@ -14,7 +14,7 @@ import { severityRank } from '../../core/assess/assessment.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
 import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
 import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
-import { continued, firstMessage, markOf, messageId, messageOf, readThread } from './mail-thread.ts';
+import { continued, firstMessage, recipientMark, messageId, threadMessage, readThread } from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
@@ -88,12 +88,12 @@ export function emailChannel(options: EmailOptions): Channel {
     contentFor: (recipient: Recipient, isReply: boolean) => Promise<MailContent>,
   ): Promise<{ reached: string[]; refused: number }> {
     const thread = readThread(sent);
-    const message = messageOf(key);
+    const message = threadMessage(key);
     const reached: string[] = [];
     const refusals: RecipientRefused[] = [];
     for (const recipient of recipients) {
       signal.throwIfAborted();
-      const mark = markOf(recipient);
+      const mark = recipientMark(recipient);
       const id = messageId(message, mark, domain);
       const first = firstMessage(thread, mark);
       const inReplyTo = first === undefined ? undefined : messageId(first, mark, domain);
@@ -144,7 +144,7 @@ export function emailChannel(options: EmailOptions): Channel {
           isReply,
         });
       });
-      return continued(readThread(sent), messageOf(key), reached, refused) as unknown as Json;
+      return continued(readThread(sent), threadMessage(key), reached, refused) as unknown as Json;
     },
     settled: mailSettlement,
   };
@@ -160,7 +160,7 @@ export function emailChannel(options: EmailOptions): Channel {
       ...[...people].map(([reviewer, { address }]) => ({ reviewer, address })),
       ...shared.map((address): Recipient => ({ address })),
     ];
-    const reached = everybody.filter((recipient) => firstMessage(thread, markOf(recipient)) !== undefined);
+    const reached = everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
     const answered = { ...request, settled: settlement };
     await sendAll(reached, context, async (_, isReply) =>
       mailContent({

@@ -17,12 +17,12 @@ export function readThread(sent: Json | undefined): MailThread {
 }
 
 /** A message, from the key of its step: the same for every attempt. */
-export function messageOf(key: string): string {
+export function threadMessage(key: string): string {
   return digest(key, 32);
 }
 
 /** A recipient in a thread. */
-export function markOf({ reviewer, address }: Recipient): string {
+export function recipientMark({ reviewer, address }: Recipient): string {
   return digest(reviewer === undefined ? `to ${address}` : `reviewer ${reviewer}`, 16);
 }
 

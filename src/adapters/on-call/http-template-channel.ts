@@ -9,7 +9,7 @@ import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { serviceUrl } from './service-url.ts';
-import { checkTemplate, fillTemplate, fillText, valueAt } from './template.ts';
+import { checkTemplate, fillTemplate, fillText, memberOf } from './template.ts';
 import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
 
 /** One request to a service, with placeholders such as `{{request.toolName}}`. */
@@ -128,7 +128,7 @@ function asUrlPart(value: string): string {
 function idOf(answer: string, keep: string | undefined): string | null {
   if (keep === undefined) return null;
   const read = readJson(answer, { root: 'answer' });
-  const id = 'problem' in read ? undefined : valueAt(read.value, keep);
+  const id = 'problem' in read ? undefined : memberOf(read.value, keep);
   const text = typeof id === 'number' ? String(id) : id;
   if (typeof text === 'string' && text !== '' && text.length <= longestId) return text;
   throw new ProblemError({ code: 'invalid_message', message: `The service's answer has no id at '${keep}'.` });

@@ -34,7 +34,7 @@ export function checkTemplate(template: Json, { deep, whole = [] }: Known, place
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
     const only = /^\{\{([^{}]*)\}\}$/.exec(template);
-    return only === null ? fillText(template, values) : (valueAt(values, only[1]!) ?? null);
+    return only === null ? fillText(template, values) : (memberOf(values, only[1]!) ?? null);
   }
   if (Array.isArray(template)) return template.map((each) => fillTemplate(each, values));
   if (!isObject(template)) return template;
@@ -49,13 +49,13 @@ export function fillText(
   encode: (value: string) => string = (value) => value,
 ): string {
   return template.replaceAll(placeholder, (_, name: string) => {
-    const value = valueAt(values, name) ?? '';
+    const value = memberOf(values, name) ?? '';
     return encode(typeof value === 'string' ? value : JSON.stringify(value));
   });
 }
 
 /** Own members only. */
-export function valueAt(values: Json, name: string): Json | undefined {
+export function memberOf(values: Json, name: string): Json | undefined {
   let value: Json | undefined = values;
   for (const part of name.trim().split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;

@@ -104,7 +104,7 @@ export function socketProblem(error: unknown): string {
 }
 
 /** How long Slack wants to be left alone, in milliseconds. */
-export function retryAfterMs(error: unknown): number {
+export function slackRetryAfterMs(error: unknown): number {
   const { retryAfter } = error as { retryAfter?: unknown };
   return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;
 }

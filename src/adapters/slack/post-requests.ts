@@ -6,7 +6,7 @@ import { visibleText } from '../../text/visible-text.ts';
 import { fallbackText, type SlackMessage } from '../../card/slack-blocks.ts';
 import { slackProblem } from './open-web-client.ts';
 import { inMessages, type MessageBlock, requestBlocks, runBlock } from './message-blocks.ts';
-import { metadataType, oldestOf, type Sent, sentMessage, sentSince } from './sent-messages.ts';
+import { metadataType, oldestOf, type PostedMessages, sentMessage, sentSince } from './sent-messages.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /** More would not fit into what is remembered of them. */
@@ -32,7 +32,7 @@ export async function postRequests(
         });
 
   const before = await sentBefore();
-  const messages: Sent['messages'] = [];
+  const messages: PostedMessages['messages'] = [];
   const all = inMessages(requests, settings);
   for (const [index, together] of all.slice(0, mostMessages).entries()) {
     const parts = together.map((request) => requestBlocks(request, settings, together.length));
@@ -58,7 +58,7 @@ export async function postRequests(
   if (left > 0 && !before.has(restKey)) {
     await post(client, { channel, text: `${left} more calls wait: ${settings.gatewayUrl}/inbox/` }, restKey);
   }
-  return { channel, messages } satisfies Sent;
+  return { channel, messages } satisfies PostedMessages;
 }
 
 /** Posts a message that can be found by its key. Text is markup to Slack: the caller has escaped it. */

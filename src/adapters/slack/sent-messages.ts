@@ -3,20 +3,20 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { blockOwner } from './message-blocks.ts';
 
 /** What `notify` returns: the messages, and the beginnings of the ids of their requests. */
-export interface Sent {
+export interface PostedMessages {
   channel: string;
   messages: { ts: string; of: string }[];
 }
 
 const idLength = 8;
 
-export function sentMessage(ts: string, requestIds: readonly string[]): Sent['messages'][number] {
+export function sentMessage(ts: string, requestIds: readonly string[]): PostedMessages['messages'][number] {
   return { ts, of: requestIds.map((each) => each.slice(0, idLength)).join(' ') };
 }
 
 /** The message of a request; undefined if there is none, or the value is not of this channel's making. */
-export function messageOf(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
-  const { channel, messages } = (sent ?? {}) as Partial<Sent>;
+export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
+  const { channel, messages } = (sent ?? {}) as Partial<PostedMessages>;
   if (typeof channel !== 'string' || !Array.isArray(messages)) return undefined;
   const found = messages.find(({ of }) => of.split(' ').includes(requestId.slice(0, idLength)));
   return found && { channel, ts: found.ts };

@@ -7,7 +7,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { openWebClient, slackProblem } from './open-web-client.ts';
 import { postReminder } from './post-reminder.ts';
 import { postRequests } from './post-requests.ts';
-import { messageOf, messageShowing, oldestOf } from './sent-messages.ts';
+import { postedMessage, messageShowing, oldestOf } from './sent-messages.ts';
 import { slackApp } from './slack-app.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { updateMessage } from './update-message.ts';
@@ -29,7 +29,7 @@ export function slackChannel(settings: SlackSettings): Channel {
 
   /** The message of a request. One whose attempts all failed may have been posted all the same. */
   async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {
-    if (sent !== undefined) return messageOf(sent, request.requestId);
+    if (sent !== undefined) return postedMessage(sent, request.requestId);
     const place = { channel: settings.channel, oldestMs: oldestOf([request]) };
     return messageShowing(client, place, request.requestId).catch((error: unknown) => {
       throw slackProblem(error, 'conversations.history', settings.channel);

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatConnection, ChatGateway } from '../../channels/chat-app.ts';
 import type { InteractionHandler } from './handle-interaction.ts';
-import { type Envelope, openSocket, retryAfterMs, type Socket, SocketEnded, socketProblem } from './open-socket.ts';
+import {
+  type Envelope,
+  openSocket,
+  slackRetryAfterMs,
+  type Socket,
+  SocketEnded,
+  socketProblem,
+} from './open-socket.ts';
 import type { SlackSettings, SocketListening } from './slack-settings.ts';
 
 type SocketSettings = SlackSettings & SocketListening;
@@ -51,7 +58,7 @@ async function keepConnected(
       if (reason !== undefined) throw new SocketEnded(reason);
     } catch (error) {
       if (signal.aborted) return;
-      askedMs = retryAfterMs(error);
+      askedMs = slackRetryAfterMs(error);
       const problem = socketProblem(error);
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;

@@ -2,7 +2,7 @@ import { inParallel } from '../../client/server/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';
-import { markOf, type Subscription, type Subscriptions } from './subscriptions.ts';
+import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';
 import { nfc } from '../../core/base/normal-text.ts';
 
 /** The most messages of one step: `sent` would not hold more. */
@@ -39,7 +39,7 @@ export async function reachedBefore(
   subscriptions: Subscriptions,
 ): Promise<Subscription[]> {
   if (marks.length === 0) return [];
-  const isReached = (each: Subscription): boolean => marks.includes(markOf(each));
+  const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
   const names = namesOf(request);
   // The list of all may lag behind, so named people are looked up first.
   const named = names.length === 0 ? [] : (await subscribed(names, subscriptions)).filter(isReached);

@@ -105,7 +105,7 @@ export function subscriptionsOf(
 }
 
 /** Names a subscription in what `notify` returns, without its address. */
-export function markOf({ endpoint }: Pick<Subscription, 'endpoint'>): string {
+export function subscriptionMark({ endpoint }: Pick<Subscription, 'endpoint'>): string {
   return createHash('sha256').update(endpoint).digest('base64url').slice(0, 12);
 }
 

@@ -14,7 +14,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { audienceOf, reachedBefore } from './audience.ts';
 import { askingMessage, deliveryOf, type PushMessage, settledMessage } from './push-message.ts';
 import { sendMessage } from './send-message.ts';
-import { markOf, type Subscription, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
+import { subscriptionMark, type Subscription, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
 import { type WebPushOptions, type WebPushSettings, webPushSettings } from './web-push-settings.ts';
 
 /** The settings of the channels of this process, for the gateway that takes their subscriptions. */
@@ -54,7 +54,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
           return [];
         }
         sentIds.add(id);
-        return [markOf(subscription)];
+        return [subscriptionMark(subscription)];
       } catch (error) {
         failures.push(error);
         return [];

@@ -37,15 +37,15 @@ export interface SettledCall extends ChannelCall {
 }
 
 /** What `notify` returned last, by which the channel finds its message again. Absent: nothing. */
-export interface Sent {
+export interface LastSent {
   sent?: Json;
 }
 
 /** The calls of channels, as activities. Errors keep their name as the failure's type; no secret is in a name. */
 export interface ChannelCalls {
-  notify: (call: NotifyCall) => Promise<Sent>;
+  notify: (call: NotifyCall) => Promise<LastSent>;
   resolve: (call: ResolveCall) => Promise<ChannelAnswer>;
-  settled: (call: SettledCall) => Promise<Sent>;
+  settled: (call: SettledCall) => Promise<LastSent>;
 }
 
 type Settled = ChannelRequest & { settled: Settlement };
@@ -146,7 +146,7 @@ function stepOf(step: ChannelStep, { reviewers }: ChannelRequest): ChannelStep |
   return to.length === 0 ? undefined : { kind: step.kind, to };
 }
 
-function sentOf(result: Json | void, before: Json | undefined): Sent {
+function sentOf(result: Json | void, before: Json | undefined): LastSent {
   const sent = result === undefined || result === null ? before : result;
   if (sent === undefined) return {};
   const bytes = byteLength(JSON.stringify(sent));

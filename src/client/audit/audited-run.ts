@@ -6,7 +6,7 @@ import { isHash, isTree, type TreeState } from '../../core/ledger/merkle.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
-import type { Activity, HistoryEvent, RunEnd, SentMessage } from '../../events/history-event.ts';
+import type { Activity, HistoryEvent, RunEnd, RecordedMessage } from '../../events/history-event.ts';
 import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';
 import { readUserMessage } from '../../core/messages/control.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -103,7 +103,7 @@ const statuses: Readonly<Record<RunEnd['kind'], string>> = {
 
 /** A message, and its place with its sender as the sender's client names itself. */
 interface Sent {
-  message: SentMessage;
+  message: RecordedMessage;
   place: MessagePlace;
 }
 

@@ -14,7 +14,7 @@ import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
 
 /** Arguments, and what an activity found out when it parsed them. */
-export interface ParsedArguments {
+export interface EvidenceArguments {
   args?: JsonObject;
   shell?: ShellSplit & { argument: string };
   assessment?: Assessment;
@@ -23,15 +23,15 @@ export interface ParsedArguments {
 /** A tool as the worker that refused to start it defines it, and the arguments parsed by its schema. */
 interface ChangedTool {
   definition: ToolDefinition;
-  checked?: ParsedArguments;
+  checked?: EvidenceArguments;
 }
 
 /** The calls of a run: those that the journal's entries are about are found by their digests in what history keeps. */
 export class EvidenceCalls {
   #isAgentRun = false;
   /** The calls of each turn of the model. */
-  readonly #turns = new Map<number, readonly ParsedArguments[]>();
-  readonly #edits: { tool: unknown; parsed: ParsedArguments }[] = [];
+  readonly #turns = new Map<number, readonly EvidenceArguments[]>();
+  readonly #edits: { tool: unknown; parsed: EvidenceArguments }[] = [];
   /** Tools that had changed when a call was to start. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
   /** What was passed to activities behind the gate. `values`: positional, for a guarded activity. */
@@ -66,14 +66,14 @@ export class EvidenceCalls {
     const result = 'result' in end && isObject(end.result) && !isUndecodable(end.result) ? end.result : {};
     if (activity.kind === 'model' && 'calls' in result) {
       const { turn } = (isObject(activity.input) ? activity.input : {}) as { turn?: number };
-      this.#turns.set(turn ?? NaN, result['calls'] as ParsedArguments[]);
+      this.#turns.set(turn ?? NaN, result['calls'] as EvidenceArguments[]);
     } else if (activity.kind === 'edit' && 'args' in result) {
       this.#edits.push({ tool: activity.given['tool'], parsed: result });
     }
   }
 
   /** A call as the model asked for it, `TURN.INDEX`. */
-  asked(callId: string): ParsedArguments | undefined {
+  asked(callId: string): EvidenceArguments | undefined {
     const [turn, index] = callId.split('.').map(Number) as [number, number];
     return this.#turns.get(turn)?.[index - 1];
   }
@@ -149,7 +149,7 @@ export class EvidenceCalls {
   }
 
   /** The arguments that a call of this id may have had. */
-  #given({ callId = '' }: JournalEntry, definition: ToolDefinition): ParsedArguments[] {
+  #given({ callId = '' }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     const [turn, index, again] = callId.split('.');
     if (again === undefined) {
@@ -164,14 +164,14 @@ export class EvidenceCalls {
   }
 
   /** What an agent's call was started with. */
-  #sent(callId: string): ParsedArguments[] {
+  #sent(callId: string): EvidenceArguments[] {
     return this.#started.flatMap(({ permit, values: [args] }) => {
       return permit.callId === callId && isObject(args) ? [{ args }] : [];
     });
   }
 
   /** What a guarded activity was started with, or refused with because it had changed. */
-  #passed(callId: string, definition: GatedDefinition): ParsedArguments[] {
+  #passed(callId: string, definition: GatedDefinition): EvidenceArguments[] {
     const first = callId.split('.', 2).join('.');
     return this.#started.flatMap(({ activity, permit, values }) => {
       if (activity !== definition.name || permit.callId.split('.', 2).join('.') !== first) return [];
@@ -201,7 +201,7 @@ function changeIn(end: ActivityEnd): ChangedTool | undefined {
   return by === refusedBySecondGate && definition !== undefined ? (change as ChangedTool) : undefined;
 }
 
-function callOf(tool: ToolDefinition, { args, shell, assessment: assessed }: ParsedArguments): EvidenceCall {
+function callOf(tool: ToolDefinition, { args, shell, assessment: assessed }: EvidenceArguments): EvidenceCall {
   const { name, risk, definition, subject, shellSubject, beside } = tool;
   const split: ShellSplit | undefined =
     shellSubject !== true ? undefined : shell !== undefined && shell.argument === subject ? shell : notSplit;

@@ -2,7 +2,7 @@ import { missingSearchAttributes, namespaceRetentionDays } from '../../connectio
 import { requireOneSdk } from '../../connection/one-sdk.ts';
 import { startCommandIn, translateServerError, readingRemedy } from '../../connection/server-error.ts';
 import { callServer } from '../server/call-server.ts';
-import { type Check, fine, runCheck, wrong, type Finding } from './check.ts';
+import { type Check, fine, runCheck, wrong, type CheckOutcome } from './check.ts';
 import { checkWorkers } from './check-workers.ts';
 import type { Session } from '../server/connect.ts';
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { formatDuration } from '../../core/base/duration.ts';
 import type { Payload } from '@temporalio/common';
 import { memoName } from '../../contract.ts';
-import { counted } from '../../card/cut-text.ts';
+import { countedNoun } from '../../card/cut-text.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readPayload } from '../server/read-payload.ts';
 
@@ -116,7 +116,7 @@ function retention(namespace: string, days: number, longestWaitMs: number) {
  * Compares this machine's clock with the server's. No answer of the server has its time, but it notes when a task queue
  * was polled last: this polls a queue that nobody else uses, for a moment, and writes nothing.
  */
-async function checkClock(session: Session): Promise<Finding> {
+async function checkClock(session: Session): Promise<CheckOutcome> {
   const { connection, namespace } = session;
   const taskQueue = { name: `countersign-clock-${randomUUID()}` };
   const giveUp = new AbortController();
@@ -149,7 +149,7 @@ async function checkClock(session: Session): Promise<Finding> {
 }
 
 /** The server noted its time between two instants of this machine. */
-function compare(serverMs: number, beforeMs: number, afterMs: number): Finding {
+function compare(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");
   const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
@@ -160,7 +160,7 @@ function compare(serverMs: number, beforeMs: number, afterMs: number): Finding {
 }
 
 /** Checks that this client reads what the workers wrote, on the memos of runs that ask something. */
-async function checkCodec(session: Session): Promise<Finding> {
+async function checkCodec(session: Session): Promise<CheckOutcome> {
   const memos = await memosOf(session);
   if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');
   let isPlain = false;
@@ -177,7 +177,7 @@ async function checkCodec(session: Session): Promise<Finding> {
   if (session.hasCodecs && isPlain) {
     return wrong('This client has a codec, and some workers encode nothing: give them the same dataConverter.');
   }
-  return fine(`The memos of ${counted(memos.length, 'run')} can be read.`);
+  return fine(`The memos of ${countedNoun(memos.length, 'run')} can be read.`);
 }
 
 async function memosOf(session: Session): Promise<{ workflowId: string; payload: Payload }[]> {

@@ -1,8 +1,8 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { counted } from '../../card/cut-text.ts';
+import { countedNoun } from '../../card/cut-text.ts';
 import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/worker-identity.ts';
 import { callServer } from '../server/call-server.ts';
-import { type Check, type Finding, fine, runCheck, wrong } from './check.ts';
+import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import type { Session } from '../server/connect.ts';
 import { noWorker } from '../server/worker-presence.ts';
 
@@ -51,7 +51,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
 }
 
 /** A run has the policy of the worker that starts it, and whichever worker runs its tools looks at its own once more. */
-function comparePolicies(taskQueue: string, identities: readonly string[]): Finding {
+function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;
     return policy === undefined ? [] : [{ identity, policy }];
@@ -60,7 +60,7 @@ function comparePolicies(taskQueue: string, identities: readonly string[]): Find
   const other = known.find(({ policy }) => policy !== first?.policy);
   if (first === undefined) return fine('No worker says in its identity which policy of the operator it has.');
   if (other === undefined) {
-    const whose = `${counted(known.length, 'worker')} of ${identities.length}`;
+    const whose = `${countedNoun(known.length, 'worker')} of ${identities.length}`;
     return fine(`${whose} say which policy of the operator they have: ${named(first.policy)}.`);
   }
   return wrong(
@@ -72,7 +72,7 @@ function named(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 
-function compareEngines(own: number, taskQueue: string, identities: readonly string[]): Finding {
+function compareEngines(own: number, taskQueue: string, identities: readonly string[]): CheckOutcome {
   const engines = identities.map((identity) => ({ identity, found: workerFacts(identity) }));
   const other = engines.find(({ found }) => found !== undefined && found.engine !== own);
   if (other === undefined) {

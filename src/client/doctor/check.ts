@@ -24,18 +24,21 @@ export interface Check {
   command?: string;
 }
 
-export type Finding = Omit<Check, 'check'>;
+export type CheckOutcome = Omit<Check, 'check'>;
 
-export function fine(message: string): Finding {
+export function fine(message: string): CheckOutcome {
   return { isOk: true, message };
 }
 
-export function wrong(message: string, command?: string): Finding {
+export function wrong(message: string, command?: string): CheckOutcome {
   return { isOk: false, message, ...(command !== undefined && { command }) };
 }
 
 /** Runs one check. A problem that it meets is its finding. */
-export async function runCheck(check: Check['check'], find: () => Finding | Promise<Finding>): Promise<Check> {
+export async function runCheck(
+  check: Check['check'],
+  find: () => CheckOutcome | Promise<CheckOutcome>,
+): Promise<Check> {
   try {
     return { check, ...(await find()) };
   } catch (error) {

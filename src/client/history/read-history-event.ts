@@ -7,7 +7,7 @@ import type {
   Fact,
   HistoryEvent,
   RunEnd,
-  SentMessage,
+  RecordedMessage,
   Started,
 } from '../../events/history-event.ts';
 import { isObject } from '../../core/base/is-object.ts';
@@ -164,7 +164,7 @@ export class HistoryReader {
     return this.#begun.get(id) ?? { scheduledEventId: id, kind: 'other' };
   }
 
-  #message(event: Event): SentMessage | undefined {
+  #message(event: Event): RecordedMessage | undefined {
     const signal = event.workflowExecutionSignaledEventAttributes;
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
     const name = ourMessages.find((each) => each === (signal?.signalName ?? update?.input?.name));
@@ -237,7 +237,7 @@ const endings = {
   startChildWorkflowExecutionFailedEventAttributes: 'failed',
 } as const satisfies Partial<Record<keyof Event, EndState>>;
 
-const ourMessages: readonly SentMessage['name'][] = Object.values(messageNames);
+const ourMessages: readonly RecordedMessage['name'][] = Object.values(messageNames);
 
 /** In milliseconds since 1970. Histories that were read from a file have plain numbers. */
 function eventTimeMs({ eventTime }: Event): number {

@@ -4,7 +4,7 @@ import { maxDecisions } from '../../core/messages/decision.ts';
 import type { Session } from '../server/connect.ts';
 import type { SendOptions } from './control-run.ts';
 import { decideMany } from './decide.ts';
-import { refusal } from './deliver.ts';
+import { refusedReceipt } from './deliver.ts';
 import { findRequest } from './find-request.ts';
 import { inParallel } from '../server/in-parallel.ts';
 
@@ -87,5 +87,5 @@ function decisionFor({ requestId, digest }: ReviewedRequest, { decisionId, ...an
 
 function failure(source: { requestId: string }, error: unknown): Receipt {
   const { code, message } = isProblemError(error) ? error : { code: 'internal' as const, message: String(error) };
-  return refusal(source, { code, message });
+  return refusedReceipt(source, { code, message });
 }

@@ -3,7 +3,7 @@ import { type Decision, type Receipt, type ApprovalDetails, decideName } from '.
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
 import type { Session } from '../server/connect.ts';
 import type { RequestOptions } from './control-run.ts';
-import { acceptedReceipt, deliver, refusal, refusalFor, type MessageRoute } from './deliver.ts';
+import { acceptedReceipt, deliver, refusedReceipt, refusalFor, type MessageRoute } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { repeatUnknown } from './repeat-unknown.ts';
 import { signDecision } from './sign-message.ts';
@@ -85,11 +85,11 @@ async function place(
   const parsed = parseDecision(source);
   if ('problem' in parsed) {
     const malformed = typeof source?.requestId === 'string' ? malformedRequestId(source.requestId) : undefined;
-    return { refused: refusal(source, malformed ?? parsed.problem) };
+    return { refused: refusedReceipt(source, malformed ?? parsed.problem) };
   }
   if (parsed.decision.signature !== undefined && parsed.decision.decisionId === undefined) {
     const message = `a signed decision needs a 'decisionId' of its own: none can be added without breaking the signature`;
-    return { refused: refusal(source, { code: 'invalid_decision', message }) };
+    return { refused: refusedReceipt(source, { code: 'invalid_decision', message }) };
   }
   const decision = { ...parsed.decision, decisionId: parsed.decision.decisionId ?? randomUUID() };
   try {

@@ -46,14 +46,14 @@ export async function deliver<Message extends { requestId?: string }>(
   return receipts.map((receipt, index) => answers[again.indexOf(messages[index]!)] ?? receipt);
 }
 
-export function refusal(message: unknown, { code, message: sentence }: Problem): Receipt {
+export function refusedReceipt(message: unknown, { code, message: sentence }: Problem): Receipt {
   const { requestId } = (message ?? {}) as { requestId?: unknown };
   return { requestId: typeof requestId === 'string' ? requestId : '', accepted: false, code, message: sentence };
 }
 
 export function refusalFor(message: unknown, error: unknown): Receipt {
   if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-  return refusal(message, error);
+  return refusedReceipt(message, error);
 }
 
 /** The receipt of a message that was sent alone; throws a refusal as a `ProblemError` with its code. */
@@ -108,14 +108,14 @@ async function record<Message extends { requestId?: string }>(
     const { requestId = '' } = message;
     const standing = standings[index]!;
     if (standing === 'unknown') {
-      receipts.push(refusal(message, unknownIn(workflowId, requestId)));
+      receipts.push(refusedReceipt(message, unknownIn(workflowId, requestId)));
       continue;
     }
     // A closed run keeps its answers: the same message sent again gets its receipt.
     const seen = isSilent ? undefined : await look(session, workflowId, message);
     isSilent ||= seen === undefined && isOpen;
     if (seen !== undefined) receipts.push(seen);
-    else if (!isOpen) receipts.push(refusal(message, runClosed(workflowId)));
+    else if (!isOpen) receipts.push(refusedReceipt(message, runClosed(workflowId)));
     else {
       unapplied ??= readUnapplied?.(session, workflowId);
       const before = (await unapplied)?.(message) ?? '';

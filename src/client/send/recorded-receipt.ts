@@ -10,7 +10,7 @@ import type { Unanswered } from './send-by-update.ts';
  * Says whether a run has a request. `known`: the memo lists the request, or the run says that it has it. `unknown`: the
  * run says that it does not have it. `unlisted`: the memo does not list the request, and no worker answers.
  */
-export type Standing = 'known' | 'unknown' | 'unlisted';
+export type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
  * Checks whether a run has the requests before messages about them are sent by signal: every workflow accepts a signal,
@@ -21,7 +21,7 @@ export async function standingsOf(
   workflowId: string,
   requestIds: readonly (string | undefined)[],
   { silent }: Pick<Unanswered, 'silent'>,
-): Promise<Standing[]> {
+): Promise<Listing[]> {
   if (requestIds.every((requestId) => requestId === undefined)) return requestIds.map(() => 'known');
   const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
   const { rows, unread } = memoRows(run);
@@ -45,7 +45,7 @@ export function unknownIn(workflowId: string, requestId: string): ProblemError {
 export function recordedReceipt(
   what: string,
   { reason }: Pick<Unanswered, 'reason'>,
-  about: { requestId?: string; workflowId?: string; standing?: Standing; before?: string } = {},
+  about: { requestId?: string; workflowId?: string; standing?: Listing; before?: string } = {},
 ): Receipt {
   const { requestId = '', workflowId, standing, before = '' } = about;
   const doubt =

@@ -35,7 +35,7 @@ const worthRecording: (number | undefined)[] = [
 ];
 
 /** The run has answered, but the answer cannot be read here. A refusal would have been thrown. */
-export interface UnreadAnswer {
+export interface UnreadReply {
   unread: string;
 }
 
@@ -44,7 +44,7 @@ export async function sendByUpdate(
   session: Session,
   { workflowId, name, payload, isAgain = false }: UpdateRequest,
   timeoutMs: number,
-): Promise<{ answer: Receipt | Receipt[] } | UnreadAnswer | Unanswered> {
+): Promise<{ answer: Receipt | Receipt[] } | UnreadReply | Unanswered> {
   try {
     const answer = await askWorker(session, workflowId, timeoutMs, () =>
       session.client.workflow.getHandle(workflowId).executeUpdate<Receipt | Receipt[], [unknown]>(name, {

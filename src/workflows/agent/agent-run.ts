@@ -28,7 +28,7 @@ import { NestedRuns } from './nested-runs.ts';
 import type { Carried, RunState } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runStatus } from './run-status.ts';
-import { Session } from './session.ts';
+import { UserSession } from './session.ts';
 import { readInput, startOf } from './start.ts';
 import { TurnCalls } from './turn-calls.ts';
 
@@ -50,7 +50,7 @@ export async function agentRun(input: RunInput, carried?: Carried): Promise<RunR
   const checked = readInput(input);
   refuseRepeated();
   // Register the handlers before the first await, so that no message to a new run is lost or refused.
-  const session = new Session(checked);
+  const session = new UserSession(checked);
   const gate = new Gate({ refuseUnknownSignals: true, taker: session });
   const run = new AgentRun(checked, gate, session);
   try {
@@ -74,7 +74,7 @@ async function resume(gate: Gate, carried: Carried | undefined): Promise<RunStat
 class AgentRun {
   readonly #input: RunInput;
   readonly #gate: Gate;
-  readonly #session: Session;
+  readonly #session: UserSession;
   #loaded: RunState | undefined;
   #calls: TurnCalls | undefined;
   /** The scope of the model call in flight. */
@@ -82,7 +82,7 @@ class AgentRun {
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
 
-  constructor(input: RunInput, gate: Gate, session: Session) {
+  constructor(input: RunInput, gate: Gate, session: UserSession) {
     this.#input = input;
     this.#gate = gate;
     this.#session = session;

@@ -9,7 +9,7 @@ import type { RunState } from './run-state.ts';
 /** The messages that may wait for the model at once. */
 const mostPending = 100;
 
-export class Session implements UserMessageTaker {
+export class UserSession implements UserMessageTaker {
   /** False: the run ends with the model's first answer without tool calls. */
   readonly isSession: boolean;
   #state: RunState | undefined;

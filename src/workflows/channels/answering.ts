@@ -18,8 +18,8 @@ import { isTransient } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
 import { Backoff } from './backoff.ts';
-import { Failures, reasonOf } from './failures.ts';
-import type { Messages } from './messages.ts';
+import { Failures, failureReason } from './failures.ts';
+import type { ChannelMessages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
 const { [activityNames.channelDecide]: decide } = proxyActivities<{ [activityNames.channelDecide]: DecideForChannel }>({
@@ -47,7 +47,7 @@ const [firstSendWaitMs, longestSendWaitMs] = [1_000, 60_000];
 /** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
 export class Answering {
   readonly #workflowId: string;
-  readonly #messages: Messages;
+  readonly #messages: ChannelMessages;
   /** Called when a request turns out to be settled, or when its time is over. */
   readonly #lookAt: (requestId: string) => void;
   readonly #running = new Map<CancellationScope, Question>();
@@ -55,7 +55,7 @@ export class Answering {
   /** Answers that are being sent to the run. */
   #sending = 0;
 
-  constructor(workflowId: string, messages: Messages, lookAt: (requestId: string) => void) {
+  constructor(workflowId: string, messages: ChannelMessages, lookAt: (requestId: string) => void) {
     this.#workflowId = workflowId;
     this.#messages = messages;
     this.#lookAt = lookAt;
@@ -85,7 +85,7 @@ export class Answering {
     void scope
       .run(() => this.#answer(question))
       .catch((error: unknown) => {
-        if (!isCancellation(error)) this.#failures.note(requestId, `${channel.name}: ${reasonOf(error)}`);
+        if (!isCancellation(error)) this.#failures.note(requestId, `${channel.name}: ${failureReason(error)}`);
       })
       .then(() => this.#running.delete(scope));
   }
@@ -171,7 +171,7 @@ export class Answering {
       if (isInterrupted(cause)) return 'again';
       // A deadline that passes is not an error of the channel.
       if (cause instanceof TimeoutFailure) return this.#lookAgain({ request, channel });
-      this.#failures.note(requestId, `${name}: ${reasonOf(error)}`);
+      this.#failures.note(requestId, `${name}: ${failureReason(error)}`);
       if (cause instanceof ApplicationFailure) await this.#denyAlone({ request, channel }, cause.type ?? 'Error');
       return undefined;
     }

@@ -10,7 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
+import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import { changedName, channelsWorkflowId, deliveriesName, type Delivered } from '../../contract.ts';
 import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';
@@ -53,8 +53,8 @@ const mostIds = 100;
 const longestNames = 4_000;
 
 /** Reads the argument of a signal. Anybody can signal, so malformed parts are left out. */
-function readChanged(value: unknown): Changed {
-  const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Changed>;
+function readChanged(value: unknown): ChangedSignal {
+  const { requestIds, step } = (typeof value === 'object' && value !== null ? value : {}) as Partial<ChangedSignal>;
   const ids = Array.isArray(requestIds) ? requestIds.slice(0, mostIds) : [];
   const known = ids.filter((id: unknown) => typeof id === 'string' && requestId.test(id));
   const read = readStep(step);

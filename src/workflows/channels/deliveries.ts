@@ -1,12 +1,12 @@
 import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { AnnouncedStep, Changed } from '../../activities/announce.ts';
+import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
-import { Messages, type MessagesState } from './messages.ts';
+import { ChannelMessages, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
 const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
@@ -34,7 +34,7 @@ export interface DeliveryState extends MessagesState {
 export class Deliveries {
   readonly #workflowId: string;
   readonly #requests = new Map<string, Tracked>();
-  readonly #messages: Messages;
+  readonly #messages: ChannelMessages;
   readonly #answering: Answering;
   /** Requests to look at, with the steps that were announced. */
   readonly #pending = new Map<string, AnnouncedStep[]>();
@@ -42,7 +42,7 @@ export class Deliveries {
 
   constructor(workflowId: string) {
     this.#workflowId = workflowId;
-    this.#messages = new Messages(workflowId);
+    this.#messages = new ChannelMessages(workflowId);
     this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
   }
 
@@ -53,7 +53,7 @@ export class Deliveries {
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
   }
 
-  note({ requestIds, step }: Changed): void {
+  note({ requestIds, step }: ChangedSignal): void {
     for (const requestId of requestIds) {
       const steps = this.#pending.get(requestId);
       if (steps === undefined && this.#pending.size >= mostPending) continue;

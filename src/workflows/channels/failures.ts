@@ -16,7 +16,7 @@ export class Failures {
   }
 }
 
-export function reasonOf(error: unknown): string {
+export function failureReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);
   return cause instanceof Error ? cause.message.slice(0, 300) : 'it failed';

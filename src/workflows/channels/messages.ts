@@ -1,12 +1,12 @@
 import { condition, isCancellation, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { AnnouncedStep } from '../../activities/announce.ts';
-import type { ChannelCalls, Sent } from '../../channels/activities/call-channel.ts';
+import type { ChannelCalls, LastSent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
-import { Failures, reasonOf } from './failures.ts';
+import { Failures, failureReason } from './failures.ts';
 
 type Calls = {
   [activityNames.channelNotify]: ChannelCalls['notify'];
@@ -20,7 +20,7 @@ const { [activityNames.channelNotify]: notify, [activityNames.channelSettled]: s
 });
 
 /** A message of a channel, which may be about several requests of the run. */
-export interface Message {
+export interface ChannelMessage {
   channel: string;
   requestIds: string[];
   /** What `notify` returned last. */
@@ -46,7 +46,7 @@ export interface Later {
 
 /** What was sent, and what is still to be sent. Carried through continue-as-new. */
 export interface MessagesState {
-  messages: Message[];
+  messages: ChannelMessage[];
   later?: Later[];
 }
 
@@ -56,15 +56,15 @@ const mostLater = 100;
 const joinsWithinMs = 60_000;
 
 /** What was sent about the requests of a run. Calls about one message are made one after another. */
-export class Messages {
+export class ChannelMessages {
   readonly #workflowId: string;
-  #messages: Message[] = [];
-  readonly #calls = new Map<Message, Promise<void>>();
+  #messages: ChannelMessage[] = [];
+  readonly #calls = new Map<ChannelMessage, Promise<void>>();
   readonly #failures = new Failures();
   /** Messages that a timer will send. */
-  readonly #timed = new Set<Message>();
+  readonly #timed = new Set<ChannelMessage>();
   /** The settled requests that the next call about a message tells of. */
-  readonly #settling = new Map<Message, string[]>();
+  readonly #settling = new Map<ChannelMessage, string[]>();
   readonly #later = new Set<Later>();
   #running = 0;
 
@@ -112,7 +112,7 @@ export class Messages {
     if (this.#of(requestId, name) !== undefined) return;
     const dueMs = clock.nowMs + delayMs;
     // An urgent request does not join a message that waits for the end of the quiet hours.
-    const joins = (each: Message): boolean =>
+    const joins = (each: ChannelMessage): boolean =>
       each.channel === name && each.dueMs !== undefined && each.dueMs <= dueMs + joinsWithinMs;
     const open = batch ? this.#messages.find(joins) : undefined;
     if (open !== undefined) open.requestIds.push(requestId);
@@ -145,7 +145,7 @@ export class Messages {
     if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
   }
 
-  #remind(message: Message, { requestId, step: { dueAt, ...step } }: Later): void {
+  #remind(message: ChannelMessage, { requestId, step: { dueAt, ...step } }: Later): void {
     const name = `${requestId}:${step.kind}:${dueAt}`;
     this.#queue(message, requestId, () => this.#notify(message, [requestId], step, name));
   }
@@ -175,7 +175,7 @@ export class Messages {
   }
 
   /** One call tells of all that was settled while the call before it ran. */
-  #settle(message: Message, requestId: string): void {
+  #settle(message: ChannelMessage, requestId: string): void {
     const waiting = this.#settling.get(message);
     if (waiting !== undefined) {
       waiting.push(requestId);
@@ -189,11 +189,11 @@ export class Messages {
     });
   }
 
-  #of(requestId: string, channel: string): Message | undefined {
+  #of(requestId: string, channel: string): ChannelMessage | undefined {
     return this.#messages.find((each) => each.channel === channel && each.requestIds.includes(requestId));
   }
 
-  async #sendWhenDue(message: Message): Promise<void> {
+  async #sendWhenDue(message: ChannelMessage): Promise<void> {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
     if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
@@ -209,7 +209,7 @@ export class Messages {
     });
   }
 
-  async #notify(message: Message, requestIds: string[], step: ChannelStep, name: string): Promise<Sent> {
+  async #notify(message: ChannelMessage, requestIds: string[], step: ChannelStep, name: string): Promise<LastSent> {
     const { channel, sent } = message;
     const call = { channel, workflowId: this.#workflowId, requestIds, sent, step, key: `${channel}:${name}` };
     const result = await notify.executeWithOptions({ summary: `${channel}: ${step.kind}` }, [call]);
@@ -217,7 +217,7 @@ export class Messages {
     return result;
   }
 
-  async #settled(message: Message, settledIds: string[]): Promise<Sent> {
+  async #settled(message: ChannelMessage, settledIds: string[]): Promise<LastSent> {
     const { channel, sent, isSent } = message;
     // A call that failed may have reached people. Earlier versions told the channel nothing then.
     if (!isSent && !patched('settled-after-failed-notify')) return {};
@@ -229,7 +229,7 @@ export class Messages {
   }
 
   /** Queues a call about a message. A failure is noted and does not stop the calls after it. */
-  #queue(message: Message, requestId: string, call: () => Promise<Sent>): void {
+  #queue(message: ChannelMessage, requestId: string, call: () => Promise<LastSent>): void {
     const before = this.#calls.get(message) ?? Promise.resolve();
     this.#running += 1;
     const next = before.then(async () => {
@@ -237,7 +237,7 @@ export class Messages {
         const { sent } = await call();
         if (sent !== undefined) message.sent = sent;
       } catch (error) {
-        this.#failures.note(requestId, `${message.channel}: ${reasonOf(error)}`);
+        this.#failures.note(requestId, `${message.channel}: ${failureReason(error)}`);
       }
       this.#running -= 1;
     });
@@ -245,7 +245,7 @@ export class Messages {
   }
 }
 
-function isCollecting({ dueMs }: Message): boolean {
+function isCollecting({ dueMs }: ChannelMessage): boolean {
   return dueMs !== undefined;
 }
 

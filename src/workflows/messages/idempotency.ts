@@ -34,7 +34,7 @@ export function identityOf(name: string, message: unknown): MessageIdentity | un
 export function earlierReceipt({ ledger }: GateState, { id, digest }: MessageIdentity): Receipt | undefined {
   const earlier = ledger.answered.find(({ messageId }) => messageId === id);
   if (earlier === undefined) return undefined;
-  return earlier.contentDigest === digest ? earlier.receipt : misused(id);
+  return earlier.contentDigest === digest ? earlier.receipt : misusedId(id);
 }
 
 /** Keeps the receipt of a message that changed something, for its retries. */
@@ -44,7 +44,7 @@ export function keepReceipt(state: GateState, { id, digest }: MessageIdentity, r
   }
 }
 
-export function misused(id: string): Receipt {
+export function misusedId(id: string): Receipt {
   const message = `another message has the id '${id}' already: give each message its own id`;
   return refused('', { code: 'invalid_message', message });
 }
@@ -58,6 +58,6 @@ export function answerReceipts(state: GateState): void {
     const { messageId, contentDigest: digest } = (filter ?? {}) as { messageId?: unknown; contentDigest?: unknown };
     const found = state.ledger.answered.find((each) => each.messageId === messageId);
     if (found === undefined) return null;
-    return digest === undefined || digest === found.contentDigest ? found.receipt : misused(found.messageId);
+    return digest === undefined || digest === found.contentDigest ? found.receipt : misusedId(found.messageId);
   });
 }

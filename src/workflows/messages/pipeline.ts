@@ -14,7 +14,7 @@ import type { Deadlines } from '../timing/deadlines.ts';
 import { lookupsOfExecution, type GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 import { authenticate, claimed } from './authenticate.ts';
-import { earlierReceipt, identityOf, keepReceipt, misused, type MessageIdentity } from './idempotency.ts';
+import { earlierReceipt, identityOf, keepReceipt, misusedId, type MessageIdentity } from './idempotency.ts';
 import type { InFlight } from '../state/in-flight.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused, tooManyLookups } from './message-kind.ts';
@@ -141,7 +141,7 @@ export class MessagePipeline implements ScheduledTask {
     const inFlight = this.#inFlight.find(identity.id);
     if (inFlight === undefined) return earlierReceipt(this.#state, identity);
     if (inFlight.digest === identity.digest) return { inFlight: identity.id };
-    return misused(identity.id);
+    return misusedId(identity.id);
   }
 
   #answerAs(received: Received, earlier: Receipt | { inFlight: string }): void {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Receipts, RequestView } from '../../../packages/gateway/src/http/inbox/api.ts';
+import type { Receipts, ApprovalView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
@@ -188,7 +188,7 @@ describe('looking', () => {
       more: 0,
       unread: [],
     });
-    const view = await json<RequestView>(await world.as('ann')('GET', `/approvals/${request.requestId}`));
+    const view = await json<ApprovalView>(await world.as('ann')('GET', `/approvals/${request.requestId}`));
     expect(view.request).toMatchObject({ arguments: { to: 'boss', amount: 1 }, digest: request.digest });
     expect(view.card).toMatchObject({ version: 1, requestId: request.requestId });
     expect([view.cardDigest, view.waitsFor]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 'others']);
@@ -222,7 +222,7 @@ describe('looking', () => {
     });
     const handed = await world.as('bob')('POST', `${path}/delegate?workflowId=${run.workflowId}`, { to: 'ann' });
     expect(handed.status).toBe(200);
-    const view = await json<RequestView>(await world.as('ann')('GET', path));
+    const view = await json<ApprovalView>(await world.as('ann')('GET', path));
     expect(view.waitsFor).toBe('you');
   });
 });

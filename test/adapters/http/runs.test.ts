@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GrantList, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/inbox/api.ts';
+import type { RunGrants, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
@@ -157,7 +157,7 @@ test('a run from its start to its audit', async () => {
   expect(view).toMatchObject({ status: 'completed', result: { output: 'paid 1 to shop' } });
   const { entries } = await json<RunJournal>(await world.as('ann')('GET', `/runs/${id}/journal`));
   expect(entries.map(({ kind }) => kind)).toEqual(['opened', 'settled', 'grant', 'ran']);
-  const { grants } = await json<GrantList>(await world.as('ann')('GET', `/runs/${id}/grants`));
+  const { grants } = await json<RunGrants>(await world.as('ann')('GET', `/runs/${id}/grants`));
   expect(grants).toMatchObject([{ grantId: 'grant-1', tool: 'pay', by: [{ reviewerId: 'bob' }] }]);
   const audit = await world.as('ola')('GET', `/runs/${id}/audit`);
   expect([audit.status, audit.headers.get('content-type')]).toEqual([200, 'application/jsonl']);

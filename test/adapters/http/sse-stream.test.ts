@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import type { GatewayContext } from '../../../packages/gateway/src/http/gateway-context.ts';
 import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
 import {
-  frameOf,
+  sseFrame,
   type SseStream,
   sseResponse,
   type StreamLimits,
@@ -79,16 +79,16 @@ function sender(frame: Uint8Array) {
   return { sent, write };
 }
 
-const large = frameOf('large', 'x'.repeat(100_000));
+const large = sseFrame('large', 'x'.repeat(100_000));
 
 test('frames come in order, however large; heartbeats come between them', async () => {
   const go = Promise.withResolvers<void>();
   const { url } = await openStage(
     async (stream) => {
-      await stream.send(frameOf('one', { n: 1 }, 'a.1.0'));
+      await stream.send(sseFrame('one', { n: 1 }, 'a.1.0'));
       await stream.send(large);
       await go.promise;
-      await stream.send(frameOf('two', { n: 2 }));
+      await stream.send(sseFrame('two', { n: 2 }));
     },
     { heartbeatMs: 20 },
   );
@@ -118,7 +118,7 @@ test('a viewer that does not read costs what the socket takes, and is cut off', 
 });
 
 test('a viewer that goes ends its stream', async () => {
-  const { sent, write } = sender(frameOf('tick', {}));
+  const { sent, write } = sender(sseFrame('tick', {}));
   const { url } = await openStage(write);
   const viewer = await openSse(url);
   await eventually('it reads', () => viewer.events.length > 10);
@@ -193,7 +193,7 @@ test('HEAD answers with the headers and takes no stream', async () => {
 });
 
 test('a stream of HTTP/1.0 has no chunks', async () => {
-  const { url } = await openStage((stream) => stream.send(frameOf('one', {})).then(() => undefined));
+  const { url } = await openStage((stream) => stream.send(sseFrame('one', {})).then(() => undefined));
   const { port, pathname } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.write(`GET ${pathname} HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\n\r\n`);

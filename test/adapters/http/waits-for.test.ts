@@ -1,6 +1,6 @@
 /** For whom a row says that a request waits: for those whose approval the run would count. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InboxPage, RequestView } from '../../../packages/gateway/src/http/inbox/api.ts';
+import type { InboxPage, ApprovalView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { once, pay } from '../../support/team.ts';
@@ -28,7 +28,7 @@ test('a group of a credential is not one of the policy, and the refusal says whe
     const view = await world.call('GET', `/approvals/${request!.requestId}${query}`, undefined, who.bearer);
     return [
       ((await page.json()) as InboxPage).approvals.map(({ waitsFor }) => waitsFor),
-      ((await view.json()) as RequestView).waitsFor,
+      ((await view.json()) as ApprovalView).waitsFor,
     ];
   };
   expect(await seen(ann)).toEqual([['you'], 'you']);
@@ -48,6 +48,6 @@ test('whoever started a run cannot approve its calls, so none waits for them', a
   const [request] = await run.open();
   const path = `/approvals/${request!.requestId}?workflowId=${run.workflowId}`;
   const view = await world.call('GET', path, undefined, ann.bearer);
-  expect(((await view.json()) as RequestView).waitsFor).toBe('others');
+  expect(((await view.json()) as ApprovalView).waitsFor).toBe('others');
   await run.handle.terminate();
 });

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSubject, trialsOf } from '../../../packages/cli/src/policy/described-call.ts';
+import { parseSubject, trialsOf } from '../../../packages/cli/src/policy/described-call.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { lintPolicy } from '../../../src/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
@@ -59,7 +59,7 @@ function answerTo({ policy, tool, call = {} }: Case): { answer: string; warnings
   const warnings = lintPolicy(parsed.policy, { of: 'ceiling' }).length;
   if (tool === undefined) return { answer: warnings > 0 ? 'warned' : 'accepted without a word', warnings };
   const { tool: name, risk, subject, mode } = tool;
-  const described = { tool: name, risk, args: call, mode, ...(subject && { subject: readSubject(subject) }) };
+  const described = { tool: name, risk, args: call, mode, ...(subject && { subject: parseSubject(subject) }) };
   return { answer: evaluate(...trialsOf(parsed.policy, 'ceiling')(described)).action, warnings };
 }
 

@@ -9,12 +9,12 @@ import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts
 import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
 import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
-import { frameOf } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
+import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
 import { readModal } from '../../../src/adapters/slack/modals.ts';
-import { messageOf } from '../../../src/adapters/slack/sent-messages.ts';
+import { postedMessage } from '../../../src/adapters/slack/sent-messages.ts';
 import { readShown, readTexts } from '../../../src/adapters/slack/shown-request.ts';
 import { isSignedBySlack } from '../../../src/adapters/slack/signature.ts';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
@@ -109,7 +109,7 @@ export const edgeInputs: Inputs = {
     most: longestHeader,
     runs: [withHeader('host', (one) => otherLoopbackName({ ...site, publicUrl: 'http://localhost' }, one))],
   },
-  'packages/gateway/src/http/streams/sse-stream.ts frameOf': values((value) => frameOf('a', value)),
+  'packages/gateway/src/http/streams/sse-stream.ts sseFrame': values((value) => sseFrame('a', value)),
   'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
     legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
   'adapters/webhook/read-answer.ts readAnswer': [
@@ -127,8 +127,8 @@ export const edgeInputs: Inputs = {
   'adapters/slack/message-blocks.ts blockOwner': blockOwner,
   'adapters/slack/modals.ts readModal': (text) =>
     readModal({ callback_id: text, private_metadata: text, state: { values: { [text]: {} } } }),
-  'adapters/slack/sent-messages.ts messageOf': (text) =>
-    messageOf({ channel: 'c', messages: [{ ts: '1', of: text }] }, text),
+  'adapters/slack/sent-messages.ts postedMessage': (text) =>
+    postedMessage({ channel: 'c', messages: [{ ts: '1', of: text }] }, text),
   'adapters/slack/shown-request.ts readShown': [
     (text) => readShown(text, text),
     (text) => readShown(`open.${text}`, JSON.stringify(pieces(text))),

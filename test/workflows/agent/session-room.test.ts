@@ -3,11 +3,11 @@ import { expect, test, vi } from 'vitest';
 import type { Message } from '../../../src/contract.ts';
 import { inlineLimits } from '../../../src/core/base/size-limits.ts';
 import type { RunState } from '../../../src/workflows/agent/run-state.ts';
-import { Session } from '../../../src/workflows/agent/session.ts';
+import { UserSession } from '../../../src/workflows/agent/session.ts';
 import { runs } from '../../support/thorough.ts';
 
-const sessionWith = (messages: Message[], transcriptBytes?: number): Session => {
-  const session = new Session({ session: true });
+const sessionWith = (messages: Message[], transcriptBytes?: number): UserSession => {
+  const session = new UserSession({ session: true });
   const config = transcriptBytes === undefined ? {} : { sizeLimits: { ...inlineLimits, transcriptBytes } };
   session.begin({ messages, config } as unknown as RunState);
   return session;

@@ -8,7 +8,7 @@ import { readRequest } from '../base/read-request.ts';
 import { renderFields } from '../base/table.ts';
 
 /** A request as it is shown before an answer to several. */
-export interface ShownRequest extends Required<ReviewedRequest> {
+export interface FrozenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
   /** Its arguments, escaped. */
   text: string;
@@ -22,7 +22,7 @@ export interface LeftOut {
 
 /** What was read at one moment: what an answer is given to, and what is left out. */
 export interface FrozenSet {
-  requests: ShownRequest[];
+  requests: FrozenRequest[];
   leftOut: LeftOut[];
 }
 
@@ -50,7 +50,7 @@ export async function freeze(
 }
 
 /** `hidden`: why not all of it is shown. */
-type Read = (ShownRequest & { hidden?: string }) | LeftOut;
+type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
 async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { escapeText } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { grantScope } from '../inbox/grant-scope.ts';
+import { scopeText } from '../inbox/scope-text.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import type { Output } from '../base/output.ts';
 import { printReceipt } from '../base/print-receipt.ts';
@@ -56,7 +56,7 @@ export function renderGrants(output: Output, grants: Grant[]): string {
       escapeText(grantId),
       escapeText(tool),
       approved ? 'approve' : 'deny',
-      grantScope(scope),
+      scopeText(scope),
       usesLeft === undefined ? 'any' : String(usesLeft),
       expiresAtMs === undefined ? 'the run ends' : new Date(expiresAtMs).toISOString(),
       by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),

@@ -14,7 +14,7 @@ export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOpt
 }
 
 /** `mustBeShown`: refuse to send it if nobody could read the arguments. */
-export interface SendOptions extends DecisionOptions {
+export interface SendDecisionOptions extends DecisionOptions {
   mustBeShown?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function withDecision(command: Command): Command {
 export async function sendDecision(
   client: CountersignClient,
   output: Output,
-  options: SendOptions,
+  options: SendDecisionOptions,
   decision: Pick<Decision, 'requestId' | 'approved' | 'always' | 'response' | 'modifiedArguments'>,
 ): Promise<void> {
   const { run, reason, mustBeShown = false } = options;

@@ -1,4 +1,4 @@
-import type { CommandWords, Word } from './completion-words.ts';
+import type { CompletionWords, Word } from './completion-words.ts';
 
 /**
  * Each script finds the command among the words before the cursor, up to the first flag, and offers its subcommands,
@@ -8,7 +8,7 @@ import type { CommandWords, Word } from './completion-words.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-export const completionScripts: Record<Shell, (all: readonly CommandWords[]) => string> = {
+export const completionScripts: Record<Shell, (all: readonly CompletionWords[]) => string> = {
   bash: (all) => `# Completion of countersign in bash: source <(countersign completion bash)
 _countersign() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at='' word commands='' flags=''
@@ -83,7 +83,7 @@ ${all
 };
 
 /** For bash and zsh, in the loop over the words: finds the command. Then the cases for the word before the cursor begin. */
-function whichCommand(all: readonly CommandWords[]): string {
+function whichCommand(all: readonly CompletionWords[]): string {
   return `    case "$at/$word" in
       */-*) break ;;
       ${pathsOf(all).join('|')}) at="$at/$word" ;;
@@ -92,12 +92,16 @@ function whichCommand(all: readonly CommandWords[]): string {
   case "$at $before" in`;
 }
 
-function pathsOf(all: readonly CommandWords[]): string[] {
+function pathsOf(all: readonly CompletionWords[]): string[] {
   return all.map(({ path }) => path).filter((path) => path !== '');
 }
 
 /** The cases for the word after a flag with a value: for flags with choices `choose`, for others `any`. */
-function valueCases(all: readonly CommandWords[], choose: (values: readonly string[]) => string, any: string): string {
+function valueCases(
+  all: readonly CompletionWords[],
+  choose: (values: readonly string[]) => string,
+  any: string,
+): string {
   return all
     .flatMap(({ path, flags }) =>
       flags

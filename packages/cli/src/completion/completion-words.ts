@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** The words that can follow one command. */
-export interface CommandWords {
+export interface CompletionWords {
   /** The words of the command after `countersign`, each after a slash: `/approvals/show`; empty for the program. */
   path: string;
   commands: Word[];
@@ -21,7 +21,7 @@ export interface Flag extends Word {
 }
 
 /** Every command that help shows, from the program down, with its subcommands and flags. */
-export function completionWords(command: Command, path = ''): CommandWords[] {
+export function completionWords(command: Command, path = ''): CompletionWords[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   // Without a subcommand, a group does this, and takes its flags.

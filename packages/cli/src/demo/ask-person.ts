@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readAnswer, type Answer } from './read-answer.ts';
+import { readTypedAnswer, type TypedAnswer } from './read-typed-answer.ts';
 
 /** Asks the person at standard input until there is an answer. Returns `nobody` if the input ends without one. */
-export type AskPerson = (signal: AbortSignal) => Promise<Answer | 'nobody'>;
+export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';
 /** How long input from before the question is discarded: it cannot be an answer. */
@@ -19,7 +19,7 @@ export function createAskPerson(output: NodeJS.WritableStream): AskPerson {
     for (;;) {
       const line = await nextLine(signal);
       if (line === undefined) return 'nobody';
-      const answer = readAnswer(line);
+      const answer = readTypedAnswer(line);
       if (typeof answer !== 'string') return answer;
       if (answer !== '') output.write(`  ${answer}\n`);
     }

@@ -4,7 +4,7 @@ import { cardOf, renderTerminal } from 'countersign/card';
 import type { ApprovalDetails, Grant } from 'countersign/client';
 import { escapedCommand } from './approval-views.ts';
 import type { CommonOptions } from '../base/command-line.ts';
-import { grantScope } from './grant-scope.ts';
+import { scopeText } from './scope-text.ts';
 import type { Output } from '../base/output.ts';
 
 /** `all`: nothing is cut, and the raw call is shown. `grants`: those that the decision made. */
@@ -29,7 +29,7 @@ export function renderCard(
     seeAll: '--all shows it',
     raw: all,
   });
-  const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${grantScope(scope)}`);
+  const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
   const answers =
     settled !== undefined
       ? []

@@ -11,7 +11,7 @@ import {
   evaluate,
   type Policy,
 } from 'countersign/policy';
-import { readSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
+import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
 import { UsageError } from '../base/report-error.ts';
 import { writtenMembers } from '../policy/written-members.ts';
 
@@ -44,7 +44,7 @@ export async function previewRequest(text: string, nowMs: number, policy?: Polic
   const risk = optional('risk', isRisk, `one of ${[...risks, 'unknown'].join(', ')}`) ?? 'write';
   const args = await readArguments(text, input, schema);
   warnings.push(...args.warnings);
-  const subject = readSubject(input['subject'] ?? null);
+  const subject = parseSubject(input['subject'] ?? null);
   if (subject === undefined && input['subject'] !== undefined) {
     warnings.push(`'subject' is left out: it is not ${subjectWanted}.`);
   }

@@ -62,7 +62,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
 }
 
 /** Reads a subject in the form that `defineTool` accepts; undefined if it is invalid. */
-export function readSubject(value: unknown): Subject | undefined {
+export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;
   const { argument, shell = false, beside, ...others } = value as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { risks, isObject, type Json, type Risk } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { isMode, modes } from 'countersign/policy';
-import { type DescribedCall, readSubject, subjectWanted } from './described-call.ts';
+import { type DescribedCall, parseSubject, subjectWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
 
 /** `id` is returned unchanged; null if the line has none. */
@@ -31,7 +31,7 @@ function readCall(fields: Fields): DescribedCall | string {
   if ('problem' in args) return args.problem;
   if (!isObject(args.value)) return `'args' must be an object`;
   if (risk !== undefined && !isRisk(risk)) return `'risk' must be one of ${[...risks, 'unknown'].join(', ')}`;
-  const read = subject === undefined ? undefined : readSubject(subject);
+  const read = subject === undefined ? undefined : parseSubject(subject);
   if (subject !== undefined && read === undefined) return `'subject' must be ${subjectWanted}`;
   if (agent !== undefined && typeof agent !== 'string') return `'agent' must be a text`;
   if (mode !== undefined && !isMode(mode)) return `'mode' must be one of ${modes.join(', ')}`;

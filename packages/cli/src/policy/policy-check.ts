@@ -12,14 +12,14 @@ import {
 import { loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
 import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
-import type { CheckOptions, Owner } from './policy.ts';
+import type { PolicyCheckOptions, Owner } from './policy.ts';
 
 interface Finding extends PolicyPlace {
   message: string;
 }
 
 /** Problems go to standard output and make the exit code 1; warnings go to standard error and do not change it. */
-export async function checkPolicy(file: string, options: CheckOptions, output: Output): Promise<void> {
+export async function checkPolicyFile(file: string, options: PolicyCheckOptions, output: Output): Promise<void> {
   const parsed = await readPolicyFile(file, options.as);
   const report = (kind: 'error' | 'warning', { line = 1, column = 1, message }: Finding): void => {
     if (options.json !== undefined) output.json({ file, line, column, kind, message });

@@ -1,7 +1,7 @@
 import { escapeText, type JsonObject } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { explain, type Explanation } from 'countersign/policy';
-import { readSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
+import { parseSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
 import type { Output } from '../base/output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';
 import type { ExplainOptions } from './policy.ts';
@@ -69,7 +69,7 @@ function readArguments(text: string): JsonObject {
 function readSubjectOption(text: string): Subject {
   if (!text.startsWith('{')) return { argument: text, shell: false };
   const read = readJson(text, { root: '--subject' });
-  const subject = 'problem' in read ? undefined : readSubject(read.value);
+  const subject = 'problem' in read ? undefined : parseSubject(read.value);
   if (subject === undefined) throw new UsageError(`--subject must be ${subjectWanted}.`);
   return subject;
 }

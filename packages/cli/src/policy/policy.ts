@@ -12,7 +12,7 @@ import { withSigner } from '../base/signer.ts';
 export const owners = ['ceiling', 'agent', 'run'] as const;
 export type Owner = (typeof owners)[number];
 
-export interface CheckOptions extends CommonOptions {
+export interface PolicyCheckOptions extends CommonOptions {
   as: Owner;
   module?: string;
 }
@@ -51,9 +51,9 @@ export function addPolicy(program: Command): void {
     .description('say what is wrong with a policy file, as FILE:LINE:COL message')
     .addOption(as())
     .option('--module <module>', 'also say what it names that the tools and agents of this module have not')
-    .action(async (file: string, options: CheckOptions) => {
-      const { checkPolicy } = await import('./policy-check.ts');
-      await checkPolicy(file, options, processOutput(options));
+    .action(async (file: string, options: PolicyCheckOptions) => {
+      const { checkPolicyFile } = await import('./policy-check.ts');
+      await checkPolicyFile(file, options, processOutput(options));
     });
 
   withCommonOptions(policy.command('explain <file>'))

@@ -3,7 +3,7 @@ import type { OpenCard, ReviewState } from './review-state.ts';
 /** How a card stands: its keys depend on it. */
 export type CardStanding = 'loading' | 'open' | 'expired' | 'settled';
 
-export function standingOf({ row, request, unanswered }: OpenCard, nowMs: number): CardStanding {
+export function cardStanding({ row, request, unanswered }: OpenCard, nowMs: number): CardStanding {
   if (request?.settled !== undefined) return 'settled';
   if (request === undefined && unanswered === undefined) return 'loading';
   const { deadline } = request ?? row;

@@ -3,7 +3,7 @@ import type { Settlement } from 'countersign/client';
 import { wrap } from '../base/fit-text.ts';
 import { isArmed } from './arming.ts';
 import { breakLine, type Styling } from './card-lines.ts';
-import { skippedCount, standingOf } from './card-state.ts';
+import { skippedCount, cardStanding } from './card-state.ts';
 import type { Dialog, OpenCard, ReviewState } from './review-state.ts';
 import { shownField } from './text-field.ts';
 
@@ -41,7 +41,7 @@ export function footerLines(state: ReviewState, style: Styling): string[] {
   if (dialog !== undefined) return dialogLines(dialog, size.columns);
   if (card === undefined)
     return lines(skippedCount(state) > 0 ? '[b]ack to what you skipped [?] [q]uit' : '[?] [q]uit').map(plain);
-  const standing = standingOf(card, state.nowMs);
+  const standing = cardStanding(card, state.nowMs);
   if (standing === 'loading') return lines('[s]kip [?] [q]uit').map(plain);
   if (standing === 'open') return lines(cardKeys).map(plain);
   const text = standing === 'expired' ? 'Expired: it can no longer be answered.' : settledText(card);

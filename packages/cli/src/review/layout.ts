@@ -5,7 +5,7 @@ import { truncate } from '../base/fit-text.ts';
 import type { Output } from '../base/output.ts';
 import { leastSize } from './arming.ts';
 import { breakLine, cardLines, type Styling } from './card-lines.ts';
-import { skippedCount, standingOf, waitingRows } from './card-state.ts';
+import { skippedCount, cardStanding, waitingRows } from './card-state.ts';
 import { footerLines, helpLines } from './footer.ts';
 import type { OpenCard, ReviewState } from './review-state.ts';
 import { scopeLines } from './scope-editor.ts';
@@ -136,7 +136,7 @@ function truncateStyled(line: string, columns: number): string {
 
 function timeText(card: OpenCard, nowMs: number): string {
   const { deadline } = card.request ?? card.row;
-  if (standingOf(card, nowMs) === 'settled') return 'settled';
+  if (cardStanding(card, nowMs) === 'settled') return 'settled';
   if (deadline === null) return 'no deadline';
   const leftMs = Date.parse(deadline) - nowMs;
   return leftMs < 0 ? 'expired' : `${formatDuration(Math.ceil(leftMs / 1_000) * 1_000)} left`;

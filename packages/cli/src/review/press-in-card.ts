@@ -1,7 +1,7 @@
 import { escapeJson, type JsonObject } from 'countersign/base';
 import { isArmed, pressedInVain } from './arming.ts';
 import { requiredLines, showsWhole, type Styling } from './card-lines.ts';
-import { skippedCount, standingOf } from './card-state.ts';
+import { skippedCount, cardStanding } from './card-state.ts';
 import type { KeyPress, NamedKey } from './key-press.ts';
 import { bodyColumns, layoutOf } from './layout.ts';
 import { changeView, type OpenCard, type ReviewState, type Step } from './review-state.ts';
@@ -30,7 +30,7 @@ export function pressInCard(state: ReviewState, press: KeyPress, style: Styling)
   const { card } = state;
   if (typed === 'b' && skippedCount(state) > 0) return same(backToSkipped(state));
   if (card === undefined) return same(state);
-  const standing = standingOf(card, state.nowMs);
+  const standing = cardStanding(card, state.nowMs);
   if (typed === 's' || (typed === 'n' && standing !== 'open')) return same(putAside(state, card));
   if (standing !== 'open') return same(state);
   return answerKey(state, card, typed, style);
@@ -122,7 +122,7 @@ function refused(state: ReviewState, text: string): Step {
 
 function putAside(state: ReviewState, { row }: OpenCard): ReviewState {
   const { requestId } = row;
-  const how = standingOf(state.card!, state.nowMs) === 'settled' ? 'answered' : 'skipped';
+  const how = cardStanding(state.card!, state.nowMs) === 'settled' ? 'answered' : 'skipped';
   return changeView(state, {
     card: undefined,
     aside: { ...state.aside, [requestId]: how },

@@ -5,9 +5,9 @@ import type { Styling } from './card-lines.ts';
 import type { KeyPress } from './key-press.ts';
 import { layoutOf } from './layout.ts';
 import { editArguments, scrolled } from './press-in-card.ts';
-import { type Answer, changeView, type Dialog, type ReviewState, type Step } from './review-state.ts';
+import { type ReviewAnswer, changeView, type Dialog, type ReviewState, type Step } from './review-state.ts';
 import { pressInScopeEditor, scopeOf, scopeProblem } from './scope-editor.ts';
-import { textOf, typeInto } from './text-field.ts';
+import { fieldText, typeInto } from './text-field.ts';
 
 type Writing = Dialog & { kind: 'reason' | 'response' | 'duration' | 'arguments' };
 
@@ -54,7 +54,7 @@ export function pressInDialog(state: ReviewState, press: KeyPress, style: Stylin
 }
 
 function finished(state: ReviewState, dialog: Writing): Step {
-  const text = textOf(dialog.field);
+  const text = fieldText(dialog.field);
   const wrong = (problem: string): Step => same({ ...state, dialog: { ...dialog, problem } });
   switch (dialog.kind) {
     case 'reason':
@@ -81,7 +81,7 @@ function finished(state: ReviewState, dialog: Writing): Step {
   }
 }
 
-function answered(state: ReviewState, answer: Answer, lastKey: string): Step {
+function answered(state: ReviewState, answer: ReviewAnswer, lastKey: string): Step {
   return {
     state: changeView(state, { isSending: true, dialog: undefined, lastKey }),
     effects: [{ kind: 'decide', card: state.card!, answer }],

@@ -7,7 +7,7 @@ import { readRequest } from '../base/read-request.ts';
 import { rowFacts } from '../inbox/row-view.ts';
 import type { Output } from '../base/output.ts';
 import { lookEveryMs, mostListed, type ReviewOptions } from './review-on-screen.ts';
-import type { Answer, OpenCard } from './review-state.ts';
+import type { ReviewAnswer, OpenCard } from './review-state.ts';
 import { sendAnswer } from './send-answer.ts';
 
 /**
@@ -67,7 +67,7 @@ async function readCard(client: CountersignClient, row: ApprovalSummary): Promis
 }
 
 /** Prints the card and asks until a line answers. */
-async function ask(lines: Interface, card: OpenCard): Promise<Answer | 'skip' | 'end'> {
+async function ask(lines: Interface, card: OpenCard): Promise<ReviewAnswer | 'skip' | 'end'> {
   const { row, request } = card;
   const isShown = (request ?? row).shown === 'all';
   const shown = request && lineCard(request, Date.now());

@@ -3,18 +3,18 @@ import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalFilter, ApprovalSummary } from 'countersign/client';
 import { reviewerOf } from '../base/reviewer.ts';
 import type { Styling } from './card-lines.ts';
-import { standingOf } from './card-state.ts';
+import { cardStanding } from './card-state.ts';
 import { frameOf } from './layout.ts';
 import { editorCommand, openEditor } from './open-editor.ts';
-import { readPastCalls } from './past-calls.ts';
+import { readPastCalls } from './transcript-calls.ts';
 import { type Effect, openReview, type ReviewEvent } from './review-state.ts';
 import { openScreen } from './screen.ts';
-import { type Sender, sendAnswer, sendExtension } from './send-answer.ts';
+import { type AnswerSender, sendAnswer, sendExtension } from './send-answer.ts';
 import { step } from './step.ts';
 
 export interface ReviewOptions {
   filter: Omit<ApprovalFilter, 'limit'>;
-  sender: Sender;
+  sender: AnswerSender;
   style: Styling;
 }
 
@@ -122,7 +122,7 @@ export async function reviewOnScreen(
 
   const readAgain = async (): Promise<void> => {
     const { card } = state;
-    if (card !== undefined && standingOf(card, state.nowMs) !== 'settled') await read(card.row);
+    if (card !== undefined && cardStanding(card, state.nowMs) !== 'settled') await read(card.row);
   };
   const loops = [
     repeat(tickEveryMs, () => dispatch({ kind: 'tick' })),

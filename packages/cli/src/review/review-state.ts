@@ -74,7 +74,7 @@ export interface ReviewState {
   hasEditor: boolean;
 }
 
-export type Answer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
+export type ReviewAnswer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
 
 /** What happens to the state. */
 export type ReviewEvent =
@@ -95,7 +95,7 @@ export type ReviewEvent =
 export type Effect =
   | { kind: 'read'; row: ApprovalSummary }
   | { kind: 'read-past'; request: ApprovalDetails }
-  | { kind: 'decide'; card: OpenCard; answer: Answer }
+  | { kind: 'decide'; card: OpenCard; answer: ReviewAnswer }
   | { kind: 'extend'; card: OpenCard; untilMs: number }
   | { kind: 'open-editor'; arguments: JsonObject }
   | { kind: 'quit'; isInterrupted: boolean };

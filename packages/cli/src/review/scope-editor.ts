@@ -2,7 +2,7 @@ import { formatDuration, escapeJson, escapeText, parseDuration, type JsonObject 
 import { narrowestScope, scopeCovers, scopeSteps, type AskedAlways, type RequestedScope } from 'countersign/card';
 import { exactGlob, compileFieldGlob } from 'countersign/policy';
 import type { KeyPress } from './key-press.ts';
-import { shownField, type TextField, textField, textOf, typeInto } from './text-field.ts';
+import { shownField, type TextField, textField, fieldText, typeInto } from './text-field.ts';
 
 /** The editor of an "always": how far it goes, and for how long. */
 export interface ScopeEditor {
@@ -69,7 +69,7 @@ export function pressInScopeEditor(editor: ScopeEditor, press: KeyPress): ScopeE
   const row = rows[editor.at]!;
   if (field !== undefined) {
     if ('key' in press && press.key === 'escape') return others;
-    if ('key' in press && press.key === 'enter') return withGlob(others, row, textOf(field));
+    if ('key' in press && press.key === 'enter') return withGlob(others, row, fieldText(field));
     return { ...editor, field: typeInto(field, press), problem: undefined };
   }
   if ('key' in press && press.key === 'up') return { ...editor, at: Math.max(0, editor.at - 1) };

@@ -3,13 +3,13 @@ import type { CountersignClient, Receipt, Viewed } from 'countersign/client';
 import { type ReviewerOptions, reviewerOf } from '../base/reviewer.ts';
 import { type SignerOptions, signerOf } from '../base/signer.ts';
 import { shownDigest } from './card-lines.ts';
-import type { Answer, Notice, OpenCard } from './review-state.ts';
+import type { ReviewAnswer, Notice, OpenCard } from './review-state.ts';
 
 /** Who answers. */
-export type Sender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
+export type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
 
 /** What the run says of an answer. `isDone`: this reviewer need not see the request again. */
-export interface Sent {
+export interface SendResult {
   notice: Notice;
   isDone: boolean;
 }
@@ -18,7 +18,7 @@ export interface Sent {
 const mostShownMs = 365 * 24 * 3_600_000;
 
 /** Sends one decision about exactly the call that the card shows, with what was shown and for how long. */
-export function sendAnswer(client: CountersignClient, card: OpenCard, answer: Answer, sender: Sender) {
+export function sendAnswer(client: CountersignClient, card: OpenCard, answer: ReviewAnswer, sender: AnswerSender) {
   const { row, request, shownAtMs } = card;
   const { requestId, digest, workflowId } = request ?? row;
   const digestOfCard = shownDigest(card);
@@ -32,13 +32,13 @@ export function sendAnswer(client: CountersignClient, card: OpenCard, answer: An
 }
 
 /** Moves the deadline of the request on the card. */
-export function sendExtension(client: CountersignClient, { row }: OpenCard, untilMs: number, sender: Sender) {
+export function sendExtension(client: CountersignClient, { row }: OpenCard, untilMs: number, sender: AnswerSender) {
   const { requestId, workflowId, toolName } = row;
   const message = { requestId, until: new Date(untilMs).toISOString(), by: reviewerOf(sender) };
   return told(toolName, false, () => client.extend(message, { workflowId, ...signerOf(sender) }));
 }
 
-async function told(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<Sent> {
+async function told(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {
   try {
     const { message, recorded } = await send();
     return { notice: { text: escapeText(`${toolName}: ${message}`), tone: recorded ? 'plain' : 'good' }, isDone };

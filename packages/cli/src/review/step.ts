@@ -1,7 +1,7 @@
 import { decidingTexts } from 'countersign/card';
 import type { ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { requiredLines, type Styling } from './card-lines.ts';
-import { standingOf, waitingRows } from './card-state.ts';
+import { cardStanding, waitingRows } from './card-state.ts';
 import { bodyColumns, layoutOf, scrolling } from './layout.ts';
 import { pressInCard, seenAt } from './press-in-card.ts';
 import { pressInDialog } from './press-in-dialog.ts';
@@ -77,7 +77,7 @@ function newCard(row: ApprovalSummary): OpenCard {
 function lapsed(before: ReviewState, state: ReviewState): ReviewState {
   const { card } = state;
   if (card === undefined) return state;
-  const [was, is] = [standingOf(card, before.nowMs), standingOf(card, state.nowMs)];
+  const [was, is] = [cardStanding(card, before.nowMs), cardStanding(card, state.nowMs)];
   return was === is ? state : changeView(state, { dialog: undefined });
 }
 
@@ -108,7 +108,7 @@ function read(state: ReviewState, request: ApprovalDetails): Step {
   const hasChanged =
     before === undefined ||
     decidingTexts(before) !== decidingTexts(request) ||
-    standingOf(card, state.nowMs) !== 'open';
+    cardStanding(card, state.nowMs) !== 'open';
   const effects: Effect[] =
     before === undefined && request.always !== undefined ? [{ kind: 'read-past', request }] : [];
   const next = { ...card, request, unanswered: undefined };

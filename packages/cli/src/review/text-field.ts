@@ -16,7 +16,7 @@ export function textField(text = ''): TextField {
   return { characters, at: characters.length };
 }
 
-export function textOf({ characters }: TextField): string {
+export function fieldText({ characters }: TextField): string {
   return characters.join('');
 }
 

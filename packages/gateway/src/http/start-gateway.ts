@@ -7,7 +7,7 @@ import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator } from './identity/authenticator.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import type { Identity } from './identity/identity.ts';
+import type { GatewayIdentity } from './identity/identity.ts';
 import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
 import { type GatewayLimits, defaultLimits } from './server/limits.ts';
 import { localAuthenticator } from './identity/local-authenticator.ts';
@@ -28,7 +28,7 @@ export interface GatewayOptions {
    * Says who may use the gateway; `readIdentityFile` reads one. Without it, the gateway takes everybody for the user who
    * started it, and listens on loopback only.
    */
-  identity?: Identity;
+  identity?: GatewayIdentity;
   /** Finds out who sends a request, in the place of `identity`. */
   authenticator?: Authenticator;
   /** Signs the decisions of authenticated reviewers; needs `identity` or `authenticator`. */

@@ -5,8 +5,8 @@ import type { ViewProps } from './view-props.ts';
 import { InboxView } from './views/inbox.tsx';
 import { OperatorView } from './views/operator.tsx';
 import { NotFoundView } from './views/not-found.tsx';
-import { RequestView } from './views/request.tsx';
-import { RunView } from './views/run.tsx';
+import { RequestPage } from './views/request.tsx';
+import { RunPage } from './views/run.tsx';
 import { RunsView } from './views/runs.tsx';
 import { StartRunView } from './views/start-run.tsx';
 
@@ -24,9 +24,9 @@ interface Route {
 /** Every view of the inbox. */
 export const routes: readonly Route[] = [
   { pattern: '/', title: 'Inbox', view: InboxView, link: 'Inbox' },
-  { pattern: '/requests/:workflowId/:requestId', title: 'Request', view: RequestView },
+  { pattern: '/requests/:workflowId/:requestId', title: 'Request', view: RequestPage },
   { pattern: '/runs', title: 'Runs', view: RunsView, link: 'Runs' },
-  { pattern: '/runs/:workflowId', title: 'Run', view: RunView },
+  { pattern: '/runs/:workflowId', title: 'Run', view: RunPage },
   { pattern: '/start', title: 'Start a run', view: StartRunView },
   { pattern: '/operator', title: 'Policy and statistics', view: OperatorView, link: 'Policy', role: 'operator' },
 ];

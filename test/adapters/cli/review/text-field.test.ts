@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KeyPress } from '../../../../packages/cli/src/review/key-press.ts';
-import { shownField, textField, textOf, typeInto } from '../../../../packages/cli/src/review/text-field.ts';
+import { shownField, textField, fieldText, typeInto } from '../../../../packages/cli/src/review/text-field.ts';
 
 const key = (name: string) => ({ key: name }) as KeyPress;
 const typed = (text: string): KeyPress => ({ typed: text });
@@ -32,5 +32,5 @@ test.each<[string, KeyPress[], string[], boolean]>([
 });
 
 test('a text has a longest length', () => {
-  expect(textOf(typeInto(textField(), { pasted: 'x'.repeat(50_000) }))).toHaveLength(20_000);
+  expect(fieldText(typeInto(textField(), { pasted: 'x'.repeat(50_000) }))).toHaveLength(20_000);
 });

@@ -42,12 +42,12 @@ const payloadShape = z.looseObject({
 });
 
 /** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
-export function userTexts({ messages }: RunAgentInput): string[] {
+export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
 }
 
 /** What the front end says it has. */
-export function seenItems({ messages }: RunAgentInput): SeenItems {
+export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
     calls: new Set(assistant.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),

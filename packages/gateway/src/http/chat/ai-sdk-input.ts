@@ -26,14 +26,14 @@ export const chatRequest = z
   })
   .openapi('ChatRequest');
 
-export type ChatRequest = z.infer<typeof chatRequest>;
+export type AiSdkRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
 /**
  * The texts of the user up to the message that is answered or continued, oldest first. Messages of other roles are claims
  * about the past, and are ignored.
  */
-export function userTexts({ messages, messageId }: ChatRequest): string[] {
+export function aiSdkTexts({ messages, messageId }: AiSdkRequest): string[] {
   const continued = messages.findIndex(({ id, role }) => id === messageId && role === 'assistant');
   return (continued === -1 ? messages : messages.slice(0, continued))
     .filter(({ role }) => role === 'user')
@@ -41,13 +41,13 @@ export function userTexts({ messages, messageId }: ChatRequest): string[] {
 }
 
 /** True: the user said something; else an answer of the assistant goes on. */
-export function isUserLast({ messages, messageId }: ChatRequest): boolean {
+export function isUserLast({ messages, messageId }: AiSdkRequest): boolean {
   const continues = messages.some(({ id, role }) => id === messageId && role === 'assistant');
   return messages.at(-1)?.role === 'user' && !continues;
 }
 
 /** What the front end says it has. */
-export function seenItems(request: ChatRequest): SeenItems {
+export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const parts = toolParts(request);
   const ids = (some: readonly Part[]): Set<string> => new Set(some.map(({ toolCallId }) => toolCallId!));
   return {
@@ -59,7 +59,7 @@ export function seenItems(request: ChatRequest): SeenItems {
 }
 
 /** The answers that were given and have no result yet. Those that were sent before are sent again: each counts once. */
-export function answersOf(request: ChatRequest): (ChatAnswer | UnreadAnswer)[] {
+export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)[] {
   return toolParts(request).flatMap(({ state, approval }): (ChatAnswer | UnreadAnswer)[] => {
     if (state !== 'approval-responded' || approval == null) return [];
     const { id: answerId, approved, reason, signature } = approval;
@@ -71,7 +71,7 @@ export function answersOf(request: ChatRequest): (ChatAnswer | UnreadAnswer)[] {
   });
 }
 
-function toolParts({ messages }: ChatRequest): Part[] {
+function toolParts({ messages }: AiSdkRequest): Part[] {
   return messages.flatMap(({ role, parts }) =>
     role === 'assistant' ? parts.filter(({ toolCallId }) => toolCallId !== undefined) : [],
   );

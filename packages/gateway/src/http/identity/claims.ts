@@ -4,7 +4,7 @@ import type { OpenIdSettings } from './identity.ts';
 import { personName } from './person-name.ts';
 
 /** A person as a credential names them. */
-export interface Person {
+export interface NamedPerson {
   readonly id: string;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
@@ -17,7 +17,7 @@ const mostValues = 200;
  * The person of verified claims: those of one token, or of an ID token and then of the provider's UserInfo. Throws a
  * `ProblemError` (`unauthenticated`) if they do not name a person.
  */
-export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): Person {
+export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
   // Otherwise somebody could enter another person's address at the provider, and be that person here.

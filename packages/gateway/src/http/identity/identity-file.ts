@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { instantMs } from 'countersign/adapter';
 import { ProblemError, nfc } from 'countersign/base';
 import { explainWithoutValues, readPolicyText } from 'countersign/policy';
-import type { Identity, OpenIdSettings } from './identity.ts';
+import type { GatewayIdentity, OpenIdSettings } from './identity.ts';
 import { type IdentityDocument, identityShape } from './identity-shape.ts';
 import { personName } from './person-name.ts';
 import { shortestToken, type TokenEntry } from './token-list.ts';
@@ -29,7 +29,7 @@ const shortestKey = 32;
  * console.log(identity.tokens.map(({ id, roles }) => `${id}: ${roles.join(', ')}`)); // [ 'ann: viewer, reviewer' ]
  * ```
  */
-export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.env): Identity {
+export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.env): GatewayIdentity {
   const file = basename(path);
   const read = readPolicyText(textOf(path, path), 'identity file');
   if ('problems' in read)

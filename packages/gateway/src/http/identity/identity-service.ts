@@ -3,7 +3,7 @@ import { ProblemError } from 'countersign/base';
 import type { Authenticator } from './authenticator.ts';
 import type { Principal } from './principal.ts';
 import { createCookies, type Cookies } from './cookies.ts';
-import type { Identity } from './identity.ts';
+import type { GatewayIdentity } from './identity.ts';
 import { openId, type OpenId } from './open-id.ts';
 import { createSessions, principalOf, type Sessions } from './sessions.ts';
 import { findToken, type TokenEntry } from './token-list.ts';
@@ -33,7 +33,10 @@ interface Place {
   log: (line: string) => void;
 }
 
-export function createIdentityService(identity: Identity, { isLoopback, namespace, log }: Place): IdentityService {
+export function createIdentityService(
+  identity: GatewayIdentity,
+  { isLoopback, namespace, log }: Place,
+): IdentityService {
   const { publicUrl, tokens, oidc, sessionKey, linkKey = sessionKey, sessionMs } = identity;
   const seals = createSeals({ secret: sessionKey, linkSecret: linkKey, publicUrl, namespace });
   const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);

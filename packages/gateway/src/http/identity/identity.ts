@@ -3,7 +3,7 @@ import type { Role } from './principal.ts';
 import type { TokenEntry } from './token-list.ts';
 
 /** How a gateway finds out who sends a request, as an identity file says (docs/identity.md). It prints no secret. */
-export interface Identity {
+export interface GatewayIdentity {
   /** The origin that browsers use. */
   readonly publicUrl?: string;
   readonly tokens: readonly TokenEntry[];

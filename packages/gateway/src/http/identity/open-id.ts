@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify, createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import * as openid from 'openid-client';
 import { ProblemError } from 'countersign/base';
-import { type Person, personOfClaims } from './claims.ts';
+import { type NamedPerson, personOfClaims } from './claims.ts';
 import type { OpenIdSettings } from './identity.ts';
 
 /** What an identity provider publishes by OpenID Connect Discovery. */
@@ -27,11 +27,11 @@ export interface PendingLogin {
 /** A client of an OpenID Connect provider. */
 export interface OpenId {
   /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
-  verify(token: string): Promise<Person>;
+  verify(token: string): Promise<NamedPerson>;
   /** Where the browser has to go, and what has to be remembered meanwhile. */
   begin(to: string): Promise<{ url: string; login: PendingLogin }>;
   /** The person who came back with `url`. Throws `unauthenticated`, `server_unreachable`. */
-  finish(url: URL, login: PendingLogin): Promise<Person>;
+  finish(url: URL, login: PendingLogin): Promise<NamedPerson>;
 }
 
 /** Asymmetric ones only: whoever can check a symmetric signature can make one. */
@@ -124,7 +124,7 @@ export function openId(
     },
   };
 
-  function personOf(sources: readonly JWTPayload[]): Person {
+  function personOf(sources: readonly JWTPayload[]): NamedPerson {
     const person = personOfClaims(settings, sources);
     if (hasToken(person.id)) throw refused(`'${person.id}' is the id of a bearer token of this gateway`);
     return person;

@@ -2,14 +2,14 @@ import type { JWTPayload } from 'jose';
 import type { Seals } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { isRole, type Principal } from './principal.ts';
-import type { Person } from './claims.ts';
+import type { NamedPerson } from './claims.ts';
 import type { Cookies } from './cookies.ts';
 import { findHash, type TokenEntry } from './token-list.ts';
 
 /** Sessions of browsers. A gateway stores none: the content of a session is sealed in its cookie. */
 export interface Sessions {
   /** The `Set-Cookie` of a session for a person whom the identity provider named. */
-  ofPerson(person: Person): Promise<string>;
+  ofPerson(person: NamedPerson): Promise<string>;
   /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
   ofToken(token: TokenEntry): Promise<string>;
   /** Undefined without a valid session. */
@@ -23,7 +23,7 @@ export interface Sessions {
 }
 
 /** How somebody signed in: as a person of the identity provider, or with a token, of which this is the SHA-256. */
-export type Credential = { person: Person } | { token: string };
+export type Credential = { person: NamedPerson } | { token: string };
 
 /** Browsers drop a cookie whose name and value have more than 4,096 bytes, and say nothing. */
 const mostBytes = 4_000;
@@ -39,7 +39,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   const begin = async (content: JWTPayload, untilMs = Infinity): Promise<string> => {
     const expiresMs = Math.min(Date.now() + lifetimeMs, untilMs);
     const cookie = cookies.set('session', await seals.seal('session', content, expiresMs), expiresMs);
-    if (cookie.indexOf(';') > mostBytes) throw tooManyGroups(content['person'] as Person);
+    if (cookie.indexOf(';') > mostBytes) throw tooManyGroups(content['person'] as NamedPerson);
     return cookie;
   };
   const contentOf = async (request: Request): Promise<JWTPayload | undefined> => {
@@ -49,7 +49,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   // The roles of a token come from the identity file, so removing the token ends its sessions.
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
-    const person = entry ?? (token === undefined ? (named as Person | undefined) : undefined);
+    const person = entry ?? (token === undefined ? (named as NamedPerson | undefined) : undefined);
     return person && principalOf(person, 'session');
   };
   return {
@@ -71,13 +71,13 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
 }
 
 /** None is left out: a condition of a policy may deny what the caller's group must not do. */
-function tooManyGroups({ groups }: Person): ProblemError {
+function tooManyGroups({ groups }: NamedPerson): ProblemError {
   const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
   return new ProblemError({ code: 'unauthenticated', message });
 }
 
 /** The principal of a person, however they authenticated. */
-export function principalOf(person: Person & { actsForOthers?: boolean }, via: Principal['via']): Principal {
+export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, via: Principal['via']): Principal {
   const { id, groups, actsForOthers } = person;
   const roles = person.roles.filter(isRole);
   return { id, roles, groups, via, key: `person:${id}`, ...(actsForOthers && { actsForOthers }) };

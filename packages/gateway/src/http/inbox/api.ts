@@ -69,7 +69,7 @@ export interface InboxEvents {
 }
 
 /** `GET /approvals/{requestId}`. */
-export interface RequestView {
+export interface ApprovalView {
   request: ApprovalDetails;
   card: Card;
   /** For `viewed.card` of a decision. */
@@ -116,7 +116,7 @@ export interface RunList {
 }
 
 /** `GET /runs/{id}/grants`. */
-export interface GrantList {
+export interface RunGrants {
   grants: Grant[];
 }
 

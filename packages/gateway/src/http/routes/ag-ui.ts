@@ -1,13 +1,13 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { agUiEvents } from '../chat/ag-ui-events.ts';
-import { answerOf, runAgentInput, seenItems, userTexts } from '../chat/ag-ui-input.ts';
+import { answerOf, runAgentInput, agUiItems, agUiTexts } from '../chat/ag-ui-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
 import { parseAnswerId } from '../chat/chat-thread.ts';
 import { openChat } from '../chat/open-chat.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { body } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 import { json, text } from '../shapes/response-shapes.ts';
@@ -47,14 +47,14 @@ export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     const message = {
       agent: context.req.valid('param').agent,
       threadId: input.threadId,
-      texts: userTexts(input),
+      texts: agUiTexts(input),
       isUserLast: input.messages.at(-1)?.role === 'user',
       continues: parseAnswerId(input.resume?.[0]?.interruptId ?? '')?.turn,
       answers: (input.resume ?? []).map((part) => answerOf(part)),
-      seen: seenItems(input),
+      seen: agUiItems(input),
       channel: 'ag-ui',
     };
-    const { steps, canAnswer } = await openChat(gateway, principalOf(context.var), message);
+    const { steps, canAnswer } = await openChat(gateway, requirePrincipal(context.var), message);
     const options = { canAnswer, failed: logFailure(gateway) };
     return chatResponse(context, gateway, (signal) => agUiEvents(steps(signal), input, options));
   });

@@ -1,12 +1,12 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { uiChunks } from '../chat/ai-sdk-chunks.ts';
-import { answersOf, chatRequest, isUserLast, seenItems, userTexts } from '../chat/ai-sdk-input.ts';
+import { givenAnswers, chatRequest, isUserLast, aiSdkItems, aiSdkTexts } from '../chat/ai-sdk-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
 import { openChat } from '../chat/open-chat.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { body } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 import { text } from '../shapes/response-shapes.ts';
@@ -23,17 +23,17 @@ const chat = defineRoute('POST /ai-sdk/{agent}', {
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') }).openapi(chat, async (context) => {
     const request = context.req.valid('json');
-    const seen = seenItems(request);
+    const seen = aiSdkItems(request);
     const message = {
       agent: context.req.valid('param').agent,
       threadId: request.id,
-      texts: userTexts(request),
+      texts: aiSdkTexts(request),
       isUserLast: isUserLast(request),
-      answers: answersOf(request),
+      answers: givenAnswers(request),
       seen,
       channel: 'ai-sdk',
     };
-    const { steps, canAnswer, messageId } = await openChat(gateway, principalOf(context.var), message);
+    const { steps, canAnswer, messageId } = await openChat(gateway, requirePrincipal(context.var), message);
     const options = { messageId, seen, canAnswer, failed: logFailure(gateway) };
     return chatResponse(context, gateway, (signal) => uiChunks(steps(signal), options), {
       headers: { 'x-vercel-ai-ui-message-stream': 'v1' },

@@ -2,21 +2,21 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { requireGated } from 'countersign/adapter';
 import { cardDigest, cardOf, scopeSteps } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import type { InboxPage, RequestView } from '../inbox/api.ts';
+import type { InboxPage, ApprovalView } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { InboxRows } from '../inbox/inbox-rows.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
-import { inRun, requestParams, wholeNumber } from '../shapes/input-shapes.ts';
+import { inRun, requestParams, wholeNumberQuery } from '../shapes/input-shapes.ts';
 import { waitsForOne } from '../inbox/waits-for.ts';
 
 const filter = z.strictObject({
   tool: z.string().max(200).optional(),
   agent: z.string().max(200).optional(),
   workflowId: z.string().min(1).max(1_000).optional(),
-  limit: wholeNumber(1, 500).optional(),
+  limit: wholeNumberQuery(1, 500).optional(),
   after: z
     .string()
     .max(4_000)
@@ -45,7 +45,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
       if (query.workflowId !== undefined) await requireGated(client.session, query.workflowId);
       const { approvals, more, next, unread } = await client.approvals.list(query);
       const page: InboxPage = {
-        approvals: await rows.of(approvals, principalOf(context.var)),
+        approvals: await rows.of(approvals, requirePrincipal(context.var)),
         more,
         ...(next !== undefined && { next }),
         unread,
@@ -58,11 +58,11 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
       const request = await client.approvals.get(requestId, { workflowId });
       const card = cardOf(request, { nowMs: Date.now() });
-      const view: RequestView = {
+      const view: ApprovalView = {
         request,
         card,
         cardDigest: cardDigest(card),
-        waitsFor: waitsForOne(principalOf(context.var), request),
+        waitsFor: waitsForOne(requirePrincipal(context.var), request),
         ...scopesOf(request),
       };
       return context.json(view);

@@ -7,7 +7,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { linesResponse } from '../responses/lines-response.ts';
 import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { requireUserOf } from '../identity/session-sender.ts';
 import { sendAs } from '../signing.ts';
 import { grantList, json, receipt, text } from '../shapes/response-shapes.ts';
@@ -75,7 +75,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()
     .openapi(message, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
@@ -84,7 +84,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return context.json(await client.message(id, { content, by: principal.id, messageId }));
     })
     .openapi(cancel, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
       const { reason: why = '' } = context.req.valid('json');
       await requireGated(client.session, id);
@@ -93,14 +93,14 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return context.json(asked);
     })
     .openapi(close, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       return context.json(await client.closeRun(id, { ...context.req.valid('json'), by: principal.id, messageId }));
     })
     .openapi(setPolicy, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { id } = context.req.valid('param');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
@@ -113,7 +113,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return context.json({ grants: await client.grants(id) });
     })
     .openapi(revoke, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { id, grantId } = context.req.valid('param');
       const { reason: why } = context.req.valid('query');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);

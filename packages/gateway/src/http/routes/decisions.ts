@@ -7,7 +7,7 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 import { sendAllAs, sendAs } from '../signing.ts';
 import { json, receipt, receipts } from '../shapes/response-shapes.ts';
@@ -33,7 +33,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') })
     .openapi(approve, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const { decisionId: given, viewed, ...answer } = context.req.valid('json');
@@ -51,7 +51,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return context.json(answered);
     })
     .openapi(decide, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { requests, decisionId: given, viewed, ...answer } = context.req.valid('json');
       const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       const foreign = await foreignRuns(gateway, requests);

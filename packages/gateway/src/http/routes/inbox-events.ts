@@ -3,9 +3,9 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { InboxFeed } from '../inbox/inbox-feed.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { text } from '../shapes/response-shapes.ts';
-import { frameOf, sseResponse } from '../streams/sse-stream.ts';
+import { sseFrame, sseResponse } from '../streams/sse-stream.ts';
 
 const route = defineRoute('GET /approvals/events', {
   summary: 'The inbox as it changes',
@@ -21,10 +21,10 @@ const route = defineRoute('GET /approvals/events', {
 export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const feed = new InboxFeed(gateway);
   return new OpenAPIHono<HttpEnv>().openapi(route, (context): Response => {
-    const principal = principalOf(context.var);
+    const principal = requirePrincipal(context.var);
     return sseResponse(context, gateway, async (stream) => {
       for await (const { event, data } of feed.watch(principal, stream.signal)) {
-        if (!(await stream.send(frameOf(event, data)))) return;
+        if (!(await stream.send(sseFrame(event, data)))) return;
       }
     });
   });

@@ -13,7 +13,7 @@ import { body, digest, inRun, requestParams } from '../shapes/input-shapes.ts';
 import { asPage } from '../links/as-page.ts';
 import { answeredPage, earlierPage, questionPage } from '../links/link-page.ts';
 import type { Principal } from '../identity/principal.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 import { ownOrigin } from '../site.ts';
 
@@ -55,7 +55,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, identity, site, log } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
     .openapi(make, async (context) => {
-      const maker = principalOf(context.var);
+      const maker = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId: knownRun } = context.req.valid('query');
       const { reviewer, digest: seen, expiresAt } = context.req.valid('json');

@@ -7,7 +7,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { body, pushEndpoint, pushSubscription } from '../shapes/input-shapes.ts';
 import type { Principal } from '../identity/principal.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 
 const subscribe = defineRoute('POST /push/subscribe', {
@@ -26,12 +26,12 @@ export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEn
   const records = recordsOf(client.session);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
     .openapi(subscribe, async (context) => {
-      const person = inBrowser(principalOf(context.var));
+      const person = inBrowser(requirePrincipal(context.var));
       await required(push).subscribe(person, context.req.valid('json'), records);
       return context.body(null, 204);
     })
     .openapi(unsubscribe, async (context) => {
-      const person = inBrowser(principalOf(context.var));
+      const person = inBrowser(requirePrincipal(context.var));
       await required(push).unsubscribe(person, context.req.valid('json').endpoint, records);
       return context.body(null, 204);
     });

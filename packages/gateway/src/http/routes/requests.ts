@@ -5,9 +5,9 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { sendAs } from '../signing.ts';
-import { json, matches, receipt } from '../shapes/response-shapes.ts';
+import { json, matchList, receipt } from '../shapes/response-shapes.ts';
 import {
   body,
   delegateBody,
@@ -35,7 +35,7 @@ const delegate = defineRoute('POST /approvals/{requestId}/delegate', {
 const match = defineRoute('POST /approvals/{requestId}/matches', {
   summary: 'Which past calls an "always" with this scope would have answered',
   request: { params: requestParams, query: inRun, ...body(matchesBody) },
-  responses: { 200: json(matches, 'The calls.') },
+  responses: { 200: json(matchList, 'The calls.') },
 });
 
 /** What reviewers do with a request besides answering it. */
@@ -43,7 +43,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()
     .openapi(extend, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
@@ -52,7 +52,7 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       return context.json(await sendAs(gateway, principal, (sign) => client.extend(extension, { workflowId, sign })));
     })
     .openapi(delegate, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);

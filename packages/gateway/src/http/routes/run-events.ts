@@ -6,7 +6,7 @@ import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { problemOf } from '../responses/problem-response.ts';
-import { frameOf, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
+import { sseFrame, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
 
 /** The most events of one list, and the characters after which none is added. */
 const mostListed = 1_000;
@@ -87,11 +87,11 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }: GatewayContext): Promise<void> {
   try {
     for await (const event of events) if (!(await stream.send(frameOfEvent(event)))) return;
-    if (!stream.signal.aborted) await stream.send(frameOf('end', {}));
+    if (!stream.signal.aborted) await stream.send(sseFrame('end', {}));
   } catch (error) {
     const problem = problemOf(error);
     if (problem.code === 'internal') log(String(error));
-    await stream.send(frameOf('trouble', problem));
+    await stream.send(sseFrame('trouble', problem));
   }
 }
 
@@ -99,8 +99,8 @@ async function send(events: AsyncIterable<RunEvent>, stream: SseStream, { log }:
 const frames = new WeakMap<RunEvent, Uint8Array>();
 
 function frameOfEvent(event: RunEvent): Uint8Array {
-  if (event.type === 'RawResponseEvent') return frameOf(event.type, event);
-  const frame = frames.get(event) ?? frameOf(event.type, event, event.id);
+  if (event.type === 'RawResponseEvent') return sseFrame(event.type, event);
+  const frame = frames.get(event) ?? sseFrame(event.type, event, event.id);
   frames.set(event, frame);
   return frame;
 }

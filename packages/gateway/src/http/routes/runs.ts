@@ -10,9 +10,9 @@ import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
 import type { Principal } from '../identity/principal.ts';
 import { isUserOf } from '../identity/session-sender.ts';
 import { shownRun } from '../shapes/shown-run.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
-import { body, idempotencyHeader, runParams, startBody, wholeNumber } from '../shapes/input-shapes.ts';
+import { body, idempotencyHeader, runParams, startBody, wholeNumberQuery } from '../shapes/input-shapes.ts';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
@@ -26,7 +26,7 @@ const list = defineRoute('GET /runs', {
     query: z.strictObject({
       status: z.enum(listedStatuses).optional(),
       agent: z.string().max(200).optional(),
-      limit: wholeNumber(1, 500).optional(),
+      limit: wholeNumberQuery(1, 500).optional(),
     }),
   },
   responses: { 200: json(runList, 'The newest first.') },
@@ -51,7 +51,7 @@ const mostLooked = 1_000;
 export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
-      const principal = principalOf(context.var);
+      const principal = requirePrincipal(context.var);
       const { agent, input, policy, mode, metadata, caller, session } = context.req.valid('json');
       checkPolicy(principal, { policy, mode });
       const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
@@ -84,7 +84,7 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
       const { id } = context.req.valid('param');
       await requireGated(client.session, id);
       const shown: ShownRun = await shownRun(client, id);
-      const takesMessages = shown.closedAt === undefined && (await isUserOf(client, principalOf(context.var), id));
+      const takesMessages = shown.closedAt === undefined && (await isUserOf(client, requirePrincipal(context.var), id));
       return context.json({ ...shown, ...(takesMessages && { takesMessages }) });
     })
     .openapi(journal, async (context) => {

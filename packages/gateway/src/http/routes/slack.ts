@@ -7,7 +7,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import { wantsHtml } from '../responses/html-response.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { asPage } from '../links/as-page.ts';
-import { principalOf } from '../identity/principal-of.ts';
+import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 import { page } from '../shapes/response-shapes.ts';
 
@@ -58,7 +58,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           const { pathname, search } = new URL(context.req.url);
           return context.redirect(`/login?to=${encodeURIComponent(pathname + search)}`, 303);
         }
-        const person = principalOf(context.var);
+        const person = requirePrincipal(context.var);
         if (invitation === undefined) return accountsPage(await accounts.of(person), person);
         const account = await accounts.invited(invitation);
         return confirmPage(account, person, invitation, await accounts.personOf(account));
@@ -67,7 +67,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(link, (context) =>
       asLinkPage(context.req.raw, async () => {
         const { accounts, identity } = required(slack);
-        const person = principalOf(context.var);
+        const person = requirePrincipal(context.var);
         const account = await accounts.invited(context.req.valid('form').state);
         const credential = await identity.sessions.credentialOf(context.req.raw);
         if (credential === undefined || person.via !== 'session') {
@@ -82,7 +82,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(unlink, (context) =>
       asLinkPage(context.req.raw, async () => {
         const { accounts } = required(slack);
-        const person = principalOf(context.var);
+        const person = requirePrincipal(context.var);
         const account = context.req.valid('form');
         const wasLinked = await accounts.unlink(account, person);
         if (wasLinked) gateway.log(`${person.id} unlinked Slack account ${account.user} of workspace ${account.team}.`);

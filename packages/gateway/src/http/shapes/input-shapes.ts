@@ -11,7 +11,7 @@ export const body = <Schema extends z.ZodType>(schema: Schema, required = true) 
 export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
 
 /** A number in a query. */
-export function wholeNumber(least: number, most: number) {
+export function wholeNumberQuery(least: number, most: number) {
   return z
     .string()
     .regex(/^\d{1,6}$/, `expected a whole number from ${least} to ${most}`)

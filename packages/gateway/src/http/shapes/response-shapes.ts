@@ -98,7 +98,7 @@ export const requestView = z
     scopes: z.array(grantScope).optional(),
   })
   .openapi('RequestView');
-export const matches = z
+export const matchList = z
   .object({
     covers: z.boolean(),
     matched: z.array(

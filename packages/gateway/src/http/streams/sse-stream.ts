@@ -34,7 +34,7 @@ const pieceBytes = 65_536;
 const encoder = new TextEncoder();
 /** `retry`: what a browser waits before it reconnects, in milliseconds. */
 const opening = encoder.encode('retry: 1000\n\n');
-const heartbeatFrame = frameOf('heartbeat', {});
+const heartbeatFrame = sseFrame('heartbeat', {});
 
 /** What a chat protocol changes of a stream. */
 export interface StreamForm {
@@ -44,7 +44,7 @@ export interface StreamForm {
 }
 
 /** One event as it is sent. `id`: its place, after which a viewer resumes. */
-export function frameOf(event: string, data: unknown, id?: string): Uint8Array {
+export function sseFrame(event: string, data: unknown, id?: string): Uint8Array {
   return encoder.encode(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
-import type { BatchBody, InboxRow, Receipts, RequestView } from '../../http/inbox/api.ts';
+import type { BatchBody, InboxRow, Receipts, ApprovalView } from '../../http/inbox/api.ts';
 import { sendJson, apiPath, getJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
@@ -9,8 +9,8 @@ import { Modal } from '../parts/modal.tsx';
 import { useUndo } from '../request/use-undo.ts';
 import { UndoBar } from '../request/undo-bar.tsx';
 import { viewedSince } from '../request/viewed.ts';
-import { announce } from '../state/announcements.ts';
-import { BulkList, LeftOut } from './bulk-list.tsx';
+import { announceText } from '../state/announcements.ts';
+import { BulkList, LeftOutItems } from './bulk-list.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/request-key.ts';
 import { RowSentence } from './row-sentence.tsx';
@@ -67,7 +67,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
       const answer = await sendAgain(() => sendJson<Receipts>('POST', '/approvals/decide', body));
       setReceipts(answer.receipts);
       const accepted = answer.receipts.filter((each) => each.accepted).length;
-      announce(`${accepted} of ${count} answered.`, accepted === count ? 'good' : 'bad');
+      announceText(`${accepted} of ${count} answered.`, accepted === count ? 'good' : 'bad');
     } catch (error) {
       const isLost = isAnswerLost(error);
       if (isLost) setUnsure(body);
@@ -99,7 +99,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
     <Modal key="read" title={`${verb} ${count === 1 ? 'one request' : `${count} requests`}`} onClose={close}>
       <p class="soft">Exactly these, as they are shown here. What has changed since is refused.</p>
       {count > 0 && <BulkList items={answered} />}
-      <LeftOut items={items.filter(({ leftOut }) => leftOut !== undefined)} />
+      <LeftOutItems items={items.filter(({ leftOut }) => leftOut !== undefined)} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -207,7 +207,7 @@ async function readAll(rows: readonly InboxRow[], signal: AbortSignal): Promise<
 async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
   const path = `${apiPath`/approvals/${row.requestId}`}?workflowId=${encodeURIComponent(row.workflowId)}`;
   try {
-    return readItem(row, await getJson<RequestView>(path, signal));
+    return readItem(row, await getJson<ApprovalView>(path, signal));
   } catch (error) {
     return { row, leftOut: problemText(error) };
   }

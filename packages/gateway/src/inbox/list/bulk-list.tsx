@@ -38,7 +38,7 @@ export function BulkList({ items }: { items: readonly BulkItem[] }) {
 }
 
 /** The selected requests that are not answered, with the reason and a link. */
-export function LeftOut({ items }: { items: readonly BulkItem[] }) {
+export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
   if (items.length === 0) return null;
   return (
     <section class="note left-out" aria-label="Left out">

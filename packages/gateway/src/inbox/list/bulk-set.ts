@@ -1,10 +1,10 @@
-import type { InboxRow, RequestView } from '../../http/inbox/api.ts';
+import type { InboxRow, ApprovalView } from '../../http/inbox/api.ts';
 import { whyNotApprove } from '../request/why-not-approve.ts';
 
 /** A selected request: with its card if one was read, and why it is left out of the answer. */
 export interface BulkItem {
   row: InboxRow;
-  view?: RequestView;
+  view?: ApprovalView;
   leftOut?: string;
 }
 
@@ -14,7 +14,7 @@ export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
 }
 
 /** The item of a row whose request was read. An approval is only about what can all be read in the dialog. */
-export function readItem(row: InboxRow, view: RequestView): BulkItem {
+export function readItem(row: InboxRow, view: ApprovalView): BulkItem {
   const { request, card, waitsFor } = view;
   if (request.settled !== undefined) return { row, leftOut: 'it is settled' };
   if (request.digest !== row.digest) return { row, leftOut: 'it has changed' };

@@ -3,7 +3,7 @@ import type { InboxPage } from '../../http/inbox/api.ts';
 import { getJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 import { type OpenRequests, openRequests } from '../state/open-requests.ts';
 import { withPage } from '../state/open-rows.ts';
 
@@ -55,7 +55,7 @@ function More({ count, after }: { count: number; after?: string }) {
         state.open === undefined ? state : { ...state, open: withPage(state.open, page) },
       );
     } catch (error) {
-      announce(problemText(error), 'bad');
+      announceText(problemText(error), 'bad');
     }
     setLoading(false);
   };

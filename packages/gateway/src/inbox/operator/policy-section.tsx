@@ -1,6 +1,6 @@
 import type { Rule } from 'countersign/policy';
 import type { PresentPolicy } from '../../http/inbox/api.ts';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
 import { TableFrame } from './table-frame.tsx';
@@ -17,8 +17,8 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
         <>
           <p class="soft">
             <code title={present.digest}>{present.digest.slice(0, 12)}</code> · recorded by {present.runs}{' '}
-            {present.runs === 1 ? 'run' : 'runs'}, the first <Moment at={present.firstAt} />, the last{' '}
-            <Moment at={present.lastAt} />
+            {present.runs === 1 ? 'run' : 'runs'}, the first <LocalTime at={present.firstAt} />, the last{' '}
+            <LocalTime at={present.lastAt} />
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>
           <TableFrame title="Rules of the policy">
@@ -67,8 +67,8 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
           <ul>
             {others.map(({ digest, runs, firstAt, lastAt }) => (
               <li key={digest}>
-                <code>{digest.slice(0, 12)}</code>: {runs} {runs === 1 ? 'run' : 'runs'}, from <Moment at={firstAt} />{' '}
-                to <Moment at={lastAt} />
+                <code>{digest.slice(0, 12)}</code>: {runs} {runs === 1 ? 'run' : 'runs'}, from{' '}
+                <LocalTime at={firstAt} /> to <LocalTime at={lastAt} />
               </li>
             ))}
             {withoutPolicy > 0 && <li>no policy: {withoutPolicy} runs</li>}

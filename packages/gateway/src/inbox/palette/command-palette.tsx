@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import { Modal } from '../parts/modal.tsx';
-import type { AnswerName } from '../state/answer-name.ts';
+import type { AnswerForm } from '../state/answer-form.ts';
 import { answerActions } from '../state/answer-actions.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { useStore } from '../state/store.ts';
 import { type Command, commandsFor, foundCommands } from './commands.ts';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 import { hrefOf, navigate } from '../state/location.ts';
 import { askForNotifications } from '../state/notifications.ts';
 import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
@@ -23,7 +23,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [active, setActive] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const found = foundCommands(
-    commandsFor(me, open?.rows ?? [], Object.keys(useStore(answerActions)) as AnswerName[]),
+    commandsFor(me, open?.rows ?? [], Object.keys(useStore(answerActions)) as AnswerForm[]),
     query,
   );
   const at = Math.min(active, found.length - 1);
@@ -106,6 +106,8 @@ function runCommand({ path, act, answer }: Command): void {
   if (answer !== undefined) setTimeout(() => answerActions.get()[answer]?.(), 0);
   if (act === 'keys') {
     switchShortcuts(!shortcutsOn.get());
-    announce(shortcutsOn.get() ? 'Single-key shortcuts are on.' : 'Single-key shortcuts are off. Ctrl K still works.');
+    announceText(
+      shortcutsOn.get() ? 'Single-key shortcuts are on.' : 'Single-key shortcuts are off. Ctrl K still works.',
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { visibleText, shortened } from 'countersign/base';
 import type { InboxRow, Me } from '../../http/inbox/api.ts';
-import type { AnswerName } from '../state/answer-name.ts';
+import type { AnswerForm } from '../state/answer-form.ts';
 
 /** One thing that the palette can do. */
 export interface Command {
@@ -13,14 +13,14 @@ export interface Command {
   path?: string;
   act?: 'help' | 'notify' | 'keys' | 'settings';
   /** Present: it answers the request on the screen. */
-  answer?: AnswerName;
+  answer?: AnswerForm;
 }
 
 const mostRequests = 200;
 const mostFound = 50;
 const longest = 160;
 
-const answers: Readonly<Record<AnswerName, string>> = {
+const answers: Readonly<Record<AnswerForm, string>> = {
   deny: 'Deny this request …',
   approve: 'Go to the button that approves this request',
   edit: 'Edit the arguments of this request …',
@@ -34,7 +34,7 @@ const answers: Readonly<Record<AnswerName, string>> = {
 export function commandsFor(
   me: Me | undefined,
   rows: readonly InboxRow[],
-  taken: readonly AnswerName[] = [],
+  taken: readonly AnswerForm[] = [],
 ): Command[] {
   const has = (role: Me['roles'][number]): boolean => me?.roles.includes(role) ?? false;
   const go = (text: string, path: string): Command => ({ id: `go ${path}`, group: 'Go to', text, path });

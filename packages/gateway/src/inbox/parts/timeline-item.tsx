@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { RecordedEvent, RunItem, RunCompleteEvent } from 'countersign/client';
 import { requestHref, runHref } from '../state/location.ts';
 import { decisionText, decisionTone } from './decision-text.ts';
-import { Moment } from './moment.tsx';
+import { LocalTime } from './local-time.tsx';
 import { Foreign } from './shown-text.tsx';
 
 /** Why a run could not begin, by code. Its own words are hidden where no policy says what people may see. */
@@ -18,7 +18,7 @@ export function TimelineItem({ event }: { event: RecordedEvent }) {
   return (
     <li class={`event ${tone}`}>
       <p class="event-head">
-        <b>{label}</b> {agent !== undefined && <Foreign text={agent} most={100} />} <Moment at={event.at} />
+        <b>{label}</b> {agent !== undefined && <Foreign text={agent} most={100} />} <LocalTime at={event.at} />
       </p>
       <div class="event-body">{body}</div>
     </li>

@@ -5,7 +5,7 @@ import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import type { AnswerFormProps } from './form-props.ts';
 import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { runHref } from '../state/location.ts';
 import type { ApprovalDetails } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
@@ -159,7 +159,7 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
               <a href={runHref(workflowId)}>
                 <Foreign text={workflowId} most={100} />
               </a>
-              : <Foreign text={outcome.replaceAll('_', ' ')} most={100} /> <Moment at={at} />
+              : <Foreign text={outcome.replaceAll('_', ' ')} most={100} /> <LocalTime at={at} />
             </li>
           ))}
         </ul>

@@ -1,8 +1,8 @@
 import type { AnswerActions } from '../state/answer-actions.ts';
-import type { AnswerName } from '../state/answer-name.ts';
+import type { AnswerForm } from '../state/answer-form.ts';
 
 /** The answers that have a form. */
-export type FormName = Exclude<AnswerName, 'approve'>;
+export type FormName = Exclude<AnswerForm, 'approve'>;
 
 interface AnswerBarProps {
   open: (name: FormName) => () => void;

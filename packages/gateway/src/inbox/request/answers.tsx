@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 import type { AnswerActions } from '../state/answer-actions.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
@@ -13,8 +13,8 @@ import { ExtendForm } from './extend-form.tsx';
 import { NotYours } from './not-yours.tsx';
 import { RespondForm } from './respond-form.tsx';
 import { UndoBar } from './undo-bar.tsx';
-import type { Answer, Decision } from './use-decision.ts';
-import type { LiveRequest, ShownRequest } from './use-request.ts';
+import type { GivenAnswer, Decision } from './use-decision.ts';
+import type { LiveRequest, LoadedRequest } from './use-request.ts';
 import { useAnswerKeys } from './use-answer-keys.ts';
 import { useUndo } from './use-undo.ts';
 import { viewedSince } from './viewed.ts';
@@ -34,7 +34,7 @@ const longestValue = 80;
 
 interface AnswersProps {
   live: LiveRequest;
-  shown: ShownRequest;
+  shown: LoadedRequest;
   decision: Decision;
   /** The card that is on the screen. */
   card: { isWhole: boolean; digest: string };
@@ -69,7 +69,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     setForm(undefined);
     focus(`[data-form=${form}]`);
   };
-  const answer = (given: Answer): void => {
+  const answer = (given: GivenAnswer): void => {
     if (!isArmed || isBusy) return;
     const about = (): { digest: string; viewed: ReturnType<typeof viewedSince> } => ({
       digest: request.digest,
@@ -91,7 +91,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const focusApprove = (): void => {
     if (form !== undefined || isBusy) return;
     section.current?.querySelector<HTMLElement>('[data-form=approve]')?.focus({ preventScroll: true });
-    announce(why ?? 'Press Enter to approve.');
+    announceText(why ?? 'Press Enter to approve.');
   };
   useEffect(() => {
     if (!isArmed || prepared === undefined) return;
@@ -146,7 +146,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
             open={open}
             approve={() => {
               if (why === undefined) answer({ approved: true });
-              else announce(why, 'bad');
+              else announceText(why, 'bad');
             }}
             actions={actions}
             isArmed={isArmed}
@@ -161,7 +161,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
 }
 
 /** What an approval says that is held back, such as `Approving with your changes: amount 20 → 30`. */
-function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: Answer): string {
+function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always } = answer;
   if (modifiedArguments !== undefined) {
     const changes = changedValues(request.arguments, modifiedArguments as Json).map(

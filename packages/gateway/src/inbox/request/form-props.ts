@@ -1,5 +1,5 @@
 import type { ApprovalDetails } from 'countersign/client';
-import type { Answer } from './use-decision.ts';
+import type { GivenAnswer } from './use-decision.ts';
 
 /** What the forms of all answers get. */
 export interface FormProps {
@@ -11,5 +11,5 @@ export interface FormProps {
 
 /** What the forms get that end in a decision. */
 export interface AnswerFormProps extends FormProps {
-  send: (answer: Answer) => void;
+  send: (answer: GivenAnswer) => void;
 }

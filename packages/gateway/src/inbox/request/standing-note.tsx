@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ApprovalDetails } from 'countersign/client';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { hrefOf, requestHref } from '../state/location.ts';
 import { NextRequest } from './next-request.tsx';
@@ -67,7 +67,7 @@ function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['set
           {identity !== undefined && ` (${identity})`}
         </>
       )}
-      {by !== undefined && ` by ${what}`}, at <Moment at={settledAt} />
+      {by !== undefined && ` by ${what}`}, at <LocalTime at={settledAt} />
       {reason !== undefined && (
         <>
           : <Foreign text={reason} most={2_000} lines />

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { type AnswerActions, answerActions } from '../state/answer-actions.ts';
-import type { AnswerName } from '../state/answer-name.ts';
+import type { AnswerForm } from '../state/answer-form.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 
 /** The keys of the answers. The palette offers the same answers while they are there. */
@@ -9,11 +9,11 @@ export function useAnswerKeys(actions: AnswerActions): void {
   latest.current = actions;
   const names = Object.keys(actions).join(' ');
   useEffect(() => {
-    const entries = Object.keys(latest.current).map((name) => [name, () => run(name as AnswerName)]);
+    const entries = Object.keys(latest.current).map((name) => [name, () => run(name as AnswerForm)]);
     answerActions.set(Object.fromEntries(entries));
     return () => answerActions.set({});
   }, [names]);
-  const run = (name: AnswerName): void => latest.current[name]?.();
+  const run = (name: AnswerForm): void => latest.current[name]?.();
   useShortcuts({
     a: () => run('approve'),
     A: () => run('always'),

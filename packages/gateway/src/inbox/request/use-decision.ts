@@ -6,7 +6,7 @@ import { newMessageId } from '../api/message-id.ts';
 import { isAnswerLost, sendAgain } from '../api/send-again.ts';
 
 /** What a reviewer answers. */
-export type Answer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
+export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
 
 /** One attempt: a retry sends exactly this again. */
 type Attempt = DecisionBody & { decisionId: string };
@@ -22,7 +22,7 @@ export type DecisionState =
 export interface Decision {
   state: DecisionState;
   /** Sends an answer about exactly the call with this digest. */
-  send: (answer: Answer, about: { digest: string; viewed: Viewed }) => Promise<void>;
+  send: (answer: GivenAnswer, about: { digest: string; viewed: Viewed }) => Promise<void>;
   forget: () => void;
 }
 

@@ -4,7 +4,7 @@ import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
 import { sendAgain } from '../api/send-again.ts';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 
 interface Message {
   isSending: boolean;
@@ -28,7 +28,7 @@ export function useMessage(then: () => void): Message {
     setProblem('');
     try {
       await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
-      announce(done, 'good');
+      announceText(done, 'good');
       then();
     } catch (error) {
       setProblem(problemText(error));

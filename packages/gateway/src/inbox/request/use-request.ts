@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { decidingTexts } from 'countersign/card';
-import type { RequestView } from '../../http/inbox/api.ts';
+import type { ApprovalView } from '../../http/inbox/api.ts';
 import { type ApiProblem, apiPath, asProblem, getJson } from '../api/fetch-json.ts';
 import { onRequestChange } from '../state/open-requests.ts';
 import { isSameRequest } from '../state/request-key.ts';
 
 /** A request as it is shown. */
-export interface ShownRequest {
-  view: RequestView;
+export interface LoadedRequest {
+  view: ApprovalView;
   /** When this text of it came on the screen, by this computer's clock. */
   shownAtMs: number;
   /** True: its text is another than the one that was read before. */
@@ -17,7 +17,7 @@ export interface ShownRequest {
 }
 
 export interface LiveRequest {
-  shown?: ShownRequest;
+  shown?: LoadedRequest;
   /** Why it could not be read at all. */
   problem?: ApiProblem;
   /** Reads it again. True if it still says what the reviewer has looked at, as far as that can be told. */
@@ -39,7 +39,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const reload = async (): Promise<boolean> => {
     const path = `${apiPath`/approvals/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
     try {
-      const view = await getJson<RequestView>(path);
+      const view = await getJson<ApprovalView>(path);
       const before = latest.current.shown;
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
       // Another reading, which began later, may have shown the changed text already.

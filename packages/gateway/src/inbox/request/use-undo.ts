@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 import { meOf, session } from '../state/me.ts';
 
 /** An answer that is held back. */
@@ -44,7 +44,7 @@ export function useUndo(): Undo {
   const cancel = (why = 'Not sent.'): void => {
     if (current.current === undefined) return;
     drop();
-    announce(why);
+    announceText(why);
   };
   const hold = (send: () => void, check?: () => Promise<boolean>): void => {
     drop();

@@ -1,5 +1,5 @@
 import type { ApprovalDetails } from 'countersign/client';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 
 /** The votes of a quorum so far. */
@@ -14,7 +14,7 @@ export function Votes({ request: { approvals, votes = [] } }: { request: Approva
         {votes.map(({ reviewerId, identity, approved, at, reason, decisionId }) => (
           <li key={decisionId ?? `${reviewerId} ${at}`}>
             <Foreign text={reviewerId ?? 'an unnamed reviewer'} most={200} /> {approved ? 'approves' : 'denies'} (
-            {identity}), <Moment at={at} />
+            {identity}), <LocalTime at={at} />
             {reason !== undefined && (
               <>
                 : <Foreign text={reason} most={500} />

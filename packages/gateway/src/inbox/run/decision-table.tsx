@@ -1,4 +1,4 @@
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { requestHref } from '../state/location.ts';
 import { decisionText } from '../parts/decision-text.ts';
@@ -27,7 +27,7 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
               {decisions.map(({ request, result, ran }) => (
                 <tr key={request.requestId}>
                   <td>
-                    <Moment at={request.at} />
+                    <LocalTime at={request.at} />
                   </td>
                   <td class="words">
                     <a href={requestHref(request)}>
@@ -37,7 +37,7 @@ export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) 
                   <td class="words">
                     {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}
                   </td>
-                  <td>{result !== undefined && <Moment at={result.at} />}</td>
+                  <td>{result !== undefined && <LocalTime at={result.at} />}</td>
                   <td>{ran ?? ''}</td>
                 </tr>
               ))}

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Grant } from 'countersign/client';
-import type { GrantList as Grants } from '../../http/inbox/api.ts';
+import type { RunGrants as Grants } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 
 interface GrantListProps {
   workflowId: string;
@@ -53,7 +53,7 @@ export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
           onConfirm={async (reason) => {
             const path = apiPath`/runs/${workflowId}/grants/${revoking.grantId}`;
             await sendJson('DELETE', reason === '' ? path : `${path}?reason=${encodeURIComponent(reason)}`);
-            announce(`${revoking.grantId} is revoked.`, 'good');
+            announceText(`${revoking.grantId} is revoked.`, 'good');
             reload();
           }}
         >

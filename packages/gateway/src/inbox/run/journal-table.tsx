@@ -3,7 +3,7 @@ import type { JournalEntry } from 'countersign/client';
 import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 
 /** Everything that the run recorded about its calls: rulings, votes, grants, changes of policy. Read when it is opened. */
@@ -33,7 +33,7 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
                 <tr key={entry.seq}>
                   <td>{entry.seq}</td>
                   <td>
-                    <Moment at={entry.at} />
+                    <LocalTime at={entry.at} />
                   </td>
                   <td>{entry.kind}</td>
                   <td>

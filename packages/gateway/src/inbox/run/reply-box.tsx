@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 
 /** Where the user of a session says more to it. */
 export function ReplyBox({ workflowId }: { workflowId: string }) {
@@ -24,7 +24,7 @@ export function ReplyBox({ workflowId }: { workflowId: string }) {
       const headers = { 'idempotency-key': key.current };
       const receipt = await sendJson<Receipt>('POST', apiPath`/runs/${workflowId}/messages`, { content }, headers);
       const taken = 'The model gets your message before its next turn.';
-      announce(receipt.recorded === true ? receipt.message : taken, 'good');
+      announceText(receipt.recorded === true ? receipt.message : taken, 'good');
       change('');
     } catch (error) {
       setProblem(problemText(error));

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { announce } from '../state/announcements.ts';
+import { announceText } from '../state/announcements.ts';
 
 /** Ends a run, in one of two ways. */
 export function RunActions({ workflowId, onDone }: { workflowId: string; onDone: () => void }) {
@@ -10,7 +10,7 @@ export function RunActions({ workflowId, onDone }: { workflowId: string; onDone:
     if (ending === undefined) return;
     const path = ending === 'cancel' ? apiPath`/runs/${workflowId}/cancel` : apiPath`/runs/${workflowId}/close`;
     await sendJson('POST', path, reason === '' ? {} : { reason });
-    announce(ending === 'cancel' ? 'The run is being cancelled.' : 'The run is being closed.', 'good');
+    announceText(ending === 'cancel' ? 'The run is being cancelled.' : 'The run is being closed.', 'good');
     onDone();
   };
   return (

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from 'countersign/client';
 import type { ShownRun } from '../../http/inbox/api.ts';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { TemporalLink } from '../parts/temporal-link.tsx';
 
@@ -23,11 +23,11 @@ export function RunHead({ run, status, events }: RunHeadProps) {
         </span>
       )}
       <span>
-        started <Moment at={run.startedAt} />
+        started <LocalTime at={run.startedAt} />
       </span>
       {run.closedAt !== undefined && (
         <span>
-          ended <Moment at={run.closedAt} />
+          ended <LocalTime at={run.closedAt} />
         </span>
       )}
       <span>

@@ -18,7 +18,7 @@ export interface StartFields {
 export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '', session: false };
 
 /** The body of `POST /runs`, or what is wrong with a field. */
-export function startBody(
+export function startBodyOf(
   fields: StartFields,
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
   const agent = fields.agent.trim();
@@ -31,7 +31,7 @@ export function startBody(
     body: {
       agent,
       input: fields.input,
-      ...(isMode(fields.mode) && { mode: fields.mode }),
+      ...(isModeChoice(fields.mode) && { mode: fields.mode }),
       ...(policy !== undefined && { policy }),
       ...(caller !== '' && { caller: { userId: caller } }),
       ...(fields.session && { session: true }),
@@ -39,7 +39,7 @@ export function startBody(
   };
 }
 
-export function isMode(text: string): text is Mode {
+export function isModeChoice(text: string): text is Mode {
   return modes.some((mode) => mode === text);
 }
 

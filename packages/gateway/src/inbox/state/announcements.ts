@@ -8,6 +8,6 @@ export interface Announcement {
 
 export const announcement = createStore<Announcement | undefined>(undefined);
 
-export function announce(text: string, tone: Announcement['tone'] = 'plain'): void {
+export function announceText(text: string, tone: Announcement['tone'] = 'plain'): void {
   announcement.set({ text, tone });
 }

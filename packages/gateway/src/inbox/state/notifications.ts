@@ -1,5 +1,5 @@
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { announce } from './announcements.ts';
+import { announceText } from './announcements.ts';
 import { hrefOf, requestHref } from './location.ts';
 import { notificationsOf } from './notification-texts.ts';
 import { openRequests } from './open-requests.ts';
@@ -23,13 +23,13 @@ const firstNotification = {
 /** Asks the browser for the permission. Called only when somebody has pressed a button for it. */
 export async function askForNotifications(): Promise<void> {
   if (notificationState.get() === 'unsupported') {
-    announce('This browser cannot notify you.', 'bad');
+    announceText('This browser cannot notify you.', 'bad');
     return;
   }
   const answer = await Notification.requestPermission();
   if (answer === 'granted' && (await showNotification(firstNotification)) === undefined) {
     notificationState.set('unsupported');
-    announce('This browser cannot notify you: it shows no notifications of pages.', 'bad');
+    announceText('This browser cannot notify you: it shows no notifications of pages.', 'bad');
     return;
   }
   notificationState.set(answer);
@@ -38,7 +38,7 @@ export async function askForNotifications(): Promise<void> {
     denied: 'This browser does not let the inbox notify you. Its settings for this address can change that.',
     default: 'Nothing was changed.',
   } as const;
-  announce(texts[answer], answer === 'granted' ? 'good' : 'plain');
+  announceText(texts[answer], answer === 'granted' ? 'good' : 'plain');
 }
 
 /** Requests that come within this time make one look. */

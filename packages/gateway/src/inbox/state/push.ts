@@ -1,6 +1,6 @@
 import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, sendJson } from '../api/fetch-json.ts';
-import { announce } from './announcements.ts';
+import { announceText } from './announcements.ts';
 import { hrefOf } from './location.ts';
 import { askForNotifications, notificationState } from './notifications.ts';
 import { isSamePushKey } from './same-push-key.ts';
@@ -64,7 +64,7 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
     if (on && notificationState.get() !== 'granted') return pushState.set('off');
     await (on ? subscribe(pushKey, id) : unsubscribe());
     pushState.set(on ? 'on' : 'off');
-    announce(
+    announceText(
       on
         ? 'This browser tells you of requests also while the inbox is closed.'
         : 'This browser tells you of requests only while the inbox is open.',
@@ -77,7 +77,7 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
       error instanceof ApiProblem
         ? error.message
         : "the browser's push service cannot be reached, or refused. Try again later.";
-    announce(`Notifications were not changed: ${why}`, 'bad');
+    announceText(`Notifications were not changed: ${why}`, 'bad');
   }
 }
 

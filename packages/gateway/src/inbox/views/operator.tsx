@@ -3,7 +3,7 @@ import type { Covered, PresentPolicy, Statistics } from '../../http/inbox/api.ts
 import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
@@ -75,8 +75,8 @@ export function OperatorView() {
 function CoveredNote({ covered: { runs, unread, more, since, at } }: { covered: Covered }) {
   return (
     <p class="soft">
-      From the histories of {runs} {runs === 1 ? 'run' : 'runs'}, since <Moment at={since} />, counted{' '}
-      <Moment at={at} />.{more && ' There are more runs: the open ones and those that ended last are counted.'}
+      From the histories of {runs} {runs === 1 ? 'run' : 'runs'}, since <LocalTime at={since} />, counted{' '}
+      <LocalTime at={at} />.{more && ' There are more runs: the open ones and those that ended last are counted.'}
       {unread > 0 && ` ${unread} runs could not be read, or not in time.`}
     </p>
   );

@@ -7,7 +7,7 @@ import { DecisionNote } from '../request/decision-note.tsx';
 import { NextRequest, nextRequest } from '../request/next-request.tsx';
 import { RunContext } from '../request/run-context.tsx';
 import { StandingNote } from '../request/standing-note.tsx';
-import { standingOf } from '../request/standing.ts';
+import { requestStanding } from '../request/standing.ts';
 import { useDecision } from '../request/use-decision.ts';
 import { useRequest } from '../request/use-request.ts';
 import { Votes } from '../request/votes.tsx';
@@ -22,7 +22,7 @@ import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../view-props.ts';
 
 /** One request: its card, its answers, and the run that asks. */
-export function RequestView({ params }: ViewProps) {
+export function RequestPage({ params }: ViewProps) {
   const { workflowId = '', requestId = '' } = params;
   const { query } = useStore(currentLocation);
   const live = useRequest(workflowId, requestId);
@@ -37,7 +37,7 @@ export function RequestView({ params }: ViewProps) {
       if (next !== undefined) navigate(requestHref(next));
     },
   });
-  const standing = shown === undefined ? undefined : standingOf(shown.view.request, now);
+  const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
   // Whether it could be answered on this page before.
   const wasOpen = useRef(false);
   if (standing === 'open') wasOpen.current = true;

@@ -19,7 +19,7 @@ import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../view-props.ts';
 
 /** One run, live: what happens, what was decided, and what may be done about it. */
-export function RunView({ params }: ViewProps) {
+export function RunPage({ params }: ViewProps) {
   const workflowId = params['workflowId'] ?? '';
   const me = meOf(useStore(session));
   const { path } = useStore(currentLocation);

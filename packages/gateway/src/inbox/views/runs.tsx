@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
-import { Moment } from '../parts/moment.tsx';
+import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-filters.ts';
 import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
@@ -100,11 +100,11 @@ function RunRow({ run }: { run: RunList['runs'][number] }) {
           <Foreign text={workflowId} most={120} />
         </a>
         <p class="soft">
-          <Foreign text={agent ?? workflowType} most={80} /> · started <Moment at={startedAt} />
+          <Foreign text={agent ?? workflowType} most={80} /> · started <LocalTime at={startedAt} />
           {closedAt !== undefined && (
             <>
               {' '}
-              · ended <Moment at={closedAt} />
+              · ended <LocalTime at={closedAt} />
             </>
           )}
         </p>

@@ -4,7 +4,7 @@ import { sendJson } from '../api/fetch-json.ts';
 import { newMessageId } from '../api/message-id.ts';
 import { problemText } from '../api/problem-text.ts';
 import { KnownAgents } from '../run/known-agents.tsx';
-import { noStartFields, startBody, type StartFields } from '../run/start-body.ts';
+import { noStartFields, startBodyOf, type StartFields } from '../run/start-body.ts';
 import { navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
@@ -35,7 +35,7 @@ export function StartRunView() {
   };
   const start = async (): Promise<void> => {
     if (isBusy) return;
-    const made = startBody(fields);
+    const made = startBodyOf(fields);
     if ('problem' in made) {
       setWrong({ field: made.field, text: made.problem });
       document.getElementById(`start-${made.field}`)?.focus();

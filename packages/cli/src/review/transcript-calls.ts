@@ -12,7 +12,7 @@ export async function readPastCalls(
   tool: string,
 ): Promise<JsonObject[] | undefined> {
   try {
-    return pastCalls(await queryRun<Message[]>(client.session, workflowId, queryNames.transcript), tool);
+    return transcriptCalls(await queryRun<Message[]>(client.session, workflowId, queryNames.transcript), tool);
   } catch (error) {
     if (isProblemError(error)) return undefined;
     throw error;
@@ -20,7 +20,7 @@ export async function readPastCalls(
 }
 
 /** The calls of a tool that have an answer in the transcript. Models reuse ids, so an answer belongs to the last turn. */
-export function pastCalls(transcript: readonly Message[], tool: string): JsonObject[] {
+export function transcriptCalls(transcript: readonly Message[], tool: string): JsonObject[] {
   const calls: JsonObject[] = [];
   let open = new Map<string, JsonObject>();
   for (const message of transcript) {

@@ -8,11 +8,11 @@ export interface ReasonOptions {
   reason?: AnswerReason;
 }
 
-export function reasonOf(reason: AnswerReason, request: ChannelRequest, approved: boolean): string {
+export function answerReason(reason: AnswerReason, request: ChannelRequest, approved: boolean): string {
   return typeof reason === 'function' ? reason(request, approved) : reason;
 }
 
 /** An answer to exactly the call of this request. */
 export function answerTo(request: ChannelRequest, approved: boolean, reason: AnswerReason): ChannelAnswer {
-  return { approved, reason: reasonOf(reason, request, approved), digest: request.digest };
+  return { approved, reason: answerReason(reason, request, approved), digest: request.digest };
 }

@@ -1,10 +1,10 @@
 /** A person's answer to one request. */
-export type Answer = { approved: true } | { approved: false; reason?: string };
+export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
 /**
  * An answer, or a sentence that says why the line is not one. Empty for an empty line, which never approves anything.
  */
-export function readAnswer(line: string): Answer | string {
+export function readTypedAnswer(line: string): TypedAnswer | string {
   const text = line.trim();
   const word = text.toLowerCase();
   if (word === '') return '';

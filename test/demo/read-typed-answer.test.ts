@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAnswer } from '../../packages/cli/src/demo/read-answer.ts';
+import { readTypedAnswer } from '../../packages/cli/src/demo/read-typed-answer.ts';
 
 test.each<[string, unknown]>([
   ...['a', 'approve', 'yes', 'y', 'YES', ' y '].map((line): [string, unknown] => [line, { approved: true }] as const),
@@ -12,5 +12,5 @@ test.each<[string, unknown]>([
   ['yep', 'Please answer a (approve) or d (deny).'],
   ['y n', 'Please answer a (approve) or d (deny).'],
 ])('%j', (line, answer) => {
-  expect(readAnswer(line)).toEqual(answer);
+  expect(readTypedAnswer(line)).toEqual(answer);
 });

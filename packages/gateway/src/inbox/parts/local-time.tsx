@@ -1,5 +1,5 @@
 /** A point in time, in the reader's own time zone. */
-export function Moment({ at }: { at: string }) {
+export function LocalTime({ at }: { at: string }) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return <span>unknown</span>;
   const time = new Date(ms);

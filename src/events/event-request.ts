@@ -21,7 +21,7 @@ export interface OpenRequest {
  * A request as its event shows it: from its journal entry, its row in the memo, and the call that the model asked for. The
  * arguments of an edited call are in no payload that only the gate writes, so they are left out.
  */
-export function requestOf(
+export function eventRequest(
   requestId: string,
   { opened, row }: OpenRequest,
   facts: RunFacts,

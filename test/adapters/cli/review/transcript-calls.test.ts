@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pastCalls } from '../../../../packages/cli/src/review/past-calls.ts';
+import { transcriptCalls } from '../../../../packages/cli/src/review/transcript-calls.ts';
 import type { Message } from '../../../../src/contract.ts';
 
 const asked = (...calls: [id: string, name: string, to: string][]): Message => ({
@@ -23,5 +23,5 @@ test('the calls of the tool that were answered, also where the model reuses its 
     asked(['1', 'pay', 'carl'], ['4', 'pay', 'dora']),
     answered('4'),
   ];
-  expect(pastCalls(transcript, 'pay')).toEqual([{ to: 'ann' }, { to: 'bob' }, { to: 'dora' }]);
+  expect(transcriptCalls(transcript, 'pay')).toEqual([{ to: 'ann' }, { to: 'bob' }, { to: 'dora' }]);
 });

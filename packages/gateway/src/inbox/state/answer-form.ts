@@ -1,0 +1,2 @@
+/** The answers to a request, by the names of their forms. */
+export type AnswerForm = 'deny' | 'approve' | 'edit' | 'respond' | 'always' | 'extend' | 'delegate';

@@ -1,2 +1,0 @@
-/** The answers to a request, by the names of their forms. */
-export type AnswerName = 'deny' | 'approve' | 'edit' | 'respond' | 'always' | 'extend' | 'delegate';
