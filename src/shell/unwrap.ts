@@ -102,6 +102,8 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
             text: joined([plainWord(text), ...rest]),
             last: rest.at(-1) ?? last,
           })),
+          // `env -S` has escapes and variables of its own, which a shell reads otherwise.
+          unknownOption: form.assignments === true && scripts.some(({ text }) => /[\\$]/.test(text)),
         };
       }
       return { commands: appended(form, rest) };
@@ -123,6 +125,8 @@ function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[
 function isFileOrVersion(args: ShellWord[]): boolean {
   const [first] = args;
   if (first === undefined || isWild(first)) return false;
+  // `bun exec TEXT`, `deno eval CODE`: no file.
+  if (/^(?:exec|eval|repl|x)$/.test(first.text)) return false;
   return !first.text.startsWith('-') || (args.length === 1 && /^(--version|-V|--help)$/.test(first.text));
 }
 
@@ -203,7 +207,8 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
   if (subcommand === undefined) return undefined;
   const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
-  if (mayBeOne) return { ...guess(form, rest, []), by: subcommand.text };
+  // Its command is an operand.
+  if (mayBeOne || subcommand.text === 'remote-ext') return { ...guess(form, rest, []), by: subcommand.text };
   const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];
   const isWord = options[0]?.startsWith('-') === false;
   const { starts, unknownOption } = startsIn(rest, options, isWord);

@@ -183,7 +183,10 @@ const table: Record<string, Wrapper> = {
   'python pypy perl ruby node nodejs deno bun lua luajit php rscript julia groovy scala guile racket sbcl': interpreter,
   'tsx ts-node': interpreter,
   'ed ex': code,
-  'vim vi nvim view emacs emacsclient': { runs: 'code', onlyWith: '-c --cmd + -S -s -u -es --eval -eval -f -l --load' },
+  'vim vi nvim view emacs emacsclient': {
+    runs: 'code',
+    onlyWith: '-c --cmd + -S -s -u -es --eval -eval --execute -execute -f -l --load',
+  },
   git: {
     runs: 'git',
     flags: 'pPhv',
@@ -211,7 +214,7 @@ const table: Record<string, Wrapper> = {
   cmake: { runs: 'code', onlyWith: '-E' },
   sqlite3: { runs: 'code', onlyWith: '.sh .sy -cmd -init' },
   dpkg: { runs: 'code', onlyWith: '--pre-invoke --post-invoke' },
-  'go cargo': { runs: 'code', onlyWith: '-exec -toolexec -vettool --config' },
+  'go cargo': { runs: 'code', onlyWith: '-exec --exec -toolexec --toolexec -vettool --vettool --config' },
   'nix-shell': { runs: 'options', scripts: '--run --command -c' },
 };
 

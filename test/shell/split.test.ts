@@ -204,6 +204,19 @@ describe('wrapper programs: what they start is a part too', () => {
       'dynamic command name',
     ],
     ['unshare -r rm x', ['unshare -r rm x', 'rm x', 'x'], 'wrapper program', 'unknown option'],
+    // env's own escape for a blank.
+    ["env -S 'rm\\_x'", ['env -S rm\\_x', 'rm_x'], 'wrapper program', 'unknown option'],
+    [
+      "git remote-ext origin 'rm x'",
+      ['git remote-ext origin rm x', 'origin rm x', 'rm x'],
+      'wrapper program',
+      'unknown option',
+      'dynamic command name',
+    ],
+    ["bun exec 'rm x'", ['bun exec rm x'], 'wrapper program'],
+    ["deno eval 'x()'", ['deno eval x()'], 'wrapper program'],
+    ['go vet --vettool=/tmp/x ./...', ['go vet --vettool=/tmp/x ./...', '/tmp/x'], 'wrapper program'],
+    ["emacs --execute '(rm x)'", ['emacs --execute (rm x)', 'rm x'], 'wrapper program'],
     ["bash --odd 'a;b'", ['bash --odd a;b', 'a', 'b', 'a', 'b'], 'wrapper program', 'unknown option'],
     [
       'docker run --rm box rm x',
