@@ -33,7 +33,7 @@ export interface JournalEntry {
     | 'warned'
     | 'reminded'
     | 'escalated';
-  /** ISO 8601, in workflow time. */
+  /** ISO 8601, in workflow time. Of `ran`: when the run wrote it, since engine 3. */
   at: string;
   /** The version of the engine that ruled. */
   engine: number;

@@ -5,7 +5,7 @@ import type { TreeState } from '../../core/ledger/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
-import { refusedKept } from '../../core/ledger/ledger-state.ts';
+import { iso, refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
 import { engine, maxWorkOfStep } from '../../core/policy/ruling.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
@@ -47,6 +47,8 @@ export interface GateSnapshot {
 export class GateState {
   #ledger: Ledger = emptyLedger(engine);
   #journal: JournalEntry[] = [];
+  /** Entries that are not in the tree yet: their times are known when they are taken. */
+  #unsealed: JournalEntry[] = [];
   readonly #tree = new JournalTree();
   /** Entries that were taken in the activation of this number. */
   #taken: { activation: number; entries: JournalEntry[] } = { activation: 0, entries: [] };
@@ -117,8 +119,8 @@ export class GateState {
     this.#ledger = ledger;
     for (const { kind, requestId } of entries) if (kind === 'opened') this.#logWaiting(requestId);
     const shown = (this.showsArguments ? entries : entries.map(hideInEntry)).map((entry) => this.#named(entry));
-    for (const entry of shown) this.#tree.add(entry);
-    this.#journal.push(...shown);
+    this.#unsealed.push(...shown);
+    if (this.#ledger.engine < 3) this.#seal();
     return receipt;
   }
 
@@ -171,11 +173,26 @@ export class GateState {
 
   /** Takes the entries that no payload has carried yet; the caller writes them into its payload. */
   takeJournal(): JournalEntry[] {
+    this.#seal();
     const entries = this.#journal;
     this.#journal = [];
     if (this.#taken.activation !== activation.number) this.#taken = { activation: activation.number, entries: [] };
     this.#taken.entries.push(...entries);
     return entries;
+  }
+
+  /**
+   * Fixes what the journal and the tree keep of the entries. The end of a tool may come in an activation that writes
+   * nothing, whose time a replay sees otherwise; such an entry has the time of the activation that writes it (I12). When
+   * the tool ended, history says.
+   */
+  #seal(): void {
+    const entries = this.#unsealed.map((entry) =>
+      entry.kind === 'ran' && entry.engine >= 3 ? { ...entry, at: iso(clock.nowMs) } : entry,
+    );
+    this.#unsealed = [];
+    for (const entry of entries) this.#tree.add(entry);
+    this.#journal.push(...entries);
   }
 
   /** What commits the run to all entries so far, in whichever payload they are; empty in runs of older versions. */
