@@ -98,7 +98,7 @@ function orderOf(parent: 'core' | 'workflows' | 'client', rooms: Readonly<Record
   });
 }
 
-/** What differs between processes, and between a run and its replay. */
+/** Globals whose answers depend on the process or on the moment, so that a replay could differ. */
 const pureGlobals = {
   'no-restricted-globals': [
     'error',
@@ -150,16 +150,14 @@ const coreOverrides = orderOf('core', coreRooms).map(({ files, others, fromLater
   ),
 }));
 
-const pureSentence =
-  'this room gives the same answer everywhere: it imports the core, the pure rooms above it and a few pure libraries.';
-
 const pureNames = Object.keys(pureRooms);
-const pureOverrides = pureNames.map((room, index) => {
+const pureOverrides = Object.entries(pureRooms).map(([room, holds], index) => {
+  const message = `this room gives the same answer everywhere: it holds ${holds}, and imports the core, the pure rooms above it and a few pure libraries.`;
   const above = pureNames.slice(0, index).flatMap((name) => [`../${name}`, `../${name}/*`]);
   return {
     files: [`src/${room}/**/*.ts`],
     rules: {
-      ...restrictedImports(only(['../core', '../core/*', '../core/*/*', ...above, ...pureLibraries], pureSentence)),
+      ...restrictedImports(only(['../core', '../core/*', '../core/*/*', ...above, ...pureLibraries], message)),
       ...pureGlobals,
     },
   };

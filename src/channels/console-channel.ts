@@ -1,5 +1,5 @@
-import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
 import stringWidth from 'string-width';
+import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
 import { lineCard, noAlways } from '../card/line-card.ts';
 import { renderTerminal } from '../card/render-terminal.ts';
 import { aborted } from '../text/aborted.ts';

@@ -207,8 +207,7 @@ function contentsOfGit(form: Wrapper, args: ShellWord[]): Contents | undefined {
   if (args.length > 0 && subcommand === undefined) return { scripts: configured(scripts), ...by };
   if (subcommand === undefined) return undefined;
   const mayBeOne = [...gitSubcommands.keys()].some((each) => mayBecome(subcommand, each, { whole: true }));
-  // Its command is an operand.
-  if (mayBeOne || subcommand.text === 'remote-ext') return { ...guess(form, rest, []), by: subcommand.text };
+  if (mayBeOne || gitSubcommands.get(subcommand.text) === '') return { ...guess(form, rest, []), by: subcommand.text };
   const options = gitSubcommands.get(subcommand.text)?.split(' ') ?? [];
   const isWord = options[0]?.startsWith('-') === false;
   const { starts, unknownOption } = startsIn(rest, options, isWord);

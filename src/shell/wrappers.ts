@@ -222,7 +222,10 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries(table).flatMap(([names, wrapper]) => names.split(' ').map((name) => [name, wrapper] as const)),
 );
 
-/** Git subcommands that run a command, which is the value of one of these options or follows one of these words. */
+/**
+ * Git subcommands that run a command, which is the value of one of these options or follows one of these words. Of an
+ * empty text, an operand is the command.
+ */
 export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['bisect', 'run'],
   ['submodule', 'foreach'],
@@ -238,6 +241,7 @@ export const gitSubcommands: ReadonlyMap<string, string> = new Map([
   ['push', '--receive-pack --exec'],
   ['send-pack', '--receive-pack --exec'],
   ['archive', '--exec'],
+  ['remote-ext', ''],
 ]);
 
 /** Builtins that change the meaning of later commands: variables, functions, the table of commands. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerDigest } from '../../channels/answer-digest.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
@@ -10,7 +11,6 @@ import { sign, verify } from './signature.ts';
 import type { WebhookBody, WebhookDelivery } from './webhook-body.ts';
 import type { WebhookOptions } from './webhook-options.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 interface RetryOptions {
   /** The most transient failures in a row that are followed by another attempt. */

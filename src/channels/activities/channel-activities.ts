@@ -1,3 +1,5 @@
+import { getClient } from '@temporalio/activity';
+import type { Connection } from '@temporalio/client';
 import type { Session } from '../../client/server/connect.ts';
 import { activityNames } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
@@ -8,8 +10,6 @@ import { createDecideForChannel } from './decide-for-channel.ts';
 import { createLookAtRequests } from './look-at-requests.ts';
 import { createRequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
-import { getClient } from '@temporalio/activity';
-import type { Connection } from '@temporalio/client';
 
 export interface ChannelSide {
   attributes: AttributeNames;

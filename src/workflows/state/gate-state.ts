@@ -120,7 +120,6 @@ export class GateState {
     for (const { kind, requestId } of entries) if (kind === 'opened') this.#logWaiting(requestId);
     const shown = (this.showsArguments ? entries : entries.map(hideInEntry)).map((entry) => this.#named(entry));
     this.#unsealed.push(...shown);
-    if (this.#ledger.engine < 3) this.#seal();
     return receipt;
   }
 
@@ -182,9 +181,8 @@ export class GateState {
   }
 
   /**
-   * Fixes what the journal and the tree keep of the entries. The end of a tool may come in an activation that writes
-   * nothing, whose time a replay sees otherwise; such an entry has the time of the activation that writes it (I12). When
-   * the tool ended, history says.
+   * Adds the new entries to the journal and to the tree. A tool may end in an activation that writes nothing, whose time a
+   * replay sees otherwise. So since engine 3 its entry has the time of the activation that writes it (I12).
    */
   #seal(): void {
     const entries = this.#unsealed.map((entry) =>
@@ -195,7 +193,7 @@ export class GateState {
     this.#journal.push(...entries);
   }
 
-  /** What commits the run to all entries so far, in whichever payload they are; empty in runs of older versions. */
+  /** Commits the run to all entries that were taken, in whichever payload they are; empty in runs of older versions. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };

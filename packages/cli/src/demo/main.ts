@@ -3,6 +3,7 @@
  * open.
  */
 import { once } from 'node:events';
+import { parseArgs } from 'node:util';
 import { modelFromEnvironment } from 'countersign';
 import { escapeJson, escapeText } from 'countersign/base';
 import { createAskPerson } from './ask-person.ts';
@@ -11,7 +12,6 @@ import type { Tell } from './demo-event.ts';
 import { play } from './play.ts';
 import { startStage } from './start-stage.ts';
 import { tellJson, tellPeople } from './tell.ts';
-import { parseArgs } from 'node:util';
 
 interface DemoOptions {
   /** Approve without asking. */

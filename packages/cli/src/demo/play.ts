@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { modelFromEnvironment } from 'countersign';
 import type { RunResult, CountersignClient, JournalEntry } from 'countersign/client';
-import type { AgentWorker } from './agent-worker.ts';
-import { type SettleOptions, command, settleRequest } from './settle-request.ts';
 import type { Severity, Json } from 'countersign/base';
-import type { DemoEvent, Tell } from './demo-event.ts';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
+import type { AgentWorker } from './agent-worker.ts';
+import { type SettleOptions, command, settleRequest } from './settle-request.ts';
+import type { DemoEvent, Tell } from './demo-event.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 

@@ -1,16 +1,16 @@
 import { randomUUID, randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import { searchAttributes } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { signalGroup, spawnBound, type BoundChild } from './bound-child.ts';
 import { findTemporal } from './find-temporal.ts';
 import { freePort, isPortFree, loopback } from './free-port.ts';
 import { whenReady } from './when-ready.ts';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
 
-/** What concerns one connection, and what Node refuses to pass on. */
+/** Headers that a proxy does not pass on: they describe one connection, or Node refuses to send them. */
 const ofConnection = [
   'connection',
   'keep-alive',

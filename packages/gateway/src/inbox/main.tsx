@@ -1,7 +1,7 @@
 import { render } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { loadMe, meOf, session } from './state/me.ts';
 import { followClicks, currentLocation, hrefOf } from './state/location.ts';
-import { useEffect, useRef } from 'preact/hooks';
 import { Announcer } from './parts/announcer.tsx';
 import { Header } from './parts/header.tsx';
 import { PageTitle } from './parts/page-title.tsx';

@@ -8,18 +8,18 @@ import type {
   CountersignClient,
   Receipt,
 } from 'countersign/client';
+import { cardOf } from 'countersign/card';
 import type { ChatStep, AskedRequest } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';
 import type { ChatRun, SeenItems } from './seen-run.ts';
 import { type ChatThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
-import { cardOf } from 'countersign/card';
 
-/** What a turn of a run waits for. */
+/** The calls of a turn that run, and those that wait for an answer. */
 class TurnState {
   /** The calls that still do something, or wait for an answer. */
   readonly #running = new Set<string>();
   readonly #open = new Map<string, AskedRequest>();
-  /** Of the answers that came just now, by request id. */
+  /** The receipts of the answers that this request brought, by request id. */
   readonly #receipts: ReadonlyMap<string, Receipt>;
 
   constructor(receipts: readonly Receipt[]) {

@@ -4,7 +4,7 @@ import { ProblemError } from 'countersign/base';
 import { type NamedPerson, personOfClaims } from './claims.ts';
 import type { OpenIdSettings } from './identity.ts';
 
-/** What an identity provider publishes by OpenID Connect Discovery. */
+/** The configuration and the keys that an identity provider publishes (OpenID Connect Discovery). */
 interface Discovered {
   configuration: openid.Configuration;
   keys: JWTVerifyGetKey;

@@ -9,8 +9,6 @@ const own = join(import.meta.dirname, '..', '..', '..');
 const source = join(own, 'src', 'inbox');
 const isInstalled = !existsSync(source);
 const built = join(own, 'dist', 'inbox');
-/** The folders of countersign whose code the pages load. */
-const rooms = ['core', 'text', 'redact', 'shell', 'policy-file', 'card', 'assess', 'agents'];
 
 /**
  * The folder with the built inbox. In a checkout it is built first if it is missing or older than its sources, which
@@ -34,8 +32,8 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
 async function isStale(): Promise<boolean> {
   const page = await stat(join(built, 'index.html')).catch(() => undefined);
   if (page === undefined) return true;
-  const imported = rooms.map((room) => fileURLToPath(new URL(room, import.meta.resolve('countersign/card'))));
-  const times = await Promise.all([source, ...imported, join(own, 'vite.config.ts')].map(newest));
+  const countersign = fileURLToPath(new URL('.', import.meta.resolve('countersign/card')));
+  const times = await Promise.all([source, countersign, join(own, 'vite.config.ts')].map(newest));
   return Math.max(...times) > page.mtimeMs;
 }
 

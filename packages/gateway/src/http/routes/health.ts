@@ -1,11 +1,11 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { callServer } from 'countersign/adapter';
+import { isProblemError, type Problem } from 'countersign/base';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { problemResponse } from '../responses/problem-response.ts';
 import { json } from '../shapes/response-shapes.ts';
-import { callServer } from 'countersign/adapter';
-import { isProblemError, type Problem } from 'countersign/base';
 
 /** The time-out of one call of the server, and how long its result is reused, in milliseconds. */
 const lookMs = 2_000;

@@ -140,7 +140,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   );
 }
 
-/** What became of one answer to several requests. */
+/** The receipt of each request that one answer was sent to. */
 function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
   return (
     <Modal title="Results" onClose={onClose}>

@@ -42,7 +42,7 @@ export function Overlay() {
   return open === 'help' ? <ShortcutsHelp onClose={close} /> : null;
 }
 
-/** What this browser does for the person at it: notifications, keys, and signing out. */
+/** The settings of this browser: notifications and keys; and the way to sign out. */
 function Settings({ onClose }: { onClose: () => void }) {
   const notifications = useStore(notificationState);
   const me = meOf(useStore(session));

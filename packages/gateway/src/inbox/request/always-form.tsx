@@ -1,13 +1,13 @@
 import { useState, useEffect } from 'preact/hooks';
 import { visibleText } from 'countersign/base';
 import type { RequestedScope } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import type { AnswerFormProps } from './form-props.ts';
 import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
 import { LocalTime } from '../parts/local-time.tsx';
 import { runHref } from '../state/location.ts';
-import type { ApprovalDetails } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
 
@@ -168,7 +168,7 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
   );
 }
 
-/** What a scope would have covered so far. `problem`: why it would be refused. */
+/** The past calls that a scope covers. `problem` says why the server refuses the scope. */
 function useMatches(
   { requestId, workflowId }: ApprovalDetails,
   scope: RequestedScope,

@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Json, visibleText } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { announceText } from '../state/announcements.ts';
 import type { AnswerActions } from '../state/answer-actions.ts';
@@ -19,8 +21,6 @@ import { useAnswerKeys } from './use-answer-keys.ts';
 import { useUndo } from './use-undo.ts';
 import { viewedSince } from './viewed.ts';
 import { whyNotApprove } from './why-not-approve.ts';
-import { type Json, visibleText } from 'countersign/base';
-import type { ApprovalDetails } from 'countersign/client';
 import { changedValues } from '../form/changed-values.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { AnswerForm } from './answer-form.tsx';
