@@ -1,6 +1,8 @@
-/** The process in which `replayServer` replays the histories of a server. Prints its report as JSON. */
+/** A process in which `replayServer` replays the histories of a server. Prints its report as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -14,7 +16,7 @@ import { EncryptionCodec } from '../../src/codec.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { buildOf, mayHold, type BuiltBundle } from './built-bundle.ts';
 import { nondeterminism } from './nondeterminism.ts';
-import type { PartReport, ReplayPart } from './replay-server.ts';
+import type { PartReport, ReplayBundle, ReplayPart } from './replay-server.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type ListedExecution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
@@ -24,6 +26,7 @@ interface Execution {
   workflowId: string;
   runId: string;
   type: string;
+  isClosed: boolean;
   /** Identifies the bundle of the worker that completed its last task; undefined if no task was completed. */
   buildId: string | undefined;
 }
@@ -33,7 +36,15 @@ const options = JSON.parse(process.argv[2]!) as ReplayPart;
 const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } = options;
 /** The tests with encrypted payloads use these keys. */
 const dataConverter = process.env['COUNTERSIGN_KEYS'] === undefined ? {} : { payloadCodecs: [new EncryptionCodec()] };
-const startedMs = performance.now();
+let workersStopped = false;
+const bundles = text(process.stdin).then((given) => {
+  // Nothing is given by a parent that was killed.
+  if (given === '') process.exit(1);
+  workersStopped = true;
+  return JSON.parse(given) as ReplayBundle[];
+});
+/** The run ids of executions that were read before the workers stopped. */
+const readEarly = new Set<string>();
 let isLoggerInstalled = false;
 const report: PartReport = {
   listed: 0,
@@ -44,19 +55,47 @@ const report: PartReport = {
   seconds: 0,
   left: {},
 };
-const sessions = await connectAll();
+const sessions = new Map<string, Session>();
 try {
-  const waiting = new Map<string, Execution[]>();
-  for (const session of sessions) {
-    for await (const info of executionsOf(session)) {
-      const execution = executionOf(session, info);
-      if (isOfPart(execution)) report.listed++;
-      if (execution.buildId !== undefined) {
-        waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
-      } else if (isOfPart(execution)) skip('no worker completed a task of it');
-    }
+  if (options.early !== undefined) {
+    const built = await buildOf(options.early);
+    installLogger();
+    await replay(built, closedSoFar(built.buildId));
   }
-  for (const [index, bundle] of options.bundles.entries()) {
+  const all = await bundles;
+  const stoppedMs = performance.now();
+  await replayRest(all);
+  report.seconds = Math.round((performance.now() - stoppedMs) / 100) / 10;
+} finally {
+  for (const { connection } of sessions.values()) await connection.close();
+}
+process.stdout.write(JSON.stringify(report));
+
+/** Those of one bundle, until the workers have stopped. */
+async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
+  for (;;) {
+    for await (const execution of executionsOfAll()) {
+      if (workersStopped) return;
+      if (!execution.isClosed || execution.buildId !== buildId || !isOfPart(execution)) continue;
+      if (readEarly.has(execution.runId)) continue;
+      readEarly.add(execution.runId);
+      yield execution;
+    }
+    // Each listing asks the server once for each namespace.
+    await Promise.race([bundles, sleep(60_000)]);
+  }
+}
+
+async function replayRest(all: readonly ReplayBundle[]): Promise<void> {
+  const waiting = new Map<string, Execution[]>();
+  for await (const execution of executionsOfAll()) {
+    if (isOfPart(execution)) report.listed++;
+    if (readEarly.has(execution.runId)) continue;
+    if (execution.buildId !== undefined) {
+      waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
+    } else if (isOfPart(execution)) skip('no worker completed a task of it');
+  }
+  for (const [index, bundle] of all.entries()) {
     const isMade = 'codePath' in bundle;
     if (!isMade && index % options.of !== options.part) continue;
     const types = [...waiting.values()].flat().map(({ type }) => type);
@@ -69,11 +108,7 @@ try {
     await replay(built, isMade ? executions.filter(isOfPart) : executions);
   }
   for (const [buildId, executions] of waiting) report.left[buildId] = executions.map(({ type }) => type);
-} finally {
-  for (const { connection } of sessions) await connection.close();
 }
-report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
-process.stdout.write(JSON.stringify(report));
 
 function isOfPart({ runId }: Execution): boolean {
   return parseInt(runId.slice(-8), 16) % options.of === options.part;
@@ -92,17 +127,26 @@ function installLogger(): void {
   });
 }
 
-async function connectAll(): Promise<Session[]> {
-  const first = await connect({ address: options.address, namespace: 'default', largePayloads: false });
+async function* executionsOfAll(): AsyncGenerator<Execution> {
+  const first = await sessionOf('default');
   const { namespaces } = await first.connection.workflowService.listNamespaces({});
-  const names = namespaces.map(({ namespaceInfo }) => namespaceInfo!.name!);
-  const others = names.filter((name) => name !== 'default' && name !== 'temporal-system');
-  const more = others.map((namespace) => connect({ address: options.address, namespace, largePayloads: false }));
-  return [first, ...(await Promise.all(more))];
+  for (const { namespaceInfo } of namespaces) {
+    const session = await sessionOf(namespaceInfo!.name!);
+    if (session.namespace === 'temporal-system') continue;
+    for await (const info of listedBy(session)) yield executionOf(session, info);
+  }
+}
+
+async function sessionOf(namespace: string): Promise<Session> {
+  const session = sessions.get(namespace);
+  if (session !== undefined) return session;
+  const made = await connect({ address: options.address, namespace, largePayloads: false });
+  sessions.set(namespace, made);
+  return made;
 }
 
 /** Uses the raw service: the SDK would decode memos, and starters may put undecodable bytes there. */
-async function* executionsOf({ connection, namespace }: Session): AsyncGenerator<ListedExecution> {
+async function* listedBy({ connection, namespace }: Session): AsyncGenerator<ListedExecution> {
   let nextPageToken: Uint8Array | undefined;
   do {
     const query = options.query ?? '';
@@ -112,7 +156,8 @@ async function* executionsOf({ connection, namespace }: Session): AsyncGenerator
   } while (nextPageToken !== undefined && nextPageToken.length > 0);
 }
 
-function executionOf(session: Session, { execution, type, searchAttributes }: ListedExecution): Execution {
+function executionOf(session: Session, info: ListedExecution): Execution {
+  const { execution, type, closeTime, searchAttributes } = info;
   const stored = searchAttributes?.indexedFields?.['BuildIds'];
   const buildIds = stored == null ? [] : (defaultPayloadConverter.fromPayload<string[]>(stored) ?? []);
   return {
@@ -120,14 +165,18 @@ function executionOf(session: Session, { execution, type, searchAttributes }: Li
     workflowId: execution!.workflowId!,
     runId: execution!.runId!,
     type: type!.name!,
+    isClosed: closeTime != null,
     buildId: buildIds.findLast((id) => id !== 'unversioned')?.replace(/^[a-z]+:/, ''),
   };
 }
 
-async function replay({ workflowBundle, plugins }: BuiltBundle, executions: readonly Execution[]): Promise<void> {
+async function replay(
+  { workflowBundle, plugins }: BuiltBundle,
+  executions: Iterable<Execution> | AsyncIterable<Execution>,
+): Promise<void> {
   let current: { execution: Execution; history: History } | undefined;
   async function* histories(): AsyncGenerator<{ workflowId: string; history: History }> {
-    for (const execution of executions) {
+    for await (const execution of executions) {
       const history = await historyOf(execution).catch((error: unknown) => {
         const { workflowId, runId } = execution;
         report.failed.push({ workflowId, runId, error: `its history cannot be read: ${String(error)}`, file: '' });

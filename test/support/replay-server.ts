@@ -38,6 +38,7 @@ export interface ReplayReport {
   failed: FailedReplay[];
   /** The rulings in the histories that were replayed, made again by what each history keeps. */
   rulings: ReRuledHistories;
+  /** How long it took after the workers had stopped. */
   seconds: number;
 }
 
@@ -52,10 +53,13 @@ export interface ReRuledHistories {
 const processes = 2;
 
 /**
- * What one of the processes is told. Of the executions of a bundle that is made already, it replays those whose run id, as
- * a number, leaves the remainder `part` when divided by `of`. The other bundles are made by one process each.
+ * What one of the processes is told at its start; it reads the bundles from its standard input, whose end says that no
+ * execution follows. Of the executions of a bundle that is made already, it replays those whose run id, as a number,
+ * leaves the remainder `part` when divided by `of`. The other bundles are made by one process each.
  */
-export interface ReplayPart extends ReplayOptions {
+export interface ReplayPart extends Omit<ReplayOptions, 'bundles'> {
+  /** A bundle whose closed executions are replayed before the standard input ends. */
+  early?: ReplayBundle;
   part: number;
   of: number;
 }
@@ -74,10 +78,20 @@ export interface PartReport extends ReplayReport {
  *     for (const line of replayLines(report)) log(line);
  *     if (report.failed.length > 0) process.exitCode = 1;
  */
-export async function replayServer(options: ReplayOptions): Promise<ReplayReport> {
-  const parts = await Promise.all(
-    Array.from({ length: processes }, (_, part) => replayPart({ ...options, part, of: processes })),
-  );
+export async function replayServer({ bundles, ...options }: ReplayOptions): Promise<ReplayReport> {
+  return startReplay(options).finish(bundles);
+}
+
+/** As `replayServer`, and begins with the closed executions of one bundle while workers still run. */
+export function startReplay(options: Omit<ReplayPart, 'part' | 'of'>): {
+  /** Call it after the workers have stopped. */
+  finish(bundles: ReplayOptions['bundles']): Promise<ReplayReport>;
+} {
+  const started = Array.from({ length: processes }, (_, part) => startPart({ ...options, part, of: processes }));
+  return { finish: async (bundles) => sumOf(await Promise.all(started.map((finish) => finish(bundles)))) };
+}
+
+function sumOf(parts: readonly PartReport[]): ReplayReport {
   const [first, ...others] = parts.map(({ left }) => left);
   const skipped: Record<string, number> = {};
   for (const [buildId, types] of Object.entries(first!)) {
@@ -101,16 +115,22 @@ export async function replayServer(options: ReplayOptions): Promise<ReplayReport
   };
 }
 
-async function replayPart(options: ReplayPart): Promise<PartReport> {
+function startPart(options: ReplayPart): (bundles: ReplayOptions['bundles']) => Promise<PartReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: 'pipe' });
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4_000)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
-  return JSON.parse(output) as PartReport;
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  // A process that has ended says why in its output.
+  child.stdin.on('error', () => undefined);
+  return async (bundles) => {
+    child.stdin.end(JSON.stringify(bundles));
+    const [code] = await closed;
+    if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
+    return JSON.parse(output) as PartReport;
+  };
 }
 
 function added(one: Record<string, number>, other: Record<string, number>): Record<string, number> {

@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevServer, type DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { openBoundaryStage } from '../../support/boundary-stage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { replayLines, replayServer, type ReplayBundle } from '../../support/replay-server.ts';
+import { replayLines, replayServer, startReplay, type ReplayBundle } from '../../support/replay-server.ts';
 import { testBundle } from '../../support/world.ts';
 
 /**
@@ -40,7 +41,9 @@ afterAll(async () => {
 });
 
 test('open and closed executions are replayed; one that does not replay is named, and its history is kept', async () => {
-  const report = await replayServer({ address: server.address, bundles: [bundle], keepIn });
+  const replay = startReplay({ address: server.address, early: bundle, keepIn });
+  await eventually('a history is kept before the end', () => readdirSync(keepIn).length > 0);
+  const report = await replay.finish([bundle]);
   const error = expect.stringMatching(/Nondeterminism error: .*timer/i) as unknown as string;
   expect(report).toMatchObject({ listed: 3, replayed: 2, skipped: {}, failed: [{ workflowId: failing, error }] });
   const [{ file, runId }] = report.failed as [(typeof report.failed)[0]];
