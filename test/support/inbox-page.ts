@@ -32,6 +32,15 @@ export interface AskedRun {
 /** Undefined if there is no Chromium here. */
 export const chromium = findChromium();
 
+/** Long enough that a test on a busy machine can undo, and shorter than the silence that ends an event stream. */
+export const undoMs = 20_000;
+
+/** Lets the time to undo pass on the clock of a page that holds an approval back. */
+export async function passUndo(page: Page): Promise<void> {
+  await page.getByRole('progressbar', { name: 'Time to undo' }).waitFor();
+  await page.clock.runFor(undoMs);
+}
+
 /** Opens a browser on the inbox of a namespace of its own, unless the options name one. */
 export async function openInboxPage(
   worldOptions: WorldOptions = {},
@@ -39,7 +48,7 @@ export async function openInboxPage(
   open = openSharedBrowser,
 ): Promise<InboxPage> {
   const namespace = worldOptions.namespace ?? (await makeOwnInbox());
-  const world = await openGatewayWorld({ ...worldOptions, namespace }, { undoMs: 1_500, ...gatewayOptions });
+  const world = await openGatewayWorld({ ...worldOptions, namespace }, { undoMs, ...gatewayOptions });
   const browser = await open(chromium!);
   const [complaints, foreign]: [string[], string[]] = [[], []];
   const origin = new URL(world.gateway.url).origin;
@@ -52,6 +61,7 @@ export async function openInboxPage(
     // On a busy machine a worker may not answer the gateway in time; the page asks again.
     if (message.type() === 'error' && !message.text().includes('503')) complaints.push(message.text());
   });
+  await context.clock.install();
   const page = await context.newPage();
   return {
     world,

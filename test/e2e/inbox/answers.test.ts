@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo, undoMs } from '../../support/inbox-page.ts';
 import { last } from '../../support/team.ts';
 
 /** People answer in a real browser. */
@@ -9,7 +9,6 @@ import { last } from '../../support/team.ts';
 if (chromium === undefined) process.stderr.write('inbox/answers.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
-const undoMs = 1_500;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 withChromium('the view of a request (needs Chromium)', () => {
@@ -19,7 +18,7 @@ withChromium('the view of a request (needs Chromium)', () => {
       { id: 'short', pattern: 'wipe', action: 'ask', ask: { timeout: '5s' } },
       { id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' },
     ];
-    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { undoMs });
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
   }, 300_000);
   afterAll(() => inbox?.close());
 
@@ -37,6 +36,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await settlement(asked)).toBeUndefined();
 
     await button(page, 'Approve').click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     expect(await button(page, 'Approve').count()).toBe(0);
     expect((await asked.run.result()).output).toBe('done');
@@ -77,6 +77,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await page.evaluate(`document.getElementById('go').click()`);
     await page.getByRole('heading', { name: 'Pay: to carl' }).waitFor();
     await button(page, 'Approve').click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     expect(sent).toEqual([]);
     expect(await settlement(asked)).toBeUndefined();
@@ -110,6 +111,7 @@ withChromium('the view of a request (needs Chromium)', () => {
       goOn = Promise.withResolvers();
       isHeld = true;
       await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).click();
+      await passUndo(page);
       await page.getByText('0 s', { exact: true }).waitFor();
     };
     const letGoOn = async (): Promise<void> => {
@@ -179,6 +181,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await form.getByLabel('All arguments as JSON').fill('{"to": 5, "amount": 30}');
     await form.getByLabel('Edit as JSON').uncheck();
     await send.click();
+    await passUndo(page);
     await form.locator('.field', { hasText: 'to' }).getByText('expected string').waitFor();
     expect(await settlement(asked)).toBeUndefined();
 
@@ -188,6 +191,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await changes.textContent()).toContain('20');
     expect(await changes.textContent()).toContain('30');
     await send.click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await asked.run.result();
     expect(world.ran()).toContain('pay dora 30');
@@ -207,9 +211,10 @@ withChromium('the view of a request (needs Chromium)', () => {
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
     await page.getByText('Approving with your changes: amount 412.5 → 1. You can still undo it.').waitFor();
     await button(page, 'Undo').click();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Approve with these arguments');
+    await form.locator('button:focus', { hasText: 'Approve with these arguments' }).waitFor();
     expect(await form.getByLabel('amount').inputValue()).toBe('1');
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await asked.run.result();
     expect(world.ran()).toContain('pay nia 1');

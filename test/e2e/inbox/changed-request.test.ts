@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 
 /** A request is edited by somebody else while its page is open. */
 
@@ -14,7 +14,7 @@ withChromium('a request that changes (needs Chromium)', () => {
     const large = { id: 'large', pattern: 'pay', when: 'args.amount >= 100.0', action: 'ask', reason: 'A large sum' };
     const small = { id: 'small', pattern: 'pay', action: 'ask', reason: 'A small sum' };
     const rules = [small, { ...large, ask: { quorum: 2 } }];
-    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { undoMs: 4_000 });
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
   });
   afterAll(() => inbox?.close());
 
@@ -42,6 +42,7 @@ withChromium('a request that changes (needs Chromium)', () => {
     expect(await page.locator('article.card').innerText()).toContain('500');
     expect(await page.locator('main').innerText()).toContain('ann');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await asked.run.result();
     expect(world.ran()).toEqual(['pay bob 500']);

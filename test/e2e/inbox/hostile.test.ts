@@ -4,7 +4,7 @@ import { isProblemError } from '../../../src/core/base/problem.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 
 /** Arguments that an attacker wrote, in a real browser. */
 
@@ -130,6 +130,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     await text.fill((await text.inputValue()).replace('<u>value 199</u>', 'another'));
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
     await page.getByText('Approving with your changes: field_199 <u>value 199</u> → another').waitFor();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     const { settled } = await inbox.world.client.approvals.get(asked.requestId);
     expect(settled).toMatchObject({ outcome: 'approved' });
@@ -154,6 +155,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     await dialog.getByText('One request is left out.').waitFor();
     expect(await dialog.getByRole('link').getAttribute('href')).toContain(asked.requestId);
     await dialog.getByRole('button', { name: 'Approve 1' }).click();
+    await passUndo(page);
     await page.getByRole('dialog', { name: 'Results' }).waitFor();
     expect(await world.client.approvals.get(asked.requestId)).not.toHaveProperty('settled');
     expect(await world.client.approvals.get(small.requestId)).toMatchObject({ settled: { outcome: 'approved' } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 
 /** The list of open requests in a real browser. */
 
@@ -151,6 +151,7 @@ withChromium('the list of open requests (needs Chromium)', () => {
     for (const { requestId } of asked)
       expect(await world.client.approvals.get(requestId)).not.toHaveProperty('settled');
     await approve.click();
+    await passUndo(page);
     const results = page.getByRole('dialog', { name: 'Results' });
     await results.waitFor();
     for (const text of await results.locator('li').allTextContents()) expect(text).toMatch(/approved$/);

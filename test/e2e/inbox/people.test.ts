@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 
 /** Several people, each in a browser of their own. */
 
@@ -57,6 +57,7 @@ withChromium('several people (needs Chromium)', () => {
       });
     }
     await button(inbox.page, 'Approve').click();
+    await passUndo(inbox.page);
     await button(otherPage, 'Deny …').click();
     await button(otherPage, 'Deny').click();
     await asked.run.result();
@@ -111,6 +112,7 @@ withChromium('several people (needs Chromium)', () => {
     await otherPage.goto(addressOf(asked));
     await otherPage.getByText('waits for you').waitFor();
     await button(otherPage, 'Approve').click();
+    await passUndo(otherPage);
     await otherPage.getByText('Your answer settled it: approved by zoe').waitFor();
     await page.getByText('Settled elsewhere: approved by zoe').waitFor();
     expect((await asked.run.result()).output).toBe('done');

@@ -59,7 +59,7 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     expect(sent).toHaveLength(1);
     const { y, height } = (await note.boundingBox())!;
     expect([y >= 0, y + height <= size.height]).toEqual([true, true]);
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('How it stands');
+    await page.locator('[aria-label="How it stands"]:focus').waitFor();
     expect((await asked.run.result()).output).toBe('done');
     expect(world.ran()).toEqual(['pay kim 6']);
   });

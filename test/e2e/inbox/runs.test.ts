@@ -78,7 +78,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await box.press('Control+Enter');
     await answer('Second answer.').waitFor();
     await eventually('the box is empty', async () => (await box.inputValue()) === '');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    await page.locator('textarea:focus').waitFor();
     await box.fill('And order 9?');
     await page.getByRole('button', { name: 'Send' }).click();
     await answer('Third answer.').waitFor();
@@ -170,7 +170,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.getByRole('button', { name: 'Revoke grant-1' }).click();
     const dialog = page.getByRole('dialog');
     // Enter does nothing that cannot be taken back.
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep it');
+    await page.locator('button:focus', { hasText: 'Keep it' }).waitFor();
     await dialog.getByLabel('Reason').fill('No longer needed');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('No grant is in force.').waitFor();

@@ -7,7 +7,7 @@ import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { holds } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 
 /** What the view says of a request that changes, that needs two people, and to whom it offers answers. */
@@ -69,6 +69,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     await page.getByRole('button', { name: 'I have looked again' }).click();
     await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
     await approve.click();
+    await passUndo(page);
     await page.getByText('Your answer settled it: approved by rita').waitFor();
   });
 
@@ -77,6 +78,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     const asked = await inbox.ask('wire', { to: 'bob' });
     await inbox.show(asked);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await passUndo(page);
     await page.getByText('1 of 2 approvals so far').waitFor();
     const other = await inbox.otherPage();
     await other.setExtraHTTPHeaders(vic.bearer);
@@ -89,6 +91,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     await other.getByText('Votes: 1 of 2 approvals').waitFor();
     expect(await other.locator('.votes').textContent()).toContain('rita approves');
     await other.getByRole('button', { name: 'Approve', exact: true }).click();
+    await passUndo(other);
     await other.getByText('Your answer settled it: approved by sam').waitFor();
     await page.getByText('Settled elsewhere: approved by sam').waitFor();
     expect((await asked.run.result()).output).toBe('done');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 
 /** A person starts a run in the inbox, watches it, answers what it asks, and reads its result. */
 
@@ -41,6 +41,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     expect(await page.locator('article.card').innerText()).toContain('Money leaves');
     const before = world.ran().length;
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await page.locator('section.run').getByRole('link', { name: workflowId }).click();
 

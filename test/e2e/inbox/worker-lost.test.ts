@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
 import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { spawnWorker } from '../../support/worker-process.ts';
@@ -45,6 +45,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await run.getByText('Approval requested').waitFor();
 
     await approve.click();
+    await passUndo(page);
     await page.getByText('Recorded: the next worker applies it.').waitFor();
     expect(world.ran()).toEqual([]);
 

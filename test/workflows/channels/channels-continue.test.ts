@@ -13,7 +13,7 @@ import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openWorld, testBundle, type World } from '../../support/world.ts';
 
 /** The events from which on this file's server suggests to continue as new; the shared one does from 4,096 on. */
-const suggestedFrom = 500;
+const suggestedFrom = 200;
 
 let folder: string;
 let server: DevServer | undefined;
