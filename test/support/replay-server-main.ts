@@ -83,6 +83,7 @@ async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
     }
     // Each listing asks the server once for each namespace.
     await Promise.race([bundles, sleep(60_000)]);
+    if (workersStopped) return;
   }
 }
 
