@@ -3,9 +3,11 @@
  * before them is handed to the worker with them, and with the clock of the task before. Then comes their task.
  */
 import { randomUUID } from 'node:crypto';
+import { defaultPayloadConverter, toPayloads } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { messageNames } from '../../src/contract.ts';
 import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from './history-tasks.ts';
 import { openScriptedServer, type PolledTask, type ScriptedServer } from './scripted-server.ts';
 
@@ -23,6 +25,8 @@ export interface Tail {
    * task started and failed, or because the task before brought nothing to workflow code. False also without a job.
    */
   isRecognised: boolean;
+  /** True for a task that also brings an update, which history does not hold. */
+  hasUpdate?: boolean;
 }
 
 /** The command that leads to each event type. */
@@ -80,11 +84,13 @@ export interface PlayedTail {
   name: string;
   /** Why the query failed. */
   refusal?: string;
+  /** Why the task failed, and was given again. */
+  failure?: string;
   /** What the task did in place of what history has. */
   problem?: string;
 }
 
-/** Hands a worker each tail with a query, then the whole task. */
+/** Hands a worker each tail with a query, then the whole task, and again if it fails. */
 export async function playTails(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   tails: readonly Tail[],
@@ -110,31 +116,68 @@ export async function playTails(
   return played;
 }
 
-async function playTail(server: ScriptedServer, { name, events, previousId, endId, task }: Tail): Promise<PlayedTail> {
-  const { workflowId, workflowType } = attributesOf(events[0]!) as {
-    workflowId: string;
-    workflowType: { name: string };
-  };
-  const { events: decoded } = historyFromJSON({ events });
-  const workflowExecution = { workflowId, runId: randomUUID() };
-  const given = (lastId: string): PolledTask => ({
-    workflowExecution,
-    workflowType,
-    previousStartedEventId: idOf(previousId),
-    attempt: 1,
-    history: { events: decoded!.filter(({ eventId }) => Number(eventId) <= Number(lastId)) },
-  });
+async function playTail(server: ScriptedServer, tail: Tail): Promise<PlayedTail> {
+  const { name, endId, task } = tail;
+  const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };
   const { failure: refusal } = await server.give({
-    ...given(endId),
+    ...taskTo(tail, endId),
+    workflowExecution,
     // Whoever may query can send any header: none makes an exception.
     query: { queryType: '__temporal_workflow_metadata', header: { fields: { 'countersign-closed': {} } } },
   });
-  const startedId = task.started.eventId;
-  const { failure, commands } = await server.give({ ...given(startedId), startedEventId: idOf(startedId) });
-  const made = commands.map(({ commandType }) => nameOf(commandType ?? 0)).join(', ');
+  const { failure, made } = await giveTask(server, tail, workflowExecution);
+  const again = failure === undefined ? made : (await giveTask(server, tail, workflowExecution)).made;
   const recorded = task.commands.map(({ eventType }) => eventType.replace('EVENT_TYPE_', '')).join(', ');
-  const problem = failure ?? (made === recorded ? undefined : `${made} in place of ${recorded}`);
-  return { name, ...(refusal !== undefined && { refusal }), ...(problem !== undefined && { problem }) };
+  const expected = tail.hasUpdate === true ? (await giveTask(server, tail)).made : recorded;
+  const problem = again === expected ? undefined : `${again} in place of ${expected}`;
+  return {
+    name,
+    ...(refusal !== undefined && { refusal }),
+    ...(failure !== undefined && { failure }),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** Hands over a whole task. Without an execution, as a task of a run that no query has seen. */
+async function giveTask(
+  server: ScriptedServer,
+  tail: Tail,
+  workflowExecution: PolledTask['workflowExecution'] = { workflowId: idOfRun(tail), runId: randomUUID() },
+): Promise<{ failure?: string; made: string }> {
+  const { eventId } = tail.task.started;
+  const { failure, commands } = await server.give({
+    ...taskTo(tail, eventId),
+    workflowExecution,
+    startedEventId: idOf(eventId),
+    ...(tail.hasUpdate === true && { messages: [updateBefore(eventId)] }),
+  });
+  const made = failure ?? commands.map(({ commandType }) => nameOf(commandType ?? 0)).join(', ');
+  return failure === undefined ? { made } : { failure, made };
+}
+
+function taskTo({ events, previousId }: Tail, lastId: string): PolledTask {
+  const { workflowType } = attributesOf(events[0]!) as { workflowType: { name: string } };
+  const given = events.filter(({ eventId }) => Number(eventId) <= Number(lastId));
+  const history = historyFromJSON({ events: given });
+  return { workflowType, previousStartedEventId: idOf(previousId), attempt: 1, history };
+}
+
+function idOfRun({ events }: Tail): string {
+  return attributesOf(events[0]!)['workflowId'] as string;
+}
+
+/** An update that an agent run accepts at once, and handles later. */
+function updateBefore(startedId: string): NonNullable<PolledTask['messages']>[number] {
+  const updateId = randomUUID();
+  const { Request } = proto.temporal.api.update.v1;
+  const args = toPayloads(defaultPayloadConverter, { policy: { rules: [{ pattern: 'pay', action: 'deny' }] } });
+  const request = { meta: { updateId }, input: { name: messageNames.setPolicy, args: { payloads: args } } };
+  return {
+    id: `${updateId}/request`,
+    protocolInstanceId: updateId,
+    eventId: idOf(String(Number(startedId) - 1)),
+    body: { type_url: 'type.googleapis.com/temporal.api.update.v1.Request', value: Request.encode(request).finish() },
+  };
 }
 
 function idOf(eventId: string): PolledTask['startedEventId'] {

@@ -17,6 +17,7 @@ export const sentences = {
   notRuledAgain: 'the policies changed, and too many long calls waited to be ruled on again',
   notTakenUp: 'The run is continuing as new and does not know its past yet: ask again.',
   notTakenYet: 'Events of this run wait for its next workflow task, which comes at once: ask again.',
+  takenEarly: 'A query was handed events before their workflow task: the task is given again, with all of history.',
   endedUntaken: (workflowId: string): string =>
     `Run '${workflowId}' was ended before a worker took its last events, so it answers no query: its journal says what it decided.`,
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',

@@ -16,6 +16,8 @@ interface Activations {
   eventIds: Map<string, string[]>;
   /** How far history had come in the last activation, and the start of its task. */
   last: { historyLength: number; startedAt: string };
+  /** How far history had come with the last activation that brought events, unless a replay handed it over. */
+  takenLength?: number | undefined;
   /** True if no task took the events of the last activation: a query was handed them. */
   isAhead: boolean;
 }

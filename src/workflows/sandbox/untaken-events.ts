@@ -10,19 +10,36 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { activations } from './activation.ts';
 
 type Activation = ActivateInput['activation'];
+type Job = NonNullable<Activation['jobs']>[number];
 
 /** The SDK's id of a query that comes without a workflow task. */
 const queryAlone = 'legacy_query';
 
-/** Notes whether a workflow task took the events of this activation: a task starts later than the one before it. */
-export function noteProgress({ timestamp, historyLength, isReplaying }: Activation): void {
+/** The end of a task, and the next one that is scheduled and starts. */
+const leastBetween = 3;
+
+/**
+ * Notes whether a workflow task took the events of this activation: a task starts later than the one before it. Throws if
+ * no task took those of the last one: too little of history lies between. Then the task fails, and is given again with
+ * all of history.
+ */
+export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
   const { last } = state;
   const startedAt = `${String(timestamp?.seconds)}.${timestamp?.nanos}`;
   const length = historyLength ?? 0;
+  const brought = jobs?.filter(isOfEvent).length ?? 0;
+  const between = length - (state.takenLength ?? -Infinity);
   // One task may lead to several activations, as when an activity is cancelled.
+  if (between > 0 && between < leastBetween + brought) throw new Error(sentences.takenEarly);
+  if (brought > 0) state.takenLength = isReplaying === true ? undefined : length;
   if (length !== last.historyLength) state.isAhead = isReplaying !== true && startedAt === last.startedAt;
   state.last = { historyLength: length, startedAt };
+}
+
+/** False for what comes without an event, or before it. */
+function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity }: Job): boolean {
+  return doUpdate == null && notifyHasPatch == null && updateRandomSeed == null && resolveActivity?.isLocal !== true;
 }
 
 /**

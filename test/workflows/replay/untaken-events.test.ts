@@ -47,6 +47,20 @@ test('after a query that saw events before their task, every stored history goes
   expect(refused.sort()).toEqual([...recognised].sort());
 });
 
+test('a task that brings more than the query saw fails where the tail was not recognised, and is given again', async () => {
+  const files = ['0.1.0-asked-approved.json', '0.1.0-signals-while-loading.json', '0.1.0-steps-before-deadline.json'];
+  const tried = files.flatMap((file) => {
+    const events = insertAttempts(eventsOf(file), seededRandom(2), { share: 1, historyEvents: Infinity });
+    return tailsOf(file, events).filter(({ isRecognised }) => !isRecognised);
+  });
+  const played = await playTails(
+    await sharedBundle('recorded-workflows.ts'),
+    tried.map((tail) => ({ ...tail, hasUpdate: true })),
+  );
+  expect(played.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  expect(new Set(played.map(({ failure }) => failure))).toEqual(new Set([sentences.takenEarly]));
+});
+
 describe('the check can fail', () => {
   let stage: BoundaryStage;
   beforeAll(async () => {
