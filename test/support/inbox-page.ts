@@ -76,7 +76,12 @@ export async function openInboxPage(
     },
     show: async ({ workflowId, requestId }, query = '') => {
       await page.goto(`${world.gateway.url}/inbox/requests/${encodeURIComponent(workflowId)}/${requestId}${query}`);
-      await page.locator('article.card').waitFor();
+      await page
+        .locator('article.card')
+        .waitFor()
+        .catch(async (error: Error) => {
+          throw new Error(`${error.message}\n${await page.locator('body').innerText()}\n${complaints.join('\n')}`);
+        });
     },
     otherPage: () => context.newPage(),
     close: async () => {

@@ -43,8 +43,8 @@ export function operatorAgent(folder: string): Agent {
     tool('hold_look', { risk: 'read_only' }, true),
     // Ignores cancellation.
     tool('hold_on', {}, false),
-    // Sends no heartbeats; only the start-to-close timeout detects a lost worker.
-    tool('hold_silent', { heartbeat: false, timeoutMs: 2_000 }, false),
+    // Sends no heartbeats; only the start-to-close timeout detects a lost worker. Until then, an operator enters commands.
+    tool('hold_silent', { heartbeat: false, timeoutMs: 8_000 }, false),
   ];
   return defineAgent({ name: 'tester', instructions: 'Play your script.', model: promptScripted(), tools });
 }

@@ -324,6 +324,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     // `bob` was paid in an earlier test.
     await form.getByText(/it would have covered [1-9]/).waitFor();
     await button(page, 'Approve always').click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     expect((await asked.run.result()).output).toBe('both paid');
     expect(world.ran()).toContain('pay bobby 7');

@@ -180,6 +180,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     const shown = await page.locator('article.card dd pre').first().textContent();
     expect(shown === `"${longText}"`).toBe(true);
     await approve.click();
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await eventually('the run says so', async () => {
       const request = await world.client.approvals.get(asked.requestId).catch((error: unknown) => {

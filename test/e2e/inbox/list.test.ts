@@ -75,6 +75,7 @@ withChromium('the list of open requests (needs Chromium)', () => {
     // The key alone has sent nothing.
     expect(await world.client.approvals.get(second.requestId)).not.toHaveProperty('settled');
     await page.keyboard.press('Enter');
+    await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await page.keyboard.press('n');
     await page.getByRole('heading', { name: 'Pay: to cas, amount 3' }).waitFor();

@@ -27,6 +27,7 @@ withChromium('several people (needs Chromium)', () => {
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { identity });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
     other = await openSharedBrowser(chromium!);
+    await other.context.clock.install();
     otherPage = await other.context.newPage();
   }, 300_000);
   afterAll(async () => {

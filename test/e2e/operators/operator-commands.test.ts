@@ -80,7 +80,7 @@ test('update-options with more attempts, then a failure: the failure counts', as
 });
 
 // Each gives the server another reason to start the tool again, and hides the earlier start in another way.
-test.each<[string, string[][]]>([
+test.concurrent.each<[string, string[][]]>([
   ['nothing else', []],
   ['reset', [['reset']]],
   ['reset with its heartbeats', [['reset', '--reset-attempts', '--reset-heartbeats']]],
