@@ -26,7 +26,8 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   );
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', ...preloads].join(' ').trim();
   // The server's heap is small: it collects its garbage less often, which takes a part of its processor time.
-  process.env.GOGC ??= '200';
+  process.env.GOGC ??= '800';
+  process.env.GOMEMLIMIT ??= '1GiB';
   const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
   process.env.TEMPORAL_ADDRESS = server.address;
   process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
+import { approvalOf } from '../../support/approval-of.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { type MailServerInTest, openMailServer } from '../../support/mail-server.ts';
@@ -77,8 +78,8 @@ const html = { accept: 'text/html' };
 const open = (path: string, method = 'GET'): Promise<Response> => world.call(method, path, undefined, html);
 const send = (path: string, answer: string): Promise<Response> =>
   fetch(new URL(path, world.gateway.url), { method: 'POST', body: new URLSearchParams({ answer }), headers: html });
-const details = ({ request }: Asked): Promise<ApprovalDetails> =>
-  world.client.approvals.get(request.requestId, { workflowId: request.workflowId });
+const details = ({ request: { requestId, workflowId } }: Asked): Promise<ApprovalDetails> =>
+  approvalOf(world.client, requestId, { workflowId });
 
 test('the link of a mail approves by the form of its page, as the reviewer whose mail it was', async () => {
   const asked = await mailed();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
-import { isProblemError } from '../../../src/core/base/problem.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import { approvalOf } from '../../support/approval-of.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
@@ -183,12 +183,8 @@ withChromium('hostile arguments (needs Chromium)', () => {
     await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     await eventually('the run says so', async () => {
-      const request = await world.client.approvals.get(asked.requestId).catch((error: unknown) => {
-        // A busy worker may answer too late.
-        if (isProblemError(error) && error.code === 'no_worker') return undefined;
-        throw error;
-      });
-      return request?.settled?.outcome === 'approved';
+      const request = await approvalOf(world.client, asked.requestId);
+      return request.settled?.outcome === 'approved';
     });
   });
 
