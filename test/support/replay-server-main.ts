@@ -73,7 +73,8 @@ process.stdout.write(JSON.stringify(report));
 
 /** Those of one bundle, until the workers have stopped. */
 async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
-  for (;;) {
+  // Each listing asks the server once for each namespace.
+  for (let waitMs = 2_000; ; waitMs = Math.min(waitMs * 2, 60_000)) {
     for await (const execution of executionsOfAll()) {
       if (workersStopped) return;
       if (!execution.isClosed || execution.buildId !== buildId || !isOfPart(execution)) continue;
@@ -81,8 +82,7 @@ async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
       readEarly.add(execution.runId);
       yield execution;
     }
-    // Each listing asks the server once for each namespace.
-    await Promise.race([bundles, sleep(60_000)]);
+    await Promise.race([bundles, sleep(waitMs)]);
     if (workersStopped) return;
   }
 }
