@@ -165,7 +165,15 @@ withChromium('the views of runs (need Chromium)', () => {
     ]);
     const [request] = await run.open();
     await world.client.decide({ requestId: request!.requestId, approved: true, always: true, reviewerId: 'rita' });
+    // No worker answers at first. When the page knows what happened, only time makes it read again.
+    const json = { type: 'about:blank', title: 'no worker', status: 503, code: 'no_worker', detail: 'Nobody answers.' };
+    await page.route('**/runs/*/grants', (route) => route.fulfill({ status: 503, json }));
     await page.goto(runUrl(run.workflowId));
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.locator('.run-events').getByText('Decision').first().waitFor();
+    await page.getByText('Nobody answers.').waitFor();
+    await page.unroute('**/runs/*/grants');
+    await page.clock.runFor(5_000);
     await page.getByText('every call of pay').waitFor();
     await page.getByRole('button', { name: 'Revoke grant-1' }).click();
     const dialog = page.getByRole('dialog');

@@ -10,9 +10,11 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
+const againMs = 5_000;
+
 /**
- * Reads an answer of the API, and again when the path or `version` changes, or `reload` is called. Undefined: nothing is
- * read.
+ * Reads an answer of the API, and again when the path or `version` changes, or `reload` is called, and five seconds after
+ * no worker or no gateway answered. Undefined: nothing is read.
  */
 export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
   const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({
@@ -22,6 +24,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
   useEffect(() => {
     if (path === undefined) return undefined;
     const own = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     setLoaded((before) => (before.of === path ? { ...before, isLoading: true } : { of: path, isLoading: true }));
     getJson<T>(path, own.signal).then(
       (value) => !own.signal.aborted && setLoaded({ of: path, value, isLoading: false }),
@@ -29,9 +32,15 @@ export function useJson<T>(path: string | undefined, version: string | number = 
         if (own.signal.aborted) return;
         const problem = asProblem(error);
         setLoaded((before) => ({ ...before, problem, isLoading: false }));
+        if (problem.code === 'no_worker' || problem.code === 'server_unreachable') {
+          timer = setTimeout(() => setAsked((count) => count + 1), againMs);
+        }
       },
     );
-    return () => own.abort();
+    return () => {
+      own.abort();
+      clearTimeout(timer);
+    };
   }, [path, asked, version]);
   const reload = useCallback(() => setAsked((count) => count + 1), []);
   const { of, value, problem, isLoading } = loaded;
