@@ -21,8 +21,9 @@ export interface Tail {
   endId: string;
   task: WorkflowTask;
   /**
-   * False if a worker takes such a tail for a task (docs/decisions/0058): the clock has moved, because an attempt of the
-   * task started and failed, or because the task before brought nothing to workflow code. False also without a job.
+   * False if a worker may take such a tail for a task (docs/decisions/0058): the clock has moved just now, because an
+   * attempt of the task started and failed, or because the task before brought nothing to workflow code. False also
+   * without a job.
    */
   isRecognised: boolean;
   /** True for a task that also brings an update, which history does not hold. */
@@ -62,7 +63,8 @@ export function tailsOf(name: string, events: readonly HistoryEvent[]): Tail[] {
     return [...ends].map(({ eventId }) => {
       const at = `${name}: task ${task.started.eventId}, a query sees ${eventId}`;
       const seen = [...task.before, ...task.whileScheduled].filter((each) => Number(each.eventId) <= Number(eventId));
-      const isRecognised = !hasStarted && isAfterJobs && seen.some(isJob);
+      const isOld = Date.parse(task.started.eventTime) < Date.now() - hourMs;
+      const isRecognised = (isOld || (!hasStarted && isAfterJobs)) && seen.some(isJob);
       return { name: at, events, previousId, endId: eventId, task, isRecognised };
     });
   });
@@ -79,6 +81,7 @@ function bringsJobs({ before, whileScheduled, commands }: WorkflowTask): boolean
 }
 
 const atOnce = 4;
+const hourMs = 3_600_000;
 
 export interface PlayedTail {
   name: string;

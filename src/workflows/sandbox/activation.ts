@@ -14,11 +14,11 @@ interface Activations {
   isBeingHandedOver: boolean;
   /** Event ids of signals that have not been handled, by signal name. */
   eventIds: Map<string, string[]>;
-  /** How far history had come in the last activation, and the start of its task. */
-  last: { historyLength: number; startedAt: string };
+  /** How far history had come in the last activation, the start of its task, and whether it was a replay. */
+  last: { historyLength: number; startedMs: number; isReplayed: boolean };
   /** How far history had come with the last activation that brought events, unless a replay handed it over. */
   takenLength?: number | undefined;
-  /** True if no task took the events of the last activation: a query was handed them. */
+  /** True if no task took the events of the last activation, or may not have: a query was handed them. */
   isAhead: boolean;
 }
 
@@ -29,7 +29,7 @@ export const activations = (): Activations =>
     number: 0,
     isBeingHandedOver: false,
     eventIds: new Map(),
-    last: { historyLength: 0, startedAt: '' },
+    last: { historyLength: 0, startedMs: NaN, isReplayed: false },
     isAhead: false,
   }));
 

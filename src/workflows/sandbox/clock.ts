@@ -19,6 +19,12 @@ interface Clock {
 
 const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -1, moment: { atMs: 0 } }));
 
+/**
+ * The time of the worker, in milliseconds. A replay sees another: it may decide nothing but whether a query is answered.
+ * The SDK replaces `Date`, and its prototype still names the original.
+ */
+export const workerNowMs = (): number => (Date.prototype.constructor as DateConstructor).now();
+
 export const clock = {
   /** Never goes back. Equal on each replay, in an activation that writes a command. */
   get nowMs(): number {

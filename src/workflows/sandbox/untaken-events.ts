@@ -8,6 +8,7 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { activations } from './activation.ts';
+import { workerNowMs } from './clock.ts';
 
 type Activation = ActivateInput['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
@@ -17,24 +18,31 @@ const queryAlone = 'legacy_query';
 
 /** The end of a task, and the next one that is scheduled and starts. */
 const leastBetween = 3;
+/** How long a worker that is not overloaded takes at most to begin with a task, in milliseconds. */
+const longestStartMs = 2_000;
 
 /**
- * Notes whether a workflow task took the events of this activation: a task starts later than the one before it. Throws if
- * no task took those of the last one: too little of history lies between. Then the task fails, and is given again with
- * all of history.
+ * Notes whether a workflow task took the events of this activation: a task starts later than the one before it, and just
+ * now. If it started long ago, right after a replay, the start may be that of an attempt that failed. Throws if no task
+ * took the events of the last activation: too little of history lies between. Then the task fails, and is given again
+ * with all of history.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
   const { last } = state;
-  const startedAt = `${String(timestamp?.seconds)}.${timestamp?.nanos}`;
+  const startedMs = Number(timestamp?.seconds ?? 0) * 1_000 + (timestamp?.nanos ?? 0) / 1e6;
   const length = historyLength ?? 0;
+  const isReplayed = isReplaying === true;
   const brought = jobs?.filter(isOfEvent).length ?? 0;
   const between = length - (state.takenLength ?? -Infinity);
   // One task may lead to several activations, as when an activity is cancelled.
   if (between > 0 && between < leastBetween + brought) throw new Error(sentences.takenEarly);
-  if (brought > 0) state.takenLength = isReplaying === true ? undefined : length;
-  if (length !== last.historyLength) state.isAhead = isReplaying !== true && startedAt === last.startedAt;
-  state.last = { historyLength: length, startedAt };
+  if (brought > 0) state.takenLength = isReplayed ? undefined : length;
+  if (length !== last.historyLength) {
+    const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
+    state.isAhead = !isReplayed && (isLate || startedMs === last.startedMs);
+  }
+  state.last = { historyLength: length, startedMs, isReplayed };
 }
 
 /** False for what comes without an event, or before it. */
