@@ -26,8 +26,7 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   );
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', ...preloads].join(' ').trim();
   // The server's heap is small: it collects its garbage less often, which takes a part of its processor time.
-  process.env.GOGC ??= '800';
-  process.env.GOMEMLIMIT ??= '1GiB';
+  process.env.GOGC ??= '200';
   const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
   process.env.TEMPORAL_ADDRESS = server.address;
   process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;
