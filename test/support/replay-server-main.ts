@@ -38,7 +38,7 @@ const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } 
 const dataConverter = process.env['COUNTERSIGN_KEYS'] === undefined ? {} : { payloadCodecs: [new EncryptionCodec()] };
 let workersStopped = false;
 const bundles = text(process.stdin).then((given) => {
-  // Nothing is given by a parent that was killed.
+  // The parent was killed.
   if (given === '') process.exit(1);
   workersStopped = true;
   return JSON.parse(given) as ReplayBundle[];

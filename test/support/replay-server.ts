@@ -53,12 +53,12 @@ export interface ReRuledHistories {
 const processes = 2;
 
 /**
- * What one of the processes is told at its start; it reads the bundles from its standard input, whose end says that no
- * execution follows. Of the executions of a bundle that is made already, it replays those whose run id, as a number,
- * leaves the remainder `part` when divided by `of`. The other bundles are made by one process each.
+ * The argument of one of the processes. The parent writes the bundles to the process's standard input and ends it once the
+ * workers have stopped. The process replays its part of the executions of each bundle that is built already: those whose
+ * run id, as a number, leaves the remainder `part` when divided by `of`. One process alone builds and replays each other bundle.
  */
 export interface ReplayPart extends Omit<ReplayOptions, 'bundles'> {
-  /** A bundle whose closed executions are replayed before the standard input ends. */
+  /** The process replays the closed executions of this bundle while workers still run. */
   early?: ReplayBundle;
   part: number;
   of: number;
@@ -123,7 +123,7 @@ function startPart(options: ReplayPart): (bundles: ReplayOptions['bundles']) => 
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4_000)));
   const closed = once(child, 'close') as Promise<[number | null]>;
-  // A process that has ended says why in its output.
+  // Writing fails if the process has ended; its output says why.
   child.stdin.on('error', () => undefined);
   return async (bundles) => {
     child.stdin.end(JSON.stringify(bundles));

@@ -16,8 +16,6 @@ export type PolledTask = Temporal.api.workflowservice.v1.IPollWorkflowTaskQueueR
 export interface TaskAnswer {
   call: 'RespondWorkflowTaskCompleted' | 'RespondWorkflowTaskFailed' | 'RespondQueryTaskCompleted';
   commands: Temporal.api.command.v1.ICommand[];
-  /** What it says of updates. */
-  messages?: Temporal.api.protocol.v1.IMessage[];
   /** Why a task or a query failed. */
   failure?: string;
 }
@@ -72,8 +70,8 @@ export async function openScriptedServer(): Promise<ScriptedServer> {
       return api.PollWorkflowTaskQueueResponse.encode(task).finish();
     },
     RespondWorkflowTaskCompleted: (body) => {
-      const { taskToken, commands, messages } = api.RespondWorkflowTaskCompletedRequest.decode(body);
-      answered(taskToken, { call: 'RespondWorkflowTaskCompleted', commands, messages });
+      const { taskToken, commands } = api.RespondWorkflowTaskCompletedRequest.decode(body);
+      answered(taskToken, { call: 'RespondWorkflowTaskCompleted', commands });
       return api.RespondWorkflowTaskCompletedResponse.encode({}).finish();
     },
     RespondWorkflowTaskFailed: (body) => {

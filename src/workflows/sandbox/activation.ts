@@ -18,7 +18,7 @@ interface Activations {
   last: { historyLength: number; startedMs: number; isReplayed: boolean };
   /** How far history had come with the last activation that brought events, unless a replay handed it over. */
   takenLength?: number | undefined;
-  /** True if no task took the events of the last activation, or may not have: a query was handed them. */
+  /** True if a query, not a task, may have brought the events of the last activation. */
   isAhead: boolean;
 }
 

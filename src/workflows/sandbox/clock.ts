@@ -20,8 +20,8 @@ interface Clock {
 const state = (): Clock => runLocal('clock', () => ({ provenMs: 0, activation: -1, moment: { atMs: 0 } }));
 
 /**
- * The time of the worker, in milliseconds. A replay sees another: it may decide nothing but whether a query is answered.
- * The SDK replaces `Date`, and its prototype still names the original.
+ * The time of the worker's own clock, in milliseconds. It differs on each replay, so it decides only whether a query is
+ * answered. The SDK replaces `Date`; the prototype still leads to the original.
  */
 export const workerNowMs = (): number => (Date.prototype.constructor as DateConstructor).now();
 

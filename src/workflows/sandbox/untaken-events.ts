@@ -16,7 +16,7 @@ type Job = NonNullable<Activation['jobs']>[number];
 /** The SDK's id of a query that comes without a workflow task. */
 const queryAlone = 'legacy_query';
 
-/** The end of a task, and the next one that is scheduled and starts. */
+/** The fewest events between the starts of two tasks: one task completes, the next is scheduled and starts. */
 const leastBetween = 3;
 /** How long a worker that is not overloaded takes at most to begin with a task, in milliseconds. */
 const longestStartMs = 2_000;
@@ -45,7 +45,7 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   state.last = { historyLength: length, startedMs, isReplayed };
 }
 
-/** False for what comes without an event, or before it. */
+/** False for a job that no history event brings: an update comes before its event, and a local activity has none. */
 function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity }: Job): boolean {
   return doUpdate == null && notifyHasPatch == null && updateRandomSeed == null && resolveActivity?.isLocal !== true;
 }

@@ -35,7 +35,6 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
   test('an approval neither moves the page nor hides what came of it, and is held back for 5 seconds', async () => {
     const { world } = inbox;
     const asked = await inbox.ask('pay', { to: 'kim', amount: 6 });
-    await page.clock.install();
     await inbox.show(asked);
     await armed();
     await page.evaluate('window.scrollTo(0, 300)');

@@ -30,7 +30,7 @@ function eventsOf(file: string): HistoryEvent[] {
   return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
 }
 
-/** A worker never finds that these began long ago. */
+/** Moves a history into the future, so that the worker's own clock never tells that a task started long ago. */
 function inFuture(events: readonly HistoryEvent[]): HistoryEvent[] {
   const byMs = Date.now() + 86_400_000 - Date.parse(events[0]!.eventTime);
   return events.map((event) => ({ ...event, eventTime: new Date(Date.parse(event.eventTime) + byMs).toISOString() }));
