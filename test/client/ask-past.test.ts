@@ -10,7 +10,8 @@ const input: WorkflowQueryInput = {
   workflowExecution: { workflowId: 'run' },
   headers: { own: {} },
 };
-const { WORKFLOW_EXECUTION_STATUS_TERMINATED: terminated } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+const { WORKFLOW_EXECUTION_STATUS_TERMINATED: terminated, WORKFLOW_EXECUTION_STATUS_COMPLETED: completed } =
+  proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 /** As the SDK makes it, which does not export the type of its second argument. */
 const refusal = (message: string): Error =>
   Object.assign(Object.create(QueryNotRegisteredError.prototype) as Error, { message });
@@ -37,10 +38,16 @@ describe('a query is asked again', () => {
   });
 
   test('and not of a run that ended before a worker took its last events', async () => {
-    const { answer, queries } = await asked(refusal(sentences.notTakenYet), new QueryRejectedError(terminated));
+    const untaken = refusal(sentences.notTakenYet);
+    const { answer, queries } = await asked(untaken, new QueryRejectedError(terminated), untaken);
     expect(answer).toMatchObject({ code: 'run_closed', message: sentences.endedUntaken('run') });
-    expect(queries.map(({ queryRejectCondition }) => queryRejectCondition)).toEqual([undefined, 2]);
-    expect(queries.map(({ headers }) => Object.keys(headers))).toEqual([['own'], ['own']]);
+    expect(queries.map(({ queryRejectCondition }) => queryRejectCondition)).toEqual([undefined, 2, undefined]);
+    expect(queries.map(({ headers }) => Object.keys(headers))).toEqual([['own'], ['own'], ['own']]);
+  });
+
+  test('once more of a run that completed between two of them', async () => {
+    const { answer } = await asked(refusal(sentences.notTakenYet), new QueryRejectedError(completed), 'completed');
+    expect(answer).toBe('completed');
   });
 });
 

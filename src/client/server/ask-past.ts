@@ -32,12 +32,20 @@ export const askPast: WorkflowClientInterceptor = {
   },
 };
 
-/** The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would. */
+/**
+ * The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would.
+ * Events of a run that completes meanwhile were taken, so a closed run is asked once more.
+ */
 const askIfOpen: Query = async (input, next) => {
   try {
     return await next({ ...input, queryRejectCondition: ifOpen });
   } catch (error) {
     if (!(error instanceof QueryRejectedError)) throw error;
+  }
+  try {
+    return await next(input);
+  } catch (error) {
+    if (!isNotTakenYet(error)) throw error;
     const { workflowId } = input.workflowExecution;
     throw new ProblemError({ code: 'run_closed', message: sentences.endedUntaken(workflowId) }, { cause: error });
   }
