@@ -28,7 +28,7 @@ import type { SignedAction } from '../../core/messages/signature.ts';
 import type { Session } from '../server/connect.ts';
 import { acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
-import { queryRun } from '../server/query-run.ts';
+import { glanceMs, queryRun } from '../server/query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt } from './recorded-receipt.ts';
 import { requireCodec } from '../server/require-codec.ts';
@@ -49,9 +49,6 @@ export interface RequestOptions extends SendOptions {
   /** The workflow id of the run that asks. Default: the run that is found by the request id. */
   workflowId?: string;
 }
-
-/** The time limit of one query for the result of a message, in milliseconds. */
-const lookMs = 2_000;
 
 export async function extendRequest(
   session: Session,
@@ -112,7 +109,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   if (!recorded) throw runClosed(workflowId);
   try {
     // Not query `run`: a workflow that has only the gate does not answer it.
-    await queryRun(session, workflowId, queryNames.grants, [], lookMs);
+    await queryRun(session, workflowId, queryNames.grants, [], glanceMs);
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
     if (!isProblemError(error)) throw error;
@@ -168,7 +165,7 @@ async function glanceAtReceipt(
   if (messageId === undefined) return undefined;
   const filter = { messageId, contentDigest: contentDigest(name, message) };
   try {
-    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], lookMs);
+    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], glanceMs);
     return receipt === null || isUndecodable(receipt) ? undefined : receipt;
   } catch (error) {
     if (isProblemError(error)) return undefined;

@@ -12,15 +12,12 @@ import { settledReceipt, votedReceipt } from '../../core/ledger/settled-receipt.
 import { glanceAtApproval } from './get-approval.ts';
 import { type RecordedDecision, recordedBefore, unappliedDecisions } from '../history/recorded-before.ts';
 
-/** The time limit of one query for a request, in milliseconds. */
-const glanceMs = 2_000;
-
 /** How decisions are sent to a run. The decision id makes a repetition harmless. */
 const decisionRoute: MessageRoute<ParsedDecision> = {
   name: decideName,
   what: 'decision',
   look: async (session, workflowId, decision) => {
-    const seen = await glanceAtApproval(session, workflowId, decision.requestId, glanceMs);
+    const seen = await glanceAtApproval(session, workflowId, decision.requestId);
     return seen === undefined ? undefined : receiptFrom(decision, seen);
   },
   readUnapplied: async (session: Session, workflowId: string) => {

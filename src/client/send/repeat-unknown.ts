@@ -2,10 +2,7 @@ import { type ApprovalRequest, type Receipt, queryNames } from '../../contract.t
 import { isProblemError } from '../../core/base/problem.ts';
 import type { Session } from '../server/connect.ts';
 import { lookUp } from '../server/look-up.ts';
-import { queryRun } from '../server/query-run.ts';
-
-/** The time limit of one query for a run's open requests, in milliseconds. */
-const glanceMs = 2_000;
+import { glanceMs, queryRun } from '../server/query-run.ts';
 
 /**
  * Sends decisions to a run, and for 3 seconds repeats those whose request the run does not know: a query may have shown

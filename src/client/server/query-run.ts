@@ -12,6 +12,9 @@ import {
   unreadAnswer,
 } from '../../connection/server-error.ts';
 
+/** How long a query may take whose answer the caller can do without, in milliseconds. */
+export const glanceMs = 2_000;
+
 /**
  * Queries a run, open or closed, for at most `timeoutMs` (default 5,000): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
  * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
