@@ -2,6 +2,7 @@ import { QueryNotRegisteredError } from '@temporalio/client';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { isNotTakenUp, isNotTakenYet } from './ask-past.ts';
+import { askAgain } from './ask-again.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import {
@@ -28,9 +29,9 @@ export async function queryRun<Answer>(
   runId?: string,
 ): Promise<Answer> {
   try {
-    const answer = await askWorker(session, workflowId, timeoutMs, () =>
-      session.client.workflow.getHandle(workflowId, runId).query<Answer, unknown[]>(name, ...args),
-    );
+    const ask = (): Promise<Answer> =>
+      session.client.workflow.getHandle(workflowId, runId).query<Answer, unknown[]>(name, ...args);
+    const answer = await askWorker(session, workflowId, timeoutMs, () => askAgain(timeoutMs, ask));
     if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {

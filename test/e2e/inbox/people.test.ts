@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { approvalOf } from '../../support/approval-of.ts';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
@@ -62,7 +63,7 @@ withChromium('several people (needs Chromium)', () => {
     await button(otherPage, 'Deny …').click();
     await button(otherPage, 'Deny').click();
     await asked.run.result();
-    const { settled } = await inbox.world.client.approvals.get(asked.requestId);
+    const { settled } = await approvalOf(inbox.world.client, asked.requestId);
     const winner = people.find(({ name }) => name === settled!.reviewerId)!;
     const loser = people.find(({ name }) => name !== settled!.reviewerId)!;
     expect(settled!.outcome).toBe(winner.outcome);
