@@ -16,6 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-chaos-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('whatever is killed, each request has one outcome, and each approved call ran once', async () => {
+  // This seed plans enough of each: every kind of control at least six times, and nine nested runs.
   const schedule = makeSchedule({ runs: 8, seed: 54 });
   const outcome = await runChaos(schedule, { folder, bundlePath: testBundle() });
   const { violations, crashes, disturbances } = outcome;

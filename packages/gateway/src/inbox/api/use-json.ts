@@ -21,6 +21,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
     isLoading: path !== undefined,
   });
   const [asked, setAsked] = useState(0);
+  const reload = useCallback(() => setAsked((count) => count + 1), []);
   useEffect(() => {
     if (path === undefined) return undefined;
     const own = new AbortController();
@@ -33,7 +34,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
         const problem = asProblem(error);
         setLoaded((before) => ({ ...before, problem, isLoading: false }));
         if (problem.code === 'no_worker' || problem.code === 'server_unreachable') {
-          timer = setTimeout(() => setAsked((count) => count + 1), againMs);
+          timer = setTimeout(reload, againMs);
         }
       },
     );
@@ -41,8 +42,7 @@ export function useJson<T>(path: string | undefined, version: string | number = 
       own.abort();
       clearTimeout(timer);
     };
-  }, [path, asked, version]);
-  const reload = useCallback(() => setAsked((count) => count + 1), []);
+  }, [path, asked, version, reload]);
   const { of, value, problem, isLoading } = loaded;
   return of === path ? { value, problem, isLoading, reload } : { isLoading: path !== undefined, reload };
 }
