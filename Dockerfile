@@ -7,6 +7,7 @@ WORKDIR /countersign
 COPY package.json package-lock.json .npmrc ./
 COPY packages/gateway/package.json ./packages/gateway/
 COPY packages/cli/package.json ./packages/cli/
+COPY packages/mcp/package.json ./packages/mcp/
 RUN npm install --no-audit
 COPY . ./
 RUN npm run build
@@ -20,11 +21,13 @@ RUN apt-get update \
 COPY package.json package-lock.json .npmrc ./
 COPY packages/gateway/package.json ./packages/gateway/
 COPY packages/cli/package.json ./packages/cli/
+COPY packages/mcp/package.json ./packages/mcp/
 # Temporal's packages are peers and development dependencies: `--omit=dev` would leave them out.
 RUN npm pkg delete devDependencies && npm install --no-audit && npm cache clean --force
 COPY --from=build /countersign/dist/countersign ./
 COPY --from=build /countersign/dist/gateway ./packages/gateway/
 COPY --from=build /countersign/dist/cli ./packages/cli/
+COPY --from=build /countersign/dist/mcp ./packages/mcp/
 COPY docker/worker-health.js docker/gateway-health.js ./docker/
 RUN mkdir project
 USER node

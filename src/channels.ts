@@ -17,6 +17,7 @@ export type {
 } from './channels/channel.ts';
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
 export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';
+export type { RequestRoute } from './core/people/channel-routes.ts';
 export type { ChannelOptions } from './channels/channel-set.ts';
 export type * from './channels/push-app.ts';
 export type { ListedRecord, RecordName, Records } from './client/server/records.ts';

@@ -25,6 +25,7 @@ export { createReviewerKey, publicKeyOf } from './client/send/reviewer-key.ts';
 export type { ReviewerKey } from './client/send/reviewer-key.ts';
 export type { Retry } from './client/inbox/retries.ts';
 export type { RunView } from './client/inbox/show-run.ts';
+export type { PolicyOutcome, PolicyResult, SetPolicyOfRunsOptions } from './client/send/set-policy-of-runs.ts';
 export { signDecision, signMessage } from './client/send/sign-message.ts';
 export type { Signed, Signer, SigningOptions } from './client/send/sign-message.ts';
 export type { Setup } from './client/doctor/set-up.ts';

@@ -2,6 +2,8 @@
  * The interface of a run: names of signals, updates, queries and attributes, and the shapes of their data. Other
  * services and other languages depend on each name here; `docs/wire.md` describes it. Safe in the sandbox.
  */
+import type { KeptMessage } from './contract/provider-turn.ts';
+import type { Message } from './contract/run.ts';
 import { byteLength } from './core/base/byte-length.ts';
 import { jsonDigest } from './core/base/digest.ts';
 
@@ -15,12 +17,18 @@ export type {
   RefusedDecision,
   ReviewerVote,
   Settlement,
+  UserMessages,
 } from './core/ledger/approval.ts';
 export type { AlwaysTerms } from './core/ledger/always-terms.ts';
 export type { EarlierRun } from './core/ledger/earlier-run.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { CallPreview, Change } from './core/base/call-preview.ts';
+export type { Usage } from './core/base/usage.ts';
+export type { ShownFile, TakenFiles, UserFile } from './core/base/user-files.ts';
+export type { RunCost } from './core/policy/run-cost.ts';
+export type { Unfinished } from './core/base/unfinished.ts';
 export type { Assessment } from './core/assess/assessment.ts';
+export type { Advice } from './core/policy/advice.ts';
 export type {
   CloseMessage,
   ControlMessage,
@@ -34,7 +42,8 @@ export type { MessageSignature, ParsedDecision as Decision, RequestedScope } fro
 export type { Viewed } from './core/messages/viewed.ts';
 export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
-export type { Always, GrantKind, ReviewerKeyEntry, RunPolicies } from './core/policy/policy.ts';
+export type { Always, GrantKind, ReviewerKeyEntry } from './core/policy/policy.ts';
+export type { PolicyChange, RunPolicies } from './core/policy/run-side.ts';
 export type { JournalEntry, JournalHead } from './core/ledger/journal-entry.ts';
 export type { WaitingFor } from './core/ledger/waiting-for.ts';
 export type {
@@ -48,7 +57,6 @@ export type {
   RunResult,
   RunStatus,
   RunStatusName,
-  Usage,
 } from './contract/run.ts';
 
 /**
@@ -171,6 +179,7 @@ export const activityNames = {
   loadGate: 'countersign.loadGate',
   verifyCarried: 'countersign.verifyCarried',
   preview: 'countersign.preview',
+  consultAdvisors: 'countersign.consultAdvisors',
   announce: 'countersign.announce',
   lookAtRequests: 'countersign.lookAtRequests',
   channelNotify: 'countersign.channelNotify',
@@ -209,3 +218,21 @@ export const searchAttributes = {
   ApprovalTags: 'KEYWORD_LIST',
   ApprovalDue: 'DATETIME',
 } as const;
+
+/** A run's messages as it shows them: without what only its own activities read. */
+export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
+  return messages.map((message) => {
+    if (message.role === 'tool') return message;
+    if (message.role === 'user') {
+      const { refused: _, ...said } = message;
+      return said;
+    }
+    const { providerTurn: _, outputProblem: __, ...shown } = message;
+    return shown;
+  });
+}
+
+/** What the user has said since anybody else did, without what was refused before. */
+export function newInput(messages: readonly KeptMessage[]): KeptMessage[] {
+  return messages.slice(messages.findLastIndex((each) => each.role !== 'user' || each.refused === true) + 1);
+}

@@ -1,5 +1,6 @@
 /** Defines tools, agents and models; reads and evaluates policies. */
 // Re-exports only.
+export type { AdvisedCall, Advisor, AdvisorAnswer, AdvisorFunction, ModelAdvisor } from './agents/advisor.ts';
 export type { Assessor, AssessorCall } from './agents/assessor.ts';
 export { agentTool } from './agents/agent-tool.ts';
 export type { AgentToolOptions } from './agents/agent-tool.ts';
@@ -7,11 +8,25 @@ export { defineAgent } from './agents/define-agent.ts';
 export { isAgent } from './agents/definitions.ts';
 export type { AgentOptions } from './agents/define-agent.ts';
 export type { ModelCallOptions } from './agents/model-call.ts';
+export type { FileOptions } from './agents/file-options.ts';
 export type { Agent } from './agents/definitions.ts';
 export { defineTool } from './agents/define-tool.ts';
 export { isTool } from './agents/definitions.ts';
+export { defineToolset } from './agents/define-toolset.ts';
+export type { ToolsetOptions } from './agents/define-toolset.ts';
+export { UnknownOutcomeError } from './agents/unknown-outcome-error.ts';
 export type { ToolOptions } from './agents/define-tool.ts';
-export type { PreviewContext, Tool, ToolContext } from './agents/definitions.ts';
+export type {
+  CheckContext,
+  OpenToolset,
+  PreviewContext,
+  ResultCheckContext,
+  Tool,
+  ToolContext,
+  Toolset,
+  ToolsetListing,
+  Verdict,
+} from './agents/definitions.ts';
 export type { ToolSchema } from './agents/tool-schema.ts';
 export { DefinitionError } from './agents/definition-error.ts';
 export { modelFromEnvironment, openAICompatible } from './models/openai-compatible.ts';
@@ -31,6 +46,7 @@ export type {
   RulingContext,
   RulingMeter,
   RunCounts,
+  SumOf,
 } from './core/policy/ruling.ts';
 export { explain } from './policy-file/explain.ts';
 export type { Explanation, RuleMatch } from './policy-file/explain.ts';
@@ -44,10 +60,16 @@ export type { Directory, Person } from './core/people/directory.ts';
 export type { ModelCallLimits } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';
 export type {
+  AdvisorSettings,
   ApprovalSettings,
   AskSettings,
   Policy,
   RedactSettings,
+  ModelPrice,
+  Prices,
+  RunLimit,
+  RunLimits,
+  RunMeasure,
   ReviewerKeyEntry,
   Rule,
   Show,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Nothing refers to a document outside the repository, and user pages contain no marks of invariants. */
+/** Files must not contain references out of the repository, marks of invariants, or digits that an id may hold. */
 
 const root = join(import.meta.dirname, '..');
 const files = execFileSync('git', ['ls-files', '*.ts', '*.md', '*.json', '*.yaml', '*.yml', '*.sh', '.ci/*'], {
@@ -31,4 +31,10 @@ test('no mark of an invariant on a page for users', () => {
   const pages = files.filter((file) => /^(?:README|docs\/(?!decisions\/).*)\.md$/.test(file));
   expect(pages.length).toBeGreaterThan(10);
   expect(places(/\(I\d+[a-d]?\)/, pages)).toEqual([]);
+});
+
+test('no test expects a few hexadecimal digits to be absent: an id may hold them by chance', () => {
+  const tests = files.filter((file) => /^test\/.*\.ts$/.test(file));
+  expect(tests.length).toBeGreaterThan(500);
+  expect(places(/\bnot\.(?:toContain|toMatch)\(['"`/][0-9a-f-]{1,7}['"`/]/, tests)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run build`: makes the folders of the three packages in `dist`, as they are published. There, exports name compiled
+ * `npm run build`: makes the folders of all packages in `dist`, as they are published. There, exports name compiled
  * code. In the repository they name sources, so that everything runs without being built.
  */
 import { execFileSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const tsc = join('typescript', 'bin', 'tsc');
 /** The folder of each package in `dist`, and the one of its sources. */
-const packages = { countersign: '.', gateway: 'packages/gateway', cli: 'packages/cli' };
+const packages = { countersign: '.', gateway: 'packages/gateway', cli: 'packages/cli', mcp: 'packages/mcp' };
 
 /** Fields of a manifest that mean nothing to those who install the package. */
 const onlyHere = new Set(['private', 'workspaces', 'scripts', 'devDependencies', 'overrides', 'allowScripts']);

@@ -1,15 +1,24 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
-import { outcomeUnknownType, toolFailedType } from '../core/base/tool-failure.ts';
+import { outcomeUnknownType, resultWithheldType, toolFailedType } from '../core/base/tool-failure.ts';
+import { parseJson } from '../core/base/parse-json.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
-import type { JsonObject } from '../core/base/tool-call.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { isRepeatable } from '../core/base/tool-call.ts';
-import type { Tool, ToolContext } from '../agents/definitions.ts';
+import type { ResultCheckContext, Tool, ToolContext } from '../agents/definitions.ts';
+import type { UnknownOutcomeError } from '../agents/unknown-outcome-error.ts';
+import { type CheckEnd, runCheck } from './run-check.ts';
+
+const longestMessage = 10_000;
+
+/** Runs the tool's `checkResult` on a copy of what the model would get. Undefined: it may have it. */
+type Check = (result: Json, isError: boolean) => Promise<CheckEnd>;
 
 /**
  * The activity of one tool. It runs after the second gate. It heartbeats every third of its heartbeat time-out, so that
- * a killed worker is noticed, and fails with `outcome_unknown` if it is cut off while the tool runs (I7).
+ * a killed worker is noticed, and fails with `outcome_unknown` if it is cut off while the tool runs (I7). If the tool's
+ * `checkResult` does not let the model have what the tool gave, fails with `result_withheld`, which holds nothing of it.
  */
 export function callTool(
   tool: Tool,
@@ -20,15 +29,28 @@ export function callTool(
     const { heartbeatTimeoutMs } = context.info;
     // A tool without heartbeats has a heartbeat time-out of zero.
     const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
+    const toTool = toolContext(context, permit);
+    const check = checkOf(tool, args, toTool);
     try {
-      return givenResult(await tool.execute(args, toolContext(context, permit)), maxResultBytes);
-    } catch (error) {
-      if (context.cancellationSignal.aborted) throw leftInMidCall(tool);
-      throw failed(tool, error);
+      return await givenResult(tool, await execute(tool, args, toTool, check), maxResultBytes, check);
     } finally {
       clearInterval(beat);
     }
   };
+}
+
+async function execute(tool: Tool, args: JsonObject, context: ToolContext, check: Check | undefined): Promise<unknown> {
+  try {
+    return await tool.execute(args, context);
+  } catch (error) {
+    if (context.signal.aborted) throw leftInMidCall(tool);
+    if (error instanceof Error && error.name === ('UnknownOutcomeError' satisfies UnknownOutcomeError['name'])) {
+      throw outcomeUnknown(tool, error.message);
+    }
+    const failure = failed(tool, error);
+    const end = await check?.(failure.message, true);
+    throw end === undefined ? failure : withheld(end, failure.nonRetryable === true);
+  }
 }
 
 function toolContext(context: Context, permit: Permit): ToolContext {
@@ -44,34 +66,54 @@ function toolContext(context: Context, permit: Permit): ToolContext {
   };
 }
 
-/** The tool's result, or a sentence for the model in its place. */
-function givenResult(result: unknown, maxResultBytes: number): unknown {
-  const problem = resultProblem(result ?? null, maxResultBytes);
-  if (problem === undefined) return result ?? null;
-  return sentences.resultNotGiven(problem);
+function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | undefined {
+  if (tool.checkResult === undefined) return undefined;
+  const { idempotencyKey: _, signal: cancellation, ...call } = toTool;
+  // The tool may change its arguments.
+  const about: Omit<ResultCheckContext, 'signal' | 'isError'> = { ...call, args: structuredClone(args) };
+  return (result, isError) =>
+    runCheck((signal) => tool.checkResult!(structuredClone(result), { ...about, isError, signal }), cancellation);
 }
 
-function resultProblem(result: unknown, maxResultBytes: number): string | undefined {
+/** The tool's result, or a sentence for the model in its place. */
+async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
+  const read = readResult(result ?? null, maxBytes);
+  if ('problem' in read) return sentences.resultNotGiven(read.problem);
+  if (check === undefined) return result ?? null;
+  // The tool may still change what it gave: the model gets the JSON that is checked.
+  const given = parseJson(read.json) as Json;
+  const end = await check(given, false);
+  if (end === undefined) return given;
+  // A tool that may be repeated gives another result to a check that gave no verdict.
+  throw withheld(end, !isRepeatable(tool) || 'refused' in end);
+}
+
+function readResult(result: unknown, maxBytes: number): { json: string } | { problem: string } {
   let json: string | undefined;
   try {
     json = JSON.stringify(result);
   } catch (error) {
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return `it is not JSON: ${reason.slice(0, 200)}`;
+    return { problem: `it is not JSON: ${reason.slice(0, 200)}` };
   }
-  if (json === undefined) return `it is not JSON: a ${typeof result}`;
+  if (json === undefined) return { problem: `it is not JSON: a ${typeof result}` };
   const bytes = Buffer.byteLength(json);
-  return bytes <= maxResultBytes ? undefined : `it has ${bytes} bytes, and at most ${maxResultBytes} can be kept`;
+  return bytes <= maxBytes ? { json } : { problem: `it has ${bytes} bytes, and at most ${maxBytes} can be kept` };
 }
 
 // A call that must not be repeated fails with a non-retryable error. A retryable one would wait for an unpause if an
 // operator paused the activity, and would start again if an operator allowed more attempts.
 
 function leftInMidCall(tool: Tool): ApplicationFailure {
+  return outcomeUnknown(tool, `tool '${tool.name}' was cut off while it ran`);
+}
+
+function outcomeUnknown(tool: Tool, message: string): ApplicationFailure {
+  const nonRetryable = !isRepeatable(tool);
   return ApplicationFailure.create({
-    message: `tool '${tool.name}' was cut off while it ran`,
+    message: message.slice(0, longestMessage),
     type: outcomeUnknownType,
-    nonRetryable: !isRepeatable(tool),
+    nonRetryable,
   });
 }
 
@@ -79,5 +121,10 @@ function leftInMidCall(tool: Tool): ApplicationFailure {
 function failed(tool: Tool, error: unknown): ApplicationFailure {
   const message = error instanceof Error ? error.message : String(error);
   const nonRetryable = !isRepeatable(tool) || (error instanceof ApplicationFailure && error.nonRetryable === true);
-  return ApplicationFailure.create({ message: message.slice(0, 10_000), type: toolFailedType, nonRetryable });
+  return ApplicationFailure.create({ message: message.slice(0, longestMessage), type: toolFailedType, nonRetryable });
+}
+
+function withheld(end: NonNullable<CheckEnd>, nonRetryable: boolean): ApplicationFailure {
+  const message = 'refused' in end ? end.refused : end.failed;
+  return ApplicationFailure.create({ message, type: resultWithheldType, nonRetryable });
 }

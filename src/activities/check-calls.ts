@@ -1,8 +1,10 @@
 import type { Tool } from '../agents/definitions.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
+import type { FoundTools } from './find-tools.ts';
 import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
+import { unfinishedOf, unfinishedText } from '../core/base/unfinished.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';
@@ -13,12 +15,13 @@ const longestRawText = 2_000;
 const oneTooMany = `Error: only the first ${maxCallsOfTurn} calls of a turn are taken: make this one, and those after it, in the next turn`;
 
 /**
- * Turns the calls of a raw turn into the run's form. `toolNamed` finds the tools of the run's agent. A call that cannot
- * run has a sentence for the model; nothing here throws. `argumentBytes`: the maximum size of one call's raw arguments.
+ * Turns the calls of a raw turn into the run's form. `toolNamed` finds the tools of the run's agent, and `whyNot` says why it
+ * does not find one. A call that cannot run has a sentence for the model; nothing here throws. `argumentBytes`: the maximum
+ * size of one call's raw arguments.
  */
 export async function checkCalls(
   turn: Pick<RawTurn, 'calls' | 'finishReason'>,
-  toolNamed: (name: string) => Tool | undefined,
+  { toolNamed, whyNot }: FoundTools,
   argumentBytes = inlineLimits.argumentBytes,
 ): Promise<ModelCall[]> {
   const ids = new Set<string>();
@@ -27,7 +30,7 @@ export async function checkCalls(
     const id = uniqueId(call.id, ids);
     const checked =
       calls.length < maxCallsOfTurn
-        ? await checkCall(call, turn.finishReason, toolNamed, argumentBytes)
+        ? await checkCall(call, turn.finishReason, { toolNamed, whyNot }, argumentBytes)
         : { raw: shorten(call.arguments, longestRawText), problem: oneTooMany };
     calls.push({ id, tool: shorten(call.tool, longestName), ...checked });
   }
@@ -37,18 +40,19 @@ export async function checkCalls(
 async function checkCall(
   call: RawCall,
   finishReason: string,
-  toolNamed: (name: string) => Tool | undefined,
+  { toolNamed, whyNot }: FoundTools,
   argumentBytes: number,
 ): Promise<Omit<ModelCall, 'id' | 'tool'>> {
   const tool = toolNamed(call.tool);
   const parsed = parseArguments(call.arguments, argumentBytes);
   const raw = 'args' in parsed ? parsed.args : shorten(call.arguments, longestRawText);
-  if (tool === undefined) return { raw, problem: `Error: tool '${shorten(call.tool, longestName)}' not found` };
-  if ('problem' in parsed) return { raw, problem: `Error: ${parsed.problem}` };
-  // Empty text means no arguments, unless the model was cut off before it could write them.
-  if (finishReason !== 'tool-calls' && finishReason !== 'stop' && call.arguments.trim() === '') {
-    return { raw, problem: `Error: arguments: expected an object; the answer was cut off (${finishReason})` };
+  // The missing rest of the answer may have held another call, or a text that belongs to this one.
+  const unfinished = unfinishedOf(finishReason);
+  if (unfinished !== undefined) return { raw, problem: `Error: not run, because ${unfinishedText(unfinished)}` };
+  if (tool === undefined) {
+    return { raw, problem: `Error: ${whyNot(call.tool) ?? `tool '${shorten(call.tool, longestName)}' not found`}` };
   }
+  if ('problem' in parsed) return { raw, problem: `Error: ${parsed.problem}` };
   const valid = await validateArguments(tool, parsed.args);
   if ('problem' in valid) return { raw, problem: `Error: ${valid.problem}` };
   return { args: valid.args, ...shellOf(tool, valid.args) };

@@ -12,6 +12,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { describeCalls } from './describe-calls.ts';
+import { findTools } from './find-tools.ts';
 import { redactCall } from './redact-calls.ts';
 
 export interface CheckEditInput {
@@ -55,9 +56,10 @@ export function createCheckEdit(
     if ('problem' in restored) return restored;
     const activity = gated.get(tool);
     if (activity !== undefined) return checkGatedEdit(activity, restored.args, redact);
-    const toolNamed = (name: string) => registry.tool(name);
+    const found = await findTools(registry, [tool]);
+    const { toolNamed } = found;
     const asked = { id: 'edit', tool, arguments: JSON.stringify(restored.args) };
-    const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, toolNamed);
+    const checked = await checkCalls({ calls: [asked], finishReason: 'tool-calls' }, found);
     const { cancellationSignal: signal } = Context.current();
     const described = await describeCalls(checked, toolNamed);
     const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });

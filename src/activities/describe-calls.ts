@@ -1,12 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { Tool } from '../agents/definitions.ts';
-import { shortened } from '../core/base/shortened.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { aborted } from '../text/aborted.ts';
+import { oneSentence } from '../text/one-sentence.ts';
 import type { ModelCall } from './model-turn.ts';
 
-/** Maximum length of a call's sentence, in UTF-16 code units. */
-const longestSentence = 300;
 const limitMs = 1_000;
 
 /**
@@ -35,7 +33,7 @@ async function describe(tool: Tool, args: JsonObject): Promise<string | undefine
     const describing = Promise.resolve().then(() => tool.describe!(structuredClone(args)));
     const sentence: unknown = await Promise.race([describing, aborted(limit)]);
     if (typeof sentence !== 'string') throw new TypeError(`expected a text, not ${typeof sentence}`);
-    return oneLine(sentence) || undefined;
+    return oneSentence(sentence) || undefined;
   } catch (error) {
     // Only the type: a message may hold values of arguments, which no log may (I13).
     const failure = error instanceof Error ? error.name : typeof error;
@@ -43,12 +41,4 @@ async function describe(tool: Tool, args: JsonObject): Promise<string | undefine
     Context.current().log.warn(`describe of tool '${tool.name}' gave no sentence: ${what}`);
     return undefined;
   }
-}
-
-function oneLine(text: string): string {
-  const line = text
-    .replace(/\p{Surrogate}/gu, '\uFFFD')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return shortened(line, longestSentence);
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import type { Agent } from '../agents/definitions.ts';
 import { recordedLimits } from '../agents/model-call.ts';
 import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
+import { inputProblem, unfit } from '../contract/input-problem.ts';
 import { policyDigest } from '../core/policy/policy-digest.ts';
 import { modes } from '../core/policy/modes.ts';
 import { inheritedBeside } from '../core/policy/nesting.ts';
@@ -14,7 +15,8 @@ import type { Policy } from '../core/policy/policy.ts';
 import type { ProblemCode } from '../core/base/problem.ts';
 import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
-import type { SizeLimits } from '../core/base/size-limits.ts';
+import { filesProblem } from '../core/base/user-files.ts';
+import { inlineLimits, type SizeLimits } from '../core/base/size-limits.ts';
 import type { RuleLines } from '../core/policy/rule-place.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import { engine } from '../core/policy/ruling.ts';
@@ -39,10 +41,16 @@ export interface LoadAgentOptions {
   routes?: () => Promise<ChannelRoutes>;
 }
 
-const text = z.string().max(400_000);
+/** The run refuses an input of more than 512,000 bytes before this reads it. */
+const text = z.string();
 const json = z.record(z.string(), z.json());
 const message = z.union([
-  z.strictObject({ role: z.literal('user'), content: text }),
+  z.strictObject({
+    role: z.literal('user'),
+    content: text,
+    files: z.unknown().optional(),
+    messageId: z.string().max(200).optional(),
+  }),
   z.strictObject({
     role: z.literal('assistant'),
     content: text,
@@ -58,7 +66,7 @@ const message = z.union([
 ]);
 const runInputShape = z.strictObject({
   agent: z.string().min(1).max(64),
-  input: z.union([text, z.array(message).min(1).max(1_000)]),
+  input: z.union([text, z.array(message).min(1)]),
   policy: json.optional(),
   caller: z
     .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(100).optional() })
@@ -88,32 +96,35 @@ export function createLoadAgent({
   routes,
 }: LoadAgentOptions): LoadAgent {
   return async (input) => {
-    const { agent: name, policy: document, mode, parent } = checkInput(input);
+    const { agent: name, input: given, policy: document, mode, session, parent } = checkInput(input);
     const agent = registry.agent(name);
     if (agent === undefined) {
       const known = registry.agents.map((each) => `'${each.name}'`).join(', ') || 'none';
       throw refused('agent_unknown', `No agent '${name}' on this worker; it has: ${known}`);
     }
+    checkFiles(given, agent, (sizeLimits ?? inlineLimits).fileBytes);
     const inputPolicy = document === undefined ? undefined : runPolicy(document, ceiling);
     const parents = inheritedBeside(ceiling, parent?.policies ?? []);
     const above = { ceiling, ...(parents.length > 0 && { parents }) };
-    const configOf = (each: Agent): AgentConfig => {
+    const configOf = async (each: Agent): Promise<AgentConfig> => {
       const run = mergeRunSide(agentPolicies.get(each.name), inputPolicy, mode);
-      const { name: agentName, instructions, maxTurns, modelCall } = each;
-      const tools = registry.toolsOf(each).map(definitionOf);
+      const { name: agentName, instructions, maxTurns, modelCall, files } = each;
+      const listed = await registry.toolsets.listAll(each.toolsets);
+      for (const problem of listed.problems) Context.current().log.warn(problem, { agent: agentName });
       return {
         agent: agentName,
-        instructions,
-        tools,
+        instructions: withUnavailable(instructions, listed.unavailable),
+        tools: [...registry.toolsOf(each), ...listed.tools].map(definitionOf),
         maxTurns,
         modelCall: modelCall && recordedLimits(modelCall),
+        files,
         run,
         policyDigest: policyDigest({ ...above, run }),
       };
     };
-    const handoffs = reachableFrom(agent, registry).map(configOf);
+    const [own, ...handoffs] = await Promise.all([agent, ...reachableFrom(agent, registry)].map(configOf));
     const config = {
-      ...configOf(agent),
+      ...own!,
       ...above,
       ceilingLines,
       ...(handoffs.length > 0 && { handoffs }),
@@ -122,6 +133,8 @@ export function createLoadAgent({
       continueAsNewAfter,
       attributes,
       redacts: true as const,
+      consultsAdvisors: true as const,
+      ...(session === true && { userMayStop: true as const, announcesUserMessages: true as const }),
       sizeLimits,
       routes: await routes?.(),
     };
@@ -132,6 +145,13 @@ export function createLoadAgent({
     }
     return config;
   };
+}
+
+/** A model that does not know what is missing would tell its user that it never had it. */
+function withUnavailable(instructions: string, toolsets: readonly string[]): string {
+  if (toolsets.length === 0) return instructions;
+  const names = toolsets.map((name) => `'${name}'`).join(', ');
+  return `${instructions}\n\nNot available in this run: the tools of ${names}, which could not be listed when it started.`;
 }
 
 /** A secret of one run: from it the salts of its journal are made (docs/audit.md). */
@@ -147,15 +167,30 @@ function reachableFrom(first: Agent, registry: Registry): Agent[] {
   return [...found].slice(1);
 }
 
-function checkInput(input: unknown): z.infer<typeof runInputShape> {
+function checkInput(input: unknown): RunInput {
   const parsed = runInputShape.safeParse(input);
   if (parsed.success && parsed.data.session === true && parsed.data.parent !== undefined) {
     throw refused('arguments_invalid', `A nested run cannot be a session: the run above it waits for its result`);
   }
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const problem = inputProblem(parsed.data.input as RunInput['input']);
+    if (problem !== undefined) throw refused(problem.code, problem.message);
+    return parsed.data as RunInput;
+  }
   const issue = parsed.error.issues[0]!;
   const place = issue.path.length === 0 ? `The run's input` : `The run's '${issue.path.join('.')}'`;
   throw refused('arguments_invalid', `${place}: ${issue.message}`);
+}
+
+function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fileBytes: number): void {
+  if (typeof input === 'string') return;
+  for (const [index, each] of input.entries()) {
+    const files = each.role === 'user' ? each.files : undefined;
+    const problem = files && filesProblem(files, name, taken, fileBytes);
+    if (problem === undefined) continue;
+    const { code, message } = unfit(problem, index);
+    throw refused(code, message);
+  }
 }
 
 /** Reads the policy of a run's input. Throws `policy_invalid` with the first problem and its place. */

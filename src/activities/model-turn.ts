@@ -1,9 +1,13 @@
-import type { JournalEntry, Message, Usage } from '../contract.ts';
+import type { JournalEntry } from '../contract.ts';
+import type { KeptMessage, ProviderTurn } from '../contract/provider-turn.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
+import type { ModelUsage } from '../core/base/usage.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
+
+export type { KeptMessage } from '../contract/provider-turn.ts';
 
 /** The argument of activity `countersign.callModel`. The run has recorded everything in it (I12). */
 export interface CallModelInput {
@@ -12,7 +16,7 @@ export interface CallModelInput {
   turn: number;
   instructions: string;
   tools: Pick<ToolDefinition, 'name' | 'description' | 'schema'>[];
-  messages: Message[];
+  messages: KeptMessage[];
   /** What reviewers must not see of the calls' arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
   /** As the run recorded them; absent: the limits of Temporal's own payloads. */
@@ -28,9 +32,17 @@ export interface JournalCarrier {
 export interface CallModelResult {
   text: string;
   calls: ModelCall[];
-  usage: Usage;
+  usage: ModelUsage;
+  /** The model's id, as the agent's `model` names it. Absent from workers of older versions. */
+  model?: string;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;
+  /** Present if the provider wants back more than text and calls. */
+  providerTurn?: ProviderTurn;
+  /** A final answer of an agent with an `output`: its value. */
+  structuredOutput?: JsonObject;
+  /** Instead: one sentence that says what does not fit. The model is asked again. */
+  outputProblem?: string;
   /** The text that reviewers see beside the calls, if the policies have patterns of their own: without what these match. */
   contextSummary?: string;
 }

@@ -6,10 +6,13 @@ import { actions } from '../core/policy/action.ts';
 import { modes } from '../core/policy/modes.ts';
 import { maxNesting } from '../core/policy/nesting.ts';
 import {
+  type AdvisorSettings,
   type ApprovalSettings,
   type AskSettings,
   type Policy,
   type RedactSettings,
+  type RunLimit,
+  type RunLimits,
   grantKinds,
 } from '../core/policy/policy.ts';
 import type { RunSideRule } from '../core/policy/run-side.ts';
@@ -24,6 +27,12 @@ const names = z.array(z.string());
 /** Every member that a type has, so that none is forgotten here when one is added there. */
 type Members<Type> = Record<keyof Type, z.ZodType>;
 
+const advisor = {
+  name: z.string(),
+  mayApprove: z.boolean().optional(),
+  timeoutMs: duration.positive().optional(),
+} satisfies Members<AdvisorSettings>;
+
 const ask = {
   reviewers: names,
   quorum: count.positive(),
@@ -36,7 +45,9 @@ const ask = {
   remindMs: interval,
   escalate: z.array(z.looseObject({ afterMs: duration, to: names })),
   onTimeout: z.enum(['deny', 'allow']),
+  whenUserWrites: z.enum(['show', 'withdraw']),
   always: z.literal([false, ...grantKinds]),
+  advisor: z.literal(false).or(z.looseObject(advisor)),
 } satisfies Members<AskSettings>;
 
 const rule = {
@@ -63,6 +74,7 @@ const approval = {
   show: z.literal(false).or(z.record(z.string(), names)),
   redact: z.boolean(),
   batch: z.enum(['parallel', 'sequential']),
+  cachedResults: z.boolean(),
   deniedAs: z.enum(['result', 'error']),
 } satisfies Members<ApprovalSettings>;
 
@@ -84,6 +96,17 @@ const redact = {
   also: names.optional(),
 } satisfies Members<RedactSettings>;
 
+const limit = z.looseObject({ ask: count.optional(), end: count.optional() } satisfies Members<RunLimit>).optional();
+const cost = z.number().min(0).optional();
+const costLimit = z.looseObject({ ask: cost, end: cost } satisfies Members<RunLimit>).optional();
+const limits = {
+  turns: limit,
+  calls: limit,
+  tokens: limit,
+  timeMs: limit,
+  cost: costLimit,
+} satisfies Members<RunLimits>;
+
 const person = { groups: names, keys: names } satisfies Members<Person>;
 
 /**
@@ -97,11 +120,14 @@ const recordedPolicy = z.looseObject({
   rules: z.array(z.looseObject(rule)),
   riskDefaults: z.partialRecord(z.enum(['read_only', 'write', 'destructive']), z.enum(actions)),
   approval: z.looseObject(approval).partial(),
+  limits: z.looseObject(limits).optional(),
   assess: z.array(z.looseObject(assess)).optional(),
   redact: z.looseObject(redact).optional(),
   directory: z.looseObject({ people: z.record(z.string(), z.looseObject(person)) }).optional(),
+  advisor: z.looseObject(advisor).optional(),
   // Only those of the ceiling are read.
   reviewerKeys: z.unknown().optional(),
+  prices: z.unknown().optional(),
 } satisfies Members<Policy>) as z.ZodType<Policy>;
 
 // Each run above adds one policy, and so does each ceiling of a worker that was replaced meanwhile.

@@ -5,6 +5,7 @@ import { findOwn } from '../redact/own-patterns.ts';
 import { redactionOf } from '../core/redact/redact-arguments.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
+import { saidText } from '../core/base/user-files.ts';
 import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts';
 
 /** Longest part of a text beside the calls that is searched; reviewers see its beginning. */
@@ -44,7 +45,8 @@ export function shownBeside(
   // The view of a single call leaves out by itself what is hidden of that call.
   const hidden = calls.length < 2 ? [] : calls.filter(({ redaction }) => (redaction?.values.length ?? 0) > 0);
   if (redact.patterns.length === 0 && hidden.length === 0) return {};
-  const beside = text.trim() === '' ? (messages.findLast(({ role }) => role === 'user')?.content ?? '') : text;
+  const said = messages.findLast(({ role }) => role === 'user');
+  const beside = text.trim() !== '' || said === undefined ? text : saidText(said);
   let shown = beside.slice(0, mostSearched);
   for (const { args = {}, redaction } of hidden) shown = withoutHidden(shown, args, redaction!.values);
   return { contextSummary: redactText(shown, redact.kinds, findOwn(redact.patterns)) };

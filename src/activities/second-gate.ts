@@ -9,6 +9,7 @@ import { activityNames, channelsWorkflowType } from '../contract.ts';
 import { assessRecorded } from '../core/assess/recorded.ts';
 import { compileAssessRules } from '../core/assess/rule.ts';
 import { callDigest } from '../core/base/digest.ts';
+import { mayRun } from '../core/policy/action.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
 import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
@@ -30,6 +31,7 @@ import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
 import { permitOfCall } from './permit-of-call.ts';
 import { refuseSecondStart } from './second-start.ts';
+import { notAsRecorded, unavailable } from './tool-unavailable.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
 
 /** The workflow of a run's channels may use these and nothing else: no tool. */
@@ -113,12 +115,19 @@ export function secondGate({
     ): Promise<unknown> {
       const ofGated = permitOfCall();
       const { activityType, workflowExecution, workflowType } = activityInfo();
-      const tool = registry.tool(activityType);
+      const listed = registry.toolsets.owns(activityType)
+        ? await registry.toolsets.find(activityType, { fresh: true })
+        : undefined;
+      const tool = listed === undefined ? registry.tool(activityType) : 'tool' in listed ? listed.tool : undefined;
       const activity = gated.get(activityType);
       const called = tool ?? activity;
       const window = ofGated === undefined ? ungated.get(activityType) : undefined;
       // Check this before every refusal, because a refusal says that the call did not run.
       if (called !== undefined && !isRepeatable(called) && window === undefined) refuseSecondStart(called.name);
+      if (listed !== undefined && 'problem' in listed) {
+        refuseSecondStart(activityType);
+        throw unavailable(listed.problem);
+      }
       if (called === undefined && !activityType.startsWith('countersign.')) {
         if (ofGated === undefined) return next(input);
         throw refused(
@@ -160,8 +169,9 @@ export function secondGate({
       }
       const { digest, definition, agent, caller, heartbeats = false } = permit.data;
       // Check this before the digest: by another declaration, the same arguments may read differently.
-      const present = definitions.get(called.name)!;
+      const present = definitions.get(called.name) ?? definitionOf(tool!);
       if (definition !== present.definition) {
+        if (listed !== undefined) throw notAsRecorded(called.name);
         const args = (input.args[1] ?? {}) as JsonObject;
         throw changed({
           definition: present,
@@ -173,7 +183,7 @@ export function secondGate({
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
       const ruling = ruled(called, args, { agent, caller });
-      if (ruling.action === 'deny' && ceiling !== undefined) {
+      if (!mayRun(ruling.action) && ceiling !== undefined) {
         throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);
       }
       if (tool === undefined) return runGated(input, { heartbeats, isRepeatable: isRepeatable(called) }, next);

@@ -1,6 +1,7 @@
 import { activityInfo, getClient, log, metricMeter } from '@temporalio/activity';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
+import { mayRun } from '../core/policy/action.ts';
 import type { Ruling } from '../core/policy/ruling.ts';
 import { activityExecution } from './recorded-events.ts';
 
@@ -16,7 +17,7 @@ export async function ungatedProblem(
   { action, rule, mode, reason }: Ruling,
 ): Promise<{ type: 'denied_by_policy' | 'forbidden'; message: string } | undefined> {
   const { activityType } = activityInfo();
-  if (action === 'deny' && (rule !== null || mode !== undefined)) {
+  if (!mayRun(action) && (rule !== null || mode !== undefined)) {
     return { type: 'denied_by_policy', message: reason ?? `the operator's policy denies '${activityType}'` };
   }
   const without = (why: string) =>

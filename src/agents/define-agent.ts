@@ -1,8 +1,21 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { type Agent, agentMark, isAgent, isTool, type Tool } from './definitions.ts';
+import {
+  type Agent,
+  agentMark,
+  type CheckContext,
+  isAgent,
+  isTool,
+  isToolset,
+  type Tool,
+  type Toolset,
+  type Verdict,
+} from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
+import { type FileOptions, takenFiles } from './file-options.ts';
 import { checkModelCall, type ModelCallOptions } from './model-call.ts';
+import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
+import type { Message } from '../contract.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
@@ -15,8 +28,13 @@ export interface AgentOptions {
   model: LanguageModelV4;
   /** The agent's purpose. The models of agents that call it or hand over to it see this text. */
   description?: string;
-  /** Default: none. `agentTool(other)` makes another agent a tool. */
-  tools?: readonly Tool[];
+  /**
+   * Default: none. `agentTool(other)` makes another agent a tool; a toolset, such as an MCP server, has tools
+   * that a run records when it starts.
+   */
+  tools?: readonly (Tool | Toolset)[];
+  /** Toolsets beside those among `tools`, such as those of an agent that is spread into these options. Default: none. */
+  toolsets?: readonly Toolset[];
   /**
    * Agents that a run of this agent can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From
    * the next turn on the run continues with the other agent's instructions, tools and policy, and the same transcript.
@@ -31,6 +49,20 @@ export interface AgentOptions {
   maxTurns?: number;
   /** How the model is called: streaming, settings such as `temperature`, time-outs and attempts. */
   modelCall?: ModelCallOptions;
+  /** The files and pictures that its user may send. Default: none; a message with one is refused. */
+  files?: FileOptions;
+  /**
+   * The schema of an object: a run ends with JSON of this shape, and its result has the value as `structuredOutput`. An
+   * answer that does not fit is asked for again, at most twice. Default: a run ends with any text.
+   */
+  output?: ToolSchema;
+  /**
+   * Runs before each call of the model, with a copy of the transcript that the model would get. If it returns a text, the
+   * model is not called: the run fails as `input_refused` with that reason, and the turn of a session does, whose model
+   * never gets what was refused. If it throws, takes over 30 seconds or returns something else, the call is tried again, up
+   * to the fifth attempt, and then fails as `check_failed`. Default: nothing is checked.
+   */
+  checkInput?: (messages: Message[], context: CheckContext) => Verdict;
 }
 
 export const defaultMaxTurns = 50;
@@ -42,11 +74,18 @@ const optionNames = [
   'model',
   'description',
   'tools',
+  'toolsets',
   'handoffs',
   'policy',
   'maxTurns',
   'modelCall',
+  'files',
+  'output',
+  'checkInput',
 ] as const satisfies (keyof AgentOptions)[];
+
+/** What an agent has beside its options: one may be spread into the options of another. */
+const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];
 
 /**
  * Declares an agent: instructions, a model, and the tools that the model may call. A worker runs it (`createWorker`), and
@@ -67,9 +106,9 @@ const optionNames = [
  * ```
  */
 export function defineAgent(options: AgentOptions): Agent {
-  checkOptions('defineAgent', options, optionNames);
-  const { name, instructions, model, description, tools = [], handoffs = [], policy } = options;
-  const { maxTurns = defaultMaxTurns, modelCall } = options;
+  checkOptions('defineAgent', options, [...optionNames, ...derivedNames], `known are ${optionNames.join(', ')}`);
+  const { name, instructions, model, description, tools = [], toolsets: beside = [], handoffs = [], policy } = options;
+  const { maxTurns = defaultMaxTurns, modelCall, files, output, checkInput } = options;
   checkAgentName(name);
   const place = `agent '${name}'`;
   if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
@@ -79,12 +118,20 @@ export function defineAgent(options: AgentOptions): Agent {
       `${place}: tools of the AI SDK pass no gate: declare each with defineTool({ name, description, input, execute }), with its inputSchema as input`,
     );
   }
-  if (!Array.isArray(tools) || !tools.every(isTool)) {
-    throw new DefinitionError(`${place}: tools must be a list of what defineTool or agentTool returned`);
+  if (!Array.isArray(tools) || !tools.every((each) => isTool(each) || isToolset(each))) {
+    throw new DefinitionError(
+      `${place}: tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned`,
+    );
   }
-  const names = tools.map((tool: Tool) => tool.name);
-  const twice = names.find((each, index) => names.indexOf(each) !== index);
+  if (!Array.isArray(beside) || !beside.every(isToolset)) {
+    throw new DefinitionError(`${place}: toolsets must be a list of what defineToolset or mcpServer returned`);
+  }
+  const own = tools.filter(isTool);
+  const toolsets = [...tools.filter(isToolset), ...beside];
+  const twice = namedTwice(own);
   if (twice !== undefined) throw new DefinitionError(`${place}: tool name '${twice}' is used twice`);
+  const set = namedTwice(toolsets);
+  if (set !== undefined) throw new DefinitionError(`${place}: toolset name '${set}' is used twice`);
   if (description !== undefined && typeof description !== 'string') {
     throw new DefinitionError(`${place}: description must be text`);
   }
@@ -96,6 +143,12 @@ export function defineAgent(options: AgentOptions): Agent {
   }
   checkPositiveInteger(`${place}: maxTurns`, maxTurns, mostTurns);
   if (modelCall !== undefined) checkModelCall(`${place}: modelCall`, modelCall);
+  if (checkInput !== undefined && typeof checkInput !== 'function') {
+    throw new DefinitionError(
+      `${place}: checkInput must be a function that returns why the input is refused, or undefined`,
+    );
+  }
+  const outputSchema = output === undefined ? undefined : jsonSchemaOf(`${place}: output`, output, 'output');
   // Options that were not given are absent, also where somebody prints the agent.
   return Object.freeze({
     [agentMark]: true as const,
@@ -103,12 +156,21 @@ export function defineAgent(options: AgentOptions): Agent {
     instructions,
     model,
     ...(description === undefined ? {} : { description }),
-    tools: Object.freeze([...tools]),
+    tools: Object.freeze(own),
+    toolsets: Object.freeze(toolsets),
     handoffs: typeof handoffs === 'function' ? handoffs : () => handoffs,
     ...(policy === undefined ? {} : { policy }),
     maxTurns,
     ...(modelCall === undefined ? {} : { modelCall: Object.freeze({ ...modelCall }) }),
+    ...(files === undefined ? {} : { files: takenFiles(`${place}: files`, files) }),
+    ...(outputSchema === undefined ? {} : { output, outputSchema }),
+    ...(checkInput === undefined ? {} : { checkInput }),
   });
+}
+
+function namedTwice(named: readonly { name: string }[]): string | undefined {
+  const names = named.map(({ name }) => name);
+  return names.find((each, index) => names.indexOf(each) !== index);
 }
 
 /** True for what `tool` of the AI SDK returns. */
@@ -124,7 +186,8 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-function checkModel(place: string, model: unknown, stream: ModelCallOptions['stream']): void {
+/** Throws a `DefinitionError` unless `model` can be called, and, if `stream` says how, in that way. */
+export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   if (shape.specificationVersion !== 'v4') {
     const found = typeof shape.specificationVersion === 'string' ? ` (found '${shape.specificationVersion}')` : '';

@@ -1,8 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Change } from '../core/base/call-preview.ts';
-import { risks, type Risk } from '../core/base/tool-call.ts';
+import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { type PreviewContext, type Tool, type ToolContext, toolMark } from './definitions.ts';
+import {
+  type PreviewContext,
+  type ResultCheckContext,
+  type Tool,
+  type ToolContext,
+  toolMark,
+  type Verdict,
+} from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { readPreview } from './read-preview.ts';
 import { readShow } from './read-show.ts';
@@ -52,6 +60,17 @@ export interface ToolOptions<Schema extends ToolSchema> {
   ) => readonly Change[] | Promise<readonly Change[]>;
   /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
   previewTimeoutMs?: number;
+  /**
+   * For a tool with risk `read_only`: its result answers equal calls of the same run, which then run nothing and ask
+   * nobody. `run`: until the user of a session says more; `session`: for the whole session. A call that may change
+   * something ends it before (docs/tools.md). Default: each call runs.
+   */
+  cache?: (typeof cacheScopes)[number];
+  /**
+   * JSON that is part of the tool's definition, beside its name, description and schema, such as a service's own
+   * annotations. If it changes, the tool counts as changed. Neither the model nor reviewers see it. Default: nothing.
+   */
+  pinned?: JsonObject;
   /** If true, a call with an unknown outcome may be repeated. Default false. */
   idempotent?: boolean;
   /**
@@ -63,6 +82,13 @@ export interface ToolOptions<Schema extends ToolSchema> {
   timeoutMs?: number;
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
+  /**
+   * Checks each result, a copy of the JSON that the model would get, and the text of each error that `execute` throws. If it
+   * returns a text, throws, takes over 30 seconds or returns something else, the result is withheld: it is neither in the
+   * transcript nor in history, and the model is told that the tool ran and why it gets no result. The text must not quote
+   * the result. Default: nothing is checked.
+   */
+  checkResult?: (result: Json, context: ResultCheckContext<Schema>) => Verdict;
 }
 
 export const defaultHeartbeatTimeoutMs = 30_000;
@@ -79,10 +105,13 @@ const optionNames = [
   'describe',
   'preview',
   'previewTimeoutMs',
+  'cache',
+  'pinned',
   'idempotent',
   'heartbeat',
   'timeoutMs',
   'execute',
+  'checkResult',
 ] as const satisfies (keyof ToolOptions<ToolSchema>)[];
 
 /**
@@ -112,15 +141,30 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   checkOptions('defineTool', options, optionNames);
   checkToolName(options.name);
   const { name, description, input, risk = 'write', subject, show, idempotent = false } = options;
-  const { heartbeat, describe, execute } = options;
+  const { heartbeat, describe, execute, checkResult, cache, pinned } = options;
   const place = `tool '${name}'`;
   if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);
   const schema = jsonSchemaOf(`${place}: input`, input);
   if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
+  if (cache !== undefined && !cacheScopes.includes(cache)) {
+    throw new DefinitionError(`${place}: cache must be one of ${cacheScopes.join(', ')}`);
+  }
+  if (cache !== undefined && risk !== 'read_only') {
+    throw new DefinitionError(
+      `${place}: cache needs risk 'read_only', because a repeated call would not run; leave it out`,
+    );
+  }
+  if (pinned !== undefined && !isObject(pinned))
+    throw new DefinitionError(`${place}: pinned must be an object of JSON`);
   if (typeof idempotent !== 'boolean') throw new DefinitionError(`${place}: idempotent must be true or false`);
   if (typeof execute !== 'function') throw new DefinitionError(`${place}: execute must be a function`);
   if (describe !== undefined && typeof describe !== 'function') {
     throw new DefinitionError(`${place}: describe must be a function that returns one sentence`);
+  }
+  if (checkResult !== undefined && typeof checkResult !== 'function') {
+    throw new DefinitionError(
+      `${place}: checkResult must be a function that returns why a result is withheld, or undefined`,
+    );
   }
   const { timeoutMs = defaultToolTimeoutMs } = options;
   checkPositiveInteger(`${place}: timeoutMs`, timeoutMs, longestMs);
@@ -133,12 +177,15 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
     risk,
     ...readSubject(place, subject, schema),
     ...readShow(place, show),
+    ...(cache !== undefined && { cache }),
+    ...(pinned !== undefined && { pinned }),
     idempotent,
     heartbeatTimeoutMs: heartbeatTimeout(place, heartbeat),
     timeoutMs,
     ...(describe !== undefined && { describe }),
     ...readPreview(place, options),
     execute,
+    ...(checkResult !== undefined && { checkResult }),
   });
 }
 

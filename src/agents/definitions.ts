@@ -1,13 +1,14 @@
 /**
- * The results of `defineAgent` and `defineTool`. They are in one file because agents have tools and a tool may call an
- * agent.
+ * The results of `defineAgent`, `defineTool` and `defineToolset`. They are in one file because agents have tools and a
+ * tool may call an agent.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
-import type { Caller } from '../contract.ts';
+import type { Caller, Message } from '../contract.ts';
 import type { Change } from '../core/base/call-preview.ts';
-import type { JsonObject, Risk } from '../core/base/tool-call.ts';
+import type { cacheScopes, Json, JsonObject, Risk } from '../core/base/tool-call.ts';
+import type { TakenFiles } from '../core/base/user-files.ts';
 import type { ModelCallOptions } from './model-call.ts';
 import type { ToolSchema } from './tool-schema.ts';
 
@@ -21,11 +22,17 @@ export interface Agent {
   readonly model: LanguageModelV4;
   readonly description?: string;
   readonly tools: readonly Tool[];
+  readonly toolsets: readonly Toolset[];
   /** A function that was given is not checked before a worker is created. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
   readonly modelCall?: Readonly<ModelCallOptions>;
+  readonly files?: TakenFiles;
+  readonly output?: ToolSchema;
+  /** With `output`: its JSON Schema, as the model receives it. */
+  readonly outputSchema?: JsonObject;
+  checkInput?(messages: Message[], context: CheckContext): Verdict;
 }
 
 /** The second argument of a tool's `execute`. */
@@ -55,6 +62,24 @@ export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent'
   signal: AbortSignal;
 }
 
+/** The second argument of an agent's `checkInput`. */
+export interface CheckContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'log'> {
+  /** Aborted after 30 seconds, and when the run is cancelled or the worker shuts down. Pass it on. */
+  signal: AbortSignal;
+}
+
+/** The second argument of a tool's `checkResult`. */
+export interface ResultCheckContext<Schema extends ToolSchema = ToolSchema>
+  extends CheckContext, Pick<ToolContext, 'callId' | 'caller'> {
+  /** True: the tool threw, and the result is the text of its error. */
+  isError: boolean;
+  /** The arguments with which the tool ran. */
+  args: StandardSchemaV1.InferOutput<Schema>;
+}
+
+/** What a check says: undefined to let it pass, or why not, in one line of at most 300 characters. */
+export type Verdict = string | undefined | Promise<string | undefined>;
+
 export const toolMark = Symbol.for('countersign.tool');
 
 /** The result of `defineTool` or `agentTool`. Its members are the options, with their defaults. */
@@ -73,6 +98,10 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly beside?: readonly string[];
   /** The arguments that lists show without a worker. */
   readonly show?: readonly string[];
+  /** JSON that is part of the tool's definition, beside its name, description and schema. */
+  readonly pinned?: JsonObject;
+  /** How long a result answers equal calls. */
+  readonly cache?: (typeof cacheScopes)[number];
   readonly idempotent: boolean;
   /** Milliseconds; null for a tool that cannot heartbeat. */
   readonly heartbeatTimeoutMs: number | null;
@@ -91,6 +120,34 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
     context: PreviewContext,
   ): readonly Change[] | Promise<readonly Change[]>;
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
+  checkResult?(result: Json, context: ResultCheckContext<Schema>): Verdict;
+}
+
+export const toolsetMark = Symbol.for('countersign.toolset');
+
+/** The result of `defineToolset`, or of `mcpServer` of `@countersign/mcp`. */
+export interface Toolset {
+  readonly [toolsetMark]: true;
+  readonly name: string;
+  open(): OpenToolset;
+}
+
+/** A toolset of one worker. */
+export interface OpenToolset {
+  /**
+   * The present tools, whose names begin with the toolset's name and `__`. `fresh`: asked for now; otherwise an earlier
+   * answer will do. Rejects with one sentence, without secrets, if nobody can tell. It takes at most 20 seconds.
+   */
+  list(options: { fresh: boolean }): Promise<ToolsetListing>;
+  /** Ends what belongs to the worker. What comes later opens it again. */
+  close(): Promise<void>;
+}
+
+/** What a toolset has. */
+export interface ToolsetListing {
+  tools: readonly Tool[];
+  /** One sentence for the worker's log for each tool that exists and is not offered: which, and why. Default: none. */
+  leftOut?: readonly string[];
 }
 
 /**
@@ -127,4 +184,9 @@ export function isAgent(value: unknown): value is Agent {
  */
 export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, toolMark);
+}
+
+/** True for a result of `defineToolset`, also of another copy of this package. */
+export function isToolset(value: unknown): value is Toolset {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, toolsetMark);
 }

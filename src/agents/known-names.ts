@@ -4,10 +4,14 @@ import type { KnownNames } from '../policy-file/lint-names.ts';
 import { definitionOf, type Registry } from './registry.ts';
 
 /** The names of a worker's tools, gated activities and agents, and of their arguments where those are listed. */
-export function knownNames({ agents, tools }: Registry, gated: ReadonlyMap<string, ToolDefinition>): KnownNames {
+export function knownNames(
+  { agents, tools, toolsets }: Registry,
+  gated: ReadonlyMap<string, ToolDefinition>,
+): KnownNames {
   const all = [...tools.map(definitionOf), ...gated.values()];
   return {
     tools: new Map(all.map((definition) => [definition.name, argumentsOf(definition)])),
+    prefixes: toolsets.prefixes,
     agents: agents.map(({ name }) => name),
   };
 }

@@ -1,9 +1,9 @@
 import { definitionDigest } from '../core/base/digest.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
-import { isAgent, type Agent } from './definitions.ts';
-import { isTool, type Tool } from './definitions.ts';
+import { isAgent, isTool, type Agent, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { handoffTools } from './handoff-tool.ts';
+import { OpenToolsets } from './open-toolsets.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
 /**
@@ -18,12 +18,14 @@ export interface Registry {
   /** All tools of a known agent, including its handoff tools. */
   toolsOf(agent: Agent): readonly Tool[];
   tool(name: string): Tool | undefined;
+  /** Those of all agents. */
+  readonly toolsets: OpenToolsets;
 }
 
 /**
  * Collects agents, the agents that these call or hand over to, their tools, and tools without an agent (for user
- * workflows with a gate). Several agents may share a tool. Throws a `DefinitionError` if one name stands for two
- * different things.
+ * workflows with a gate). Several agents may share a tool or a toolset. Throws a `DefinitionError` if one name stands
+ * for two different things.
  */
 export function createRegistry(input: { agents: readonly Agent[]; tools?: readonly Tool[] }): Registry {
   const agents = new Map<string, Agent>();
@@ -64,6 +66,10 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
     throw new DefinitionError('tools must be a list of what defineTool returned');
   }
   loose.forEach(addTool);
+  const toolsets = new OpenToolsets([...agents.values()].flatMap((agent) => agent.toolsets));
+  for (const name of tools.keys()) {
+    if (toolsets.owns(name)) throw new DefinitionError(`tool name '${name}' belongs to a toolset; rename one`);
+  }
 
   return {
     agents: [...agents.values()],
@@ -71,6 +77,7 @@ export function createRegistry(input: { agents: readonly Agent[]; tools?: readon
     agent: (name) => agents.get(nfc(name)),
     tool: (name) => tools.get(name),
     toolsOf: (agent) => toolsOf.get(agent) ?? agent.tools,
+    toolsets,
   };
 }
 
@@ -87,8 +94,8 @@ function isSameAgent(one: Tool, other: Tool): boolean {
 
 /** The tool definition that a run records at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
-  const { name, description, schema, risk, subject, shellSubject, beside } = tool;
-  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, agent, handoff } = tool;
+  const { name, description, schema, risk, subject, shellSubject, beside, pinned } = tool;
+  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, cache, agent, handoff } = tool;
   return {
     name,
     description,
@@ -102,7 +109,8 @@ export function definitionOf(tool: Tool): ToolDefinition {
     heartbeatTimeoutMs,
     timeoutMs,
     previewTimeoutMs,
-    definition: definitionDigest({ name, description, schema }),
+    cache,
+    definition: definitionDigest({ name, description, schema, pinned }),
     agent: agent?.name,
     handoff: handoff?.name,
   };

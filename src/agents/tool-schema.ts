@@ -14,31 +14,33 @@ export type ToolSchema =
 
 type Standard = StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
 
+const reasons = {
+  input: 'a tool receives exactly the arguments that were approved, as JSON',
+  output: 'a run ends with JSON',
+} as const;
+
 /**
- * The JSON Schema (2020-12) of the input that a model must send for `schema`.
+ * The JSON Schema (2020-12) of the input that a model must send for `schema`; with `output`, of what `schema` makes of it.
  *
  * The parsed arguments are shown, hashed, approved and executed, and a reviewer's edit of them is parsed again. So the
  * output of the schema must be JSON, and must be valid as its input. Defaults and stripped keys are allowed;
  * transforms, codecs, dates and similar types are refused with a `DefinitionError`. What a library other than zod does
  * not tell here, `validateArguments` finds out.
  */
-export function jsonSchemaOf(place: string, schema: unknown): JsonObject {
+export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const standard = standardOf(place, schema);
-  const convert = (io: 'input' | 'output') =>
+  const convert = (side: 'input' | 'output') =>
     standard.jsonSchema === undefined
-      ? z.toJSONSchema(schema as z.core.$ZodType, { io })
-      : standard.jsonSchema[io]({ target: 'draft-2020-12' });
+      ? z.toJSONSchema(schema as z.core.$ZodType, { io: side })
+      : standard.jsonSchema[side]({ target: 'draft-2020-12' });
   let json: object;
   try {
-    json = convert('input');
-    convert('output');
+    json = { input: convert('input'), output: convert('output') }[io];
     const unfit = isZod(schema) ? findUnfit(schema, new Set()) : undefined;
     if (unfit !== undefined) throw new Error(`${unfit} is not supported`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new DefinitionError(
-      `${place}: ${why}: a tool receives exactly the arguments that were approved, as JSON, so its schema takes and gives plain JSON`,
-    );
+    throw new DefinitionError(`${place}: ${why}: ${reasons[io]}, so its schema takes and gives plain JSON`);
   }
   if ('type' in json && json.type === 'object') return parseJson(JSON.stringify(json)) as JsonObject;
   throw new DefinitionError(`${place}: expected the schema of an object, such as z.object({ path: z.string() })`);

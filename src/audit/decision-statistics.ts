@@ -1,7 +1,11 @@
-/** How rules ask and how reviewers answer, counted from the journals of runs. docs/statistics.md explains each figure. */
+/**
+ * How rules ask and how reviewers answer, counted from the journals of runs, and what agents used. docs/statistics.md
+ * explains each figure.
+ */
 import { shortened } from '../core/base/shortened.ts';
 import { projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
 import { type Answer, answersOf, isByPeople, timeOf } from './answers-of.ts';
 import {
   type Deciding,
@@ -19,12 +23,10 @@ import { viewedProblem } from '../core/messages/viewed.ts';
 const texts = ['callId', 'requestId', 'toolName', 'agent', 'outcome', 'layer', 'reviewerId', 'identity'] as const;
 
 /** The journal of one run, and what its rules belong to. */
-export interface CountedRun {
+export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
   /** The digest of the operator's policy that the run recorded. Absent: it has none. */
   policy?: string;
-  /** The agent with which the run was started. */
-  agent?: string;
   /** True: the run was terminated or timed out, and could not write how its open requests end. */
   ended?: boolean;
 }
@@ -35,12 +37,15 @@ export interface DecisionStatistics {
   rules: RuleStatistics[];
   /** The reviewers with most answers come first. At most 200. */
   reviewers: ReviewerStatistics[];
-  /** Rules and reviewers that did not fit. */
-  left: { rules: number; reviewers: number };
+  /** The agents with most tokens come first. At most 200. */
+  agents: AgentUsage[];
+  /** Rows that did not fit. */
+  left: { rules: number; reviewers: number; agents: number };
 }
 
 const mostRules = 500;
 const mostReviewers = 200;
+const mostAgents = 200;
 
 /**
  * Counts the calls ruled on and the requests opened at `sinceMs` or later. Anybody who runs a workflow can write anything
@@ -86,10 +91,17 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     .map(ruleRow)
     .sort((one, other) => other.asked - one.asked || uses(other) - uses(one));
   const people = [...reviewers].map(reviewerRow).sort((one, other) => other.answers - one.answers);
+  const agents = agentUsage(runs);
+  const left = (rows: readonly unknown[], most: number): number => Math.max(0, rows.length - most);
   return {
     rules: rules.slice(0, mostRules),
     reviewers: people.slice(0, mostReviewers),
-    left: { rules: Math.max(0, rules.length - mostRules), reviewers: Math.max(0, people.length - mostReviewers) },
+    agents: agents.slice(0, mostAgents),
+    left: {
+      rules: left(rules, mostRules),
+      reviewers: left(people, mostReviewers),
+      agents: left(agents, mostAgents),
+    },
   };
 }
 

@@ -16,6 +16,7 @@ export const redacted: readonly string[] = [
   'digest',
   'decisionId',
   'viewed',
+  'advice',
   ...otherWithholdable,
 ];
 

@@ -7,6 +7,7 @@ import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk } from '../core/base/tool-call.ts';
 import type { AskTerms } from '../core/policy/ask-terms.ts';
 import type { Identity } from '../core/people/entitlement.ts';
+import type { Raised } from '../core/policy/advice.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
@@ -70,12 +71,14 @@ export interface StandingRequest {
   callerUserId: string | null;
   /** The number that it adds to the count of irreversible calls. */
   irreversible: number;
+  /** The severity to which an advisor raised the call. */
+  raised?: Raised;
   /** It asks about arguments that a reviewer edited. */
   isEdit?: true;
 }
 
 /** What the calls and decisions before a ruling left behind: the parts of the ledger that rulings read. */
-export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'denied' | 'grants'> {
+export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'denied' | 'grants'> {
   /** The last journal entry that it includes. */
   seq: number;
   open: StandingRequest[];

@@ -7,13 +7,19 @@ import type { AuditedEntry, EvidenceCall, Standing } from './evidence.ts';
 import type { RecordedRuling } from './rule-again.ts';
 
 /** Why a ruling cannot be made again although call and policies are known; undefined if it can. */
-export function notReRuled({ rules, context }: RecordedRuling, isCountVague: boolean): string | undefined {
+export function notReRuled(
+  { rules, context }: RecordedRuling,
+  isVague: { ofCounts: boolean; ofSums: boolean },
+): string | undefined {
   const { policies } = rules;
   const unread = (context.unknown ?? []).find((name) => readsOf(policies, [name]));
   if (unread !== undefined) return `a rule reads '${unread}', which the history does not keep`;
   const isLimited = limitsOf(policies).maxIrreversiblePerRun !== null;
-  if (isCountVague && (isLimited || readsOf(policies, ['counts']))) {
+  if (isVague.ofCounts && (isLimited || readsOf(policies, ['counts']))) {
     return 'the policies count irreversible calls, and an earlier call is not known';
+  }
+  if (isVague.ofSums && readsOf(policies, ['sum'])) {
+    return 'a rule adds up arguments, and those of an earlier call are not known';
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 import { escapeText } from '../core/base/escape-text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
+import { resultWithheldType } from '../core/base/tool-failure.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
 /** The style of the report: readable on paper, in the dark and on a telephone. */
@@ -142,8 +143,11 @@ function ranSentence({ activity, state, scheduledAt, closedAt, scheduledEventId,
 function outcomeSentence(entries: readonly EntryLine[]): string {
   const outcome = entries.findLast(({ entry }) => entry['outcome'] !== undefined);
   const ran = entries.findLast(({ entry }) => entry['ran'] !== undefined);
-  const effect = ran === undefined ? '' : `; ran: ${text(ran.entry['ran'])}`;
-  return outcome === undefined ? `open${effect}` : `${text(outcome.entry['outcome'])}${effect}`;
+  const withheld = ran?.entry['code'] === resultWithheldType ? ', result withheld' : '';
+  const effect = ran === undefined ? '' : `; ran: ${text(ran.entry['ran'])}${withheld}`;
+  const earlier =
+    outcome?.entry['resultOf'] === undefined ? '' : `, by the result of call ${text(outcome.entry['resultOf'])}`;
+  return outcome === undefined ? `open${effect}` : `${text(outcome.entry['outcome'])}${earlier}${effect}`;
 }
 
 function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {

@@ -1,15 +1,17 @@
 /** Rules again on one recorded call, by the recorded policies, and says what the journal should have recorded. */
 import type { JsonObject } from '../core/base/tool-call.ts';
+import { admittedBefore } from '../core/ledger/argument-sums.ts';
 import { answerBefore } from '../core/ledger/admission.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantOver } from '../core/ledger/make-grant.ts';
 import { ruleCase, type Case, type RunRules } from '../core/ledger/rule-case.ts';
 import { reviewersOf, whyAsked } from '../core/ledger/why-asked.ts';
 import { instantMs } from '../core/messages/control.ts';
+import type { Action } from '../core/policy/action.ts';
 import { sameDemands } from '../core/policy/ask-terms.ts';
 import type { EvidenceCall, Standing } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
-import { isCountedBefore, isEdited, openRequestOf } from './standing.ts';
+import { isCountedBefore, isEdited, openRequestOf, raisedFor } from './standing.ts';
 
 /** One recorded ruling, and everything that it depends on. */
 export interface RecordedRuling {
@@ -29,13 +31,18 @@ export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason
   answer: string;
 };
 
+/** What becomes of a call, or of an open request, that a ruling answers. */
+const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
+
 /** Rules again. Throws only for an engine version that this version of the package does not have. */
 export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Verdict } {
   const { entry, call, rules, agent, context, standing, edit } = recorded;
   const atMs = edit?.atMs ?? instantMs(entry.at) ?? NaN;
   const digest = entry.digest ?? openRequestOf(standing, entry)?.digest ?? '';
   const { caller, metadata } = context;
-  const answer = ruleCase(rules, { ...call, digest }, { agent, caller, metadata }, standing, atMs);
+  const advised = { advice: entry.advice, raised: raisedFor(standing, entry) };
+  const before = admittedBefore(standing, entry.callId);
+  const answer = ruleCase(rules, { ...call, digest, ...advised }, { agent, caller, metadata }, before, atMs);
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
@@ -67,10 +74,14 @@ function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case
   const reversible =
     assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
   const { tool, args } = call;
-  const asked = edit === undefined ? { action } : { action: 'allow' as const };
+  // As for a call that is asked about, though an advisor approves it.
+  const limited = layer === 'advisor' ? ('ask' as const) : action;
+  const asked = { action: edit === undefined ? limited : ('allow' as const) };
   const early = answerBefore(standing, asked, { tool, args, digest, reversible, atMs }, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
-  return { answer: action === 'allow' ? 'allowed' : 'asked', ...facts };
+  // An earlier result answers a call that would run or be asked about.
+  if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };
+  return { answer: answers[action], ...facts };
 }
 
 function edited(recorded: RecordedRuling, answer: Case, digest: string, atMs: number): Verdict {
@@ -85,7 +96,7 @@ function edited(recorded: RecordedRuling, answer: Case, digest: string, atMs: nu
 
 function reruled({ entry, call, standing }: RecordedRuling, { ruling, terms }: Case, atMs: number): Verdict {
   const { action, rule, reason } = ruling;
-  if (action !== 'ask') return { answer: action === 'allow' ? 'allowed' : 'denied', rule, reason };
+  if (action !== 'ask') return { answer: answers[action], rule, reason };
   const openedMs = instantMs(openRequestOf(standing, entry)?.requestedAt) ?? NaN;
   return { answer: 'asked', rule, reason: whyAsked(ruling, call.risk), to: reviewersOf(terms, atMs - openedMs) };
 }
@@ -103,7 +114,6 @@ function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }
     }
   }
   const { action, layer, rule, reason } = ruling;
-  if (action === 'ask') return { answer: 'asked', rule, reason };
-  const answer = action === 'allow' ? 'allowed' : 'denied';
+  const answer = answers[action];
   return layer === 'grant' ? { answer, grantId: rule ?? undefined, reason } : { answer, rule, reason };
 }

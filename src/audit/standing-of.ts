@@ -3,7 +3,7 @@ import type { Standing, StandingRequest } from './evidence.ts';
 
 /** What a ledger says about later rulings. `callOf`: the digest of a request's call in the evidence, if it is known. */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
-  const { seq, engine, counts, denied, grants, open, settled } = ledger;
+  const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
   const running = settled.filter(({ settlement, request }) => {
     return settlement.runs && settlement.edited === undefined && irreversibleCount(request.assessment) > 0;
   });
@@ -11,6 +11,7 @@ export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => st
     seq,
     engine,
     counts,
+    ...(sums !== undefined && { sums }),
     denied,
     grants,
     open: open.map((record) => standingRequest(record, callOf(record))),
@@ -34,6 +35,7 @@ function standingRequest(record: RequestRecord, call: string | undefined): Stand
     requestedAt,
     callerUserId,
     irreversible: irreversibleCount(assessment),
+    ...(ruled.raised !== undefined && { raised: ruled.raised }),
     ...(replaces?.by === 'edit' && { isEdit: true as const }),
   };
 }

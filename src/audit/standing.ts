@@ -2,12 +2,15 @@
  * What a run's calls and decisions left behind, entry by entry: counts, denials, grants and open requests. It repeats
  * what the ledger did, from the journal alone, so that nobody has to be believed about them.
  */
+import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { hiddenText } from '../core/ledger/hidden-arguments.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { counted, emptyLedger, irreversibleCount, withDenial } from '../core/ledger/ledger-state.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
-import { useGrant } from '../core/ledger/make-grant.ts';
+import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
+import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
 
@@ -16,6 +19,8 @@ export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
   definition: string;
+  /** What counts for sums; absent if no history keeps its arguments. */
+  counting?: { tool: string; args: JsonObject };
   answer: Case;
   callerUserId: string | null;
 }
@@ -39,6 +44,7 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   if (kind === 'opened') return afterOpened(standing, entry, ruled);
   if (kind === 'reruled') return afterReruled(standing, entry, ruled);
   if (kind === 'settled') return afterSettled(standing, entry, ruled);
+  if (kind === 'ran') return afterEnd(standing, entry);
   if (kind === 'grant') return afterGrant(standing, entry);
   if (kind === 'revoked') {
     return { ...standing, grants: standing.grants.filter(({ grantId }) => grantId !== entry.grantId) };
@@ -76,17 +82,19 @@ export function isEdited(standing: Standing, entry: JournalEntry): boolean {
 }
 
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
-  const { outcome, toolName = '', digest = '', reason, rule, layer, grantId } = entry;
+  const { outcome, callId = '', toolName = '', digest = '', reason } = entry;
   const reversible = ruled === undefined || ruled.answer.assessment.reversible || isCountedBefore(standing, entry);
   const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
-  const used = useGrant(standing, layer === 'grant' ? rule : grantId);
-  const told = outcome === 'denied' ? withDenial(used, toolName, digest, reason) : used;
+  const used = useGrant(standing, grantUsedBy(entry));
+  const counting = outcome === 'allowed' ? shared(used, callId, ruled) : used;
+  const told = outcome === 'denied' ? withDenial(counting, toolName, digest, reason) : counting;
   return { ...told, counts: counted(told, { calls: 1, irreversible }) };
 }
 
 function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
+  const raised = raisedFor(standing, entry);
   const isCounted = by === 'definition' && isCountedBefore(standing, entry);
   const request: StandingRequest = {
     requestId,
@@ -100,10 +108,22 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     requestedAt: at,
     callerUserId: ruled?.callerUserId ?? null,
     irreversible,
+    ...(raised !== undefined && { raised }),
     ...(by === 'edit' && { isEdit: true as const }),
   };
   const more = { calls: byId == null ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
-  return { ...standing, open: [...standing.open, request], counts: counted(standing, more) };
+  const counting = shared(standing, callId, ruled);
+  return { ...counting, open: [...standing.open, request], counts: counted(standing, more) };
+}
+
+/** The severity to which advisors raised a call: this one, or the one whose edit it is. */
+export function raisedFor(
+  { open, settled }: Standing,
+  { kind, requestId, by, byId, advice }: JournalEntry,
+): Raised | undefined {
+  if (advice !== undefined) return raisedBy(advice);
+  const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
+  return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.raised;
 }
 
 function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
@@ -123,7 +143,11 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const edited = isEdit ? ruled?.answer : undefined;
   const change = edited === undefined ? 0 : irreversibleCount(edited.assessment) - was;
   const editedBy = edited?.ruling.layer === 'grant' ? edited.ruling.rule : undefined;
-  const used = useGrant(standing, by === 'grant' ? byId : editedBy);
+  const used = withSettledShare(
+    useGrant(standing, by === 'grant' ? byId : editedBy),
+    entry,
+    isEdit ? ruled : undefined,
+  );
   const isRunning = runs && !isEdit && settled?.isEdit !== true && was > 0;
   const closed = {
     ...used,
@@ -137,6 +161,25 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
   const told = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
   return outcome === 'denied' ? withDenial(told, toolName, digest, reason) : told;
+}
+
+/** A call that does not run gives its share back, and one that a reviewer edited counts what runs. */
+function withSettledShare(
+  standing: Standing,
+  { callId = '', runs = false }: JournalEntry,
+  edited: Ruled | undefined,
+): Standing {
+  if (!runs) return withoutShare(standing, callId);
+  return edited === undefined ? standing : shared(standing, callId, edited);
+}
+
+/** What is not known counts nothing: sums are then not ruled on again. */
+function shared(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
+  return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
+}
+
+function afterEnd(standing: Standing, { callId = '', ran }: JournalEntry): Standing {
+  return ran === 'no' ? withoutShare(standing, callId) : withShareSpent(standing, callId);
 }
 
 function afterGrant(standing: Standing, entry: JournalEntry): Standing {

@@ -15,7 +15,7 @@ export interface RuleStatistics {
   allowed: number;
   /** Calls that the policy denied. */
   deniedByPolicy: number;
-  /** Calls that a limit or an earlier denial answered. */
+  /** Calls that a limit, an earlier denial or the result of an equal call answered. */
   answeredBefore: number;
   /** Requests that were opened. The next seven add up to it. */
   asked: number;

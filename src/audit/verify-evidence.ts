@@ -4,14 +4,16 @@
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { policyDigest } from '../core/policy/policy-digest.ts';
 import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
+import { KeptResults } from './kept-results.ts';
 import { NamedEvidence, type Unusable } from './named-evidence.ts';
 import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
 import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
 import { isRuling } from './rulings-of.ts';
-import { emptyStanding, openRequestOf, standingAfter, type Ruled } from './standing.ts';
+import { emptyStanding, isEdited, openRequestOf, standingAfter, type Ruled } from './standing.ts';
 import { escapeText } from '../core/base/escape-text.ts';
 import { shortened } from '../core/base/shortened.ts';
 
@@ -47,15 +49,25 @@ export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEv
   return result;
 }
 
+/** `args`: absent if no history keeps them. */
+interface Found {
+  recorded: RecordedRuling;
+  args?: JsonObject;
+}
+
 class Verifier {
   readonly #evidence: NamedEvidence;
   readonly #rulings: Map<number, Evidence>;
   readonly #missing: Map<number, string>;
+  /** Undefined if earlier results are not all known. */
+  readonly #results: KeptResults | undefined;
   #standing: Standing | undefined;
   /** Why nothing is known for certain from here on. */
   #gap: string | undefined;
   /** The irreversible calls are not all known. */
   #isCountVague = false;
+  /** Arguments of calls that were admitted are not all known. */
+  #isSumVague = false;
   /** The digest of the policies that the journal named last, and the agent that was in charge. */
   #named: { digest: string; agent: string | undefined } | undefined;
   /** A reviewer's edit that another request took over: what was known when it was ruled on. */
@@ -66,6 +78,7 @@ class Verifier {
     this.#rulings = new Map(evidence.rulings.map((each) => [each.seq, each]));
     this.#missing = new Map(evidence.missing.map(({ seq, why }) => [seq, why]));
     this.#standing = evidence.start;
+    this.#results = evidence.start === undefined ? new KeptResults() : undefined;
   }
 
   /** Takes the next entry; undefined if it records no ruling of the policies. */
@@ -80,6 +93,7 @@ class Verifier {
     if (digest !== undefined) this.#named = { digest, agent: agent ?? this.#named?.agent };
     this.#noteEdit(standing, entry);
     const outcome = isOfPolicies ? this.#rule(standing, entry) : undefined;
+    this.#results?.take(entry);
     this.#standing = this.#after(standing, entry, outcome?.ruled);
     return outcome;
   }
@@ -89,6 +103,8 @@ class Verifier {
     if (ruled === undefined && (kind === 'opened' || kind === 'reruled' || outcome === 'allowed')) {
       this.#isCountVague = true;
     }
+    const isAdmitted = kind === 'opened' || outcome === 'allowed' || isEdited(standing, entry);
+    if (isAdmitted && ruled?.counting === undefined) this.#isSumVague = true;
     const lost = lostWith(entry);
     if (lost !== undefined) this.#lose(lost);
     try {
@@ -113,15 +129,15 @@ class Verifier {
     if (evidence === undefined) return { why: this.#missing.get(entry.seq) ?? 'the evidence has nothing about it' };
     try {
       const found = this.#found(now, entry, evidence);
-      return 'recorded' in found ? this.#compared(found.recorded, entry, evidence) : found;
+      return 'recorded' in found ? this.#compared(found, entry, evidence) : found;
     } catch (error) {
       // An engine that this version does not have, or evidence that is not of the shape of evidence.
       return { why: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #compared(recorded: RecordedRuling, entry: AuditedEntry, evidence: Evidence): Outcome {
-    const why = this.#gap ?? notReRuled(recorded, this.#isCountVague);
+  #compared({ recorded, args }: Found, entry: AuditedEntry, evidence: Evidence): Outcome {
+    const why = this.#gap ?? notReRuled(recorded, { ofCounts: this.#isCountVague, ofSums: this.#isSumVague });
     const again = ruleAgain(recorded);
     const { call, context, standing } = recorded;
     const { definition } = call;
@@ -129,10 +145,13 @@ class Verifier {
       call: evidence.call,
       definition,
       answer: again.answer,
+      ...(args !== undefined && { counting: { tool: call.tool, args } }),
       callerUserId: context.caller?.userId ?? null,
     };
     if (why !== undefined) return { why, ruled };
     const difference = differenceOf(verdictOfEntry(standing, entry), again.verdict, entry.withheld);
+    const unequal = entry.withheld?.includes('resultOf') === true ? undefined : this.#results?.problem(entry);
+    if (unequal !== undefined) return { differs: unequal, ruled };
     if (difference === undefined) return { agrees: true, ruled };
     const grants = standing.grants.filter(({ tool }) => tool === call.tool);
     const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
@@ -149,8 +168,9 @@ class Verifier {
     now: Standing,
     entry: AuditedEntry,
     { policies, call: callKey, context: contextKey, agent }: Evidence,
-  ): { recorded: RecordedRuling } | Unusable {
-    if (entry.withheld?.includes('digest') === true) return { why: 'its digest is withheld' };
+  ): Found | Unusable {
+    const withheld = ['digest', 'advice'].find((name) => entry.withheld?.includes(name) === true);
+    if (withheld !== undefined) return { why: `its ${withheld} is withheld` };
     const request = entry.kind === 'reruled' ? openRequestOf(now, entry) : undefined;
     const found = this.#evidence.call(callKey, entry.digest ?? request?.digest);
     if (!('call' in found)) return found;
@@ -174,7 +194,7 @@ class Verifier {
     if (args === undefined && readsArguments(rules, call, standing)) {
       return { why: 'no history keeps its arguments, and the policies or a grant read them' };
     }
-    return { recorded: { entry, call: { ...call, args: args ?? {} }, rules, agent, context, standing, edit } };
+    return { recorded: { entry, call: { ...call, args: args ?? {} }, rules, agent, context, standing, edit }, args };
   }
 }
 

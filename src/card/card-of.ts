@@ -113,6 +113,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
   return [
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
     ...ranBefore(request),
+    ...userMessagesWarning(request),
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
@@ -130,6 +131,15 @@ function ranBefore({ ranBefore, settled }: CardRequest): string[] {
   const how =
     ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
   return [visibleText(`The very same call ${how}: it was settled at ${at}, as request ${requestId}.`)];
+}
+
+function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {
+  if (userMessages === undefined || settled !== undefined) return [];
+  const { count, last } = userMessages;
+  const where = last.length === 0 ? 'which are not shown here' : 'see why you are asked';
+  return [
+    `The user has written ${countedNoun(count, 'message')} that the model had not got when it made this call: ${where}.`,
+  ];
 }
 
 function redactedWarning(request: CardRequest): string[] {

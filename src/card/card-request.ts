@@ -2,7 +2,7 @@ import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
-import type { ApprovalRequest, ReviewerVote, Settlement } from '../core/ledger/approval.ts';
+import type { ApprovalRequest, ReviewerVote, Settlement, UserMessages } from '../core/ledger/approval.ts';
 
 /** A request, and what is known beside it: the answer of query `approvals` with an id. */
 export interface CardRequest extends ApprovalRequest {
@@ -14,6 +14,7 @@ export interface CardRequest extends ApprovalRequest {
   preview?: CallPreview;
   always?: AlwaysTerms;
   ranBefore?: EarlierRun;
+  userMessages?: UserMessages;
   /** What happens at the deadline. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }

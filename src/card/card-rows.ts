@@ -1,4 +1,5 @@
 /** Why a call is asked about, and who and what runs it. */
+import { adviceSentence } from '../core/policy/advice.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText } from './card.ts';
 import type { CardRequest } from './card-request.ts';
@@ -14,7 +15,7 @@ function rows(label: string, texts: readonly (string | null | undefined)[], boun
 }
 
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
-  const { rule, rulePlace, reason, riskLevel, assessment, replaces } = request;
+  const { rule, rulePlace, reason, riskLevel, assessment, replaces, userMessages, advice = [] } = request;
   const { severity, reasons, affectedResources, recommendations } = assessment;
   const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
   return [
@@ -24,6 +25,8 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Because', reasons, bounds),
     ...rows('Affects', affectedResources, bounds),
     ...rows('Advice', recommendations, bounds),
+    ...rows('From advisors, not from people', advice.map(adviceSentence), bounds),
+    ...rows('The user has written since', userMessages?.last ?? [], bounds),
     ...rows('Replaces', replaces === undefined ? [] : [replaced(replaces)], bounds),
   ];
 }

@@ -5,6 +5,8 @@ import type { Signer } from '../client/send/sign-message.ts';
 import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
 import type { ChannelAnswer } from './channel.ts';
 import { isProblemError, ProblemError } from '../core/base/problem.ts';
+import { answerDecision } from './answer-decision.ts';
+import { whatWasShown } from './what-was-shown.ts';
 import { checkAnswer } from './check-answer.ts';
 
 /** Options of `approvalQueue`. */
@@ -33,7 +35,10 @@ export interface ApprovalQueue {
    * that cannot be read now, as no worker answers, is tried again later. Throws the signal's reason if it aborts.
    */
   next(signal?: AbortSignal): Promise<ApprovalDetails>;
-  /** Answers one request, under the digest that the queue has shown. Throws `InvalidAnswer` too. */
+  /**
+   * Answers one request, as the queue has shown it. Throws `InvalidAnswer` too. After `request_changed`, because the user of
+   * the run has written since, `next` gives the request out again.
+   */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
   /**
    * Approves what this queue has shown, by `pending` or `next`, as far as it is open and was not answered here; never a
@@ -71,7 +76,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   const { reviewerId, sign, ...filter } = options;
   // All three hold open requests only.
   /** As they were shown first, because people answer what they were shown. */
-  const shown = new Map<string, ApprovalSummary>();
+  const shown = new Map<string, ApprovalSummary & Pick<ChannelAnswer, 'userMessages'>>();
   const given = new Set<string>();
   /** When those that could not be read are tried again, in milliseconds. */
   const unread = new Map<string, number>();
@@ -101,7 +106,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
     try {
       const request = await client.approvals.get(row.requestId, { workflowId: row.workflowId });
       if (request.settled !== undefined) return undefined;
-      shown.set(key, { ...row, digest: request.digest });
+      shown.set(key, { ...row, ...whatWasShown(request) });
       return request;
     } catch (error) {
       given.delete(key);
@@ -137,11 +142,19 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       }
       const decision = {
         ...(reviewerId !== undefined && { reviewerId }),
-        ...(row !== undefined && { digest: row.digest }),
-        ...checkAnswer(answer),
+        ...answerDecision({
+          ...(row !== undefined && { digest: row.digest }),
+          ...(row?.userMessages !== undefined && { userMessages: row.userMessages }),
+          ...checkAnswer(answer),
+        }),
         requestId,
       };
-      const receipt = await client.decide(decision, { sign, ...(row && { workflowId: row.workflowId }) });
+      const place = { sign, ...(row && { workflowId: row.workflowId }) };
+      const receipt = await client.decide(decision, place).catch((error: unknown) => {
+        // The user has written since: `next` gives it out again.
+        if (row !== undefined && isProblemError(error) && error.code === 'request_changed') given.delete(keyOf(row));
+        throw error;
+      });
       if (row !== undefined) shown.delete(keyOf(row));
       return receipt;
     },

@@ -2,6 +2,7 @@ import type { Channel, ChannelFunction } from './channel.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
 import { checkAnswer } from './check-answer.ts';
 import { type ReasonOptions, answerReason } from './answer-reason.ts';
+import { whatWasShown } from './what-was-shown.ts';
 
 /**
  * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
@@ -24,7 +25,7 @@ export function callback(answer: ChannelFunction, options: ReasonOptions = {}): 
     resolve: async (request, signal, context) => {
       const given = checkAnswer(await answer(request, signal, context));
       return {
-        digest: request.digest,
+        ...whatWasShown(request),
         ...(reason !== undefined && { reason: answerReason(reason, request, given.approved) }),
         ...given,
       };

@@ -60,6 +60,9 @@ function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 
   const forms = reviewers.map(([name]) => nfc(name));
   return [
     ...unknown(routes.default, ['routes', 'default']),
+    ...(routes.requests ?? []).flatMap((route, index) =>
+      unknown(route.channels, ['routes', 'requests', index, 'channels']),
+    ),
     ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {
       const path = ['routes', 'reviewers', name];
       if (forms.indexOf(forms[index]!) === index) return unknown(names, path);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../core/base/tool-call.ts';
+import { requestRouteProblem } from '../core/people/channel-routes.ts';
 import { durationShape } from './duration-shape.ts';
 
 /** The name of a channel in a channel file. */
@@ -10,15 +11,37 @@ const reviewer = z
   .min(1, 'must not be empty')
   .max(longestName, `must have at most ${longestName} characters`)
   .regex(/^\S(?:.*\S)?$/su, 'must not begin or end with a space');
-const channelNames = z
-  .array(z.string())
-  .refine((names) => new Set(names).size === names.length, 'must not name a channel twice');
+const listOfNames = z.array(z.string());
+const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names).size === names.length;
+const repeated = 'must not name a channel twice';
+const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
+const mostRoutes = 100;
+/** A route of requests. Its conditions are checked as those of a worker's options. */
+const requestRoute = z
+  .strictObject({
+    tool: z.string().optional(),
+    agent: z.string().optional(),
+    min_severity: z.enum(severities).optional(),
+    channels: listOfNames.min(1, 'must name a channel').refine(isWithoutRepetition, repeated),
+  })
+  .superRefine(({ tool, agent, min_severity: minSeverity }, context) => {
+    const found = requestRouteProblem({ tool, agent, minSeverity });
+    if (found === undefined) return;
+    const path = found.member === undefined ? [] : [found.member];
+    context.addIssue({ code: 'custom', message: found.problem, path });
+  });
 const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, such as "22:00"');
 
 /** What a channel file says, apart from the members of each channel, which are its kind's. */
 export const channelFileShape = z.strictObject({
   channels: z.record(channelName, z.looseObject({ kind: z.string() })),
-  routes: z.strictObject({ default: channelNames, reviewers: z.record(reviewer, channelNames).optional() }).optional(),
+  routes: z
+    .strictObject({
+      default: channelNames,
+      reviewers: z.record(reviewer, channelNames).optional(),
+      requests: z.array(requestRoute).max(mostRoutes, `must have at most ${mostRoutes} routes`).optional(),
+    })
+    .optional(),
   quiet_hours: z
     .strictObject({
       from: timeOfDay,

@@ -1,12 +1,15 @@
+import type { RequestRoute } from '../core/people/channel-routes.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 import type { Channel } from './channel.ts';
 
 /** Which channels carry which requests. */
 export interface WorkerRoutes {
-  /** The channels of requests none of whose reviewers has a route. Default: all that no reviewer has. */
+  /** The channels of requests that no route matches. Default: all that no route names. */
   default: readonly string[];
   /** By person, or `group:NAME`. */
   reviewers: Readonly<Record<string, readonly string[]>>;
+  /** By tool, agent and severity. Every route that matches counts, those of reviewers too. */
+  requests?: readonly RequestRoute[];
 }
 
 /** When only urgent requests are carried to people; the others wait for the end of these hours. */

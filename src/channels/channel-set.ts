@@ -1,5 +1,5 @@
 import { DefinitionError } from '../agents/definition-error.ts';
-import type { ChannelRoutes } from '../core/people/channel-routes.ts';
+import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
 import type { Channel, ChannelFunction } from './channel.ts';
 import type { QuietHours, WorkerRoutes } from './channel-set-up.ts';
 import { toChannel } from './to-channel.ts';
@@ -75,15 +75,23 @@ function routesReader(
 }
 
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
-  const { reviewers = {} } = routes;
+  const { reviewers = {}, requests = [] } = routes;
   const ofReviewers = Object.values(reviewers).flat();
-  const { default: others = [...channels.keys()].filter((name) => !ofReviewers.includes(name)) } = routes;
-  const unknown = [...others, ...ofReviewers].find((name) => !channels.has(name));
+  const routed = [...ofReviewers, ...requests.flatMap((route) => route.channels)];
+  const { default: others = [...channels.keys()].filter((name) => !routed.includes(name)) } = routes;
+  const unknown = [...others, ...routed].find((name) => !channels.has(name));
   if (unknown !== undefined) throw new DefinitionError(`a route names the channel '${unknown}', which does not exist`);
+  for (const [index, route] of requests.entries()) {
+    const found = requestRouteProblem(route);
+    if (found === undefined) continue;
+    const member = found.member === undefined ? '' : `.${found.member}`;
+    throw new DefinitionError(`routes.requests[${index}]${member} ${found.problem}`);
+  }
   const timeouts = [...channels].map(([name, { timeoutMs }]) => [name, timeoutMs === undefined ? {} : { timeoutMs }]);
   return {
     channels: Object.fromEntries(timeouts) as ChannelRoutes['channels'],
     default: others,
     ...(ofReviewers.length > 0 && { reviewers }),
+    ...(requests.length > 0 && { requests }),
   };
 }

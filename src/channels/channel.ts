@@ -12,7 +12,7 @@ export interface Channel {
   check?(): void;
   /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
-   * concerns the channel. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five
+   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five
    * times in all, and then noted; it never decides.
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
@@ -67,7 +67,8 @@ export type ChannelRequest = ApprovalDetails;
 
 /** Why a channel is called. */
 export interface ChannelStep {
-  kind: 'asked' | 'reminded' | 'warned' | 'escalated';
+  /** `user_wrote`: the user of the run has written since the request was asked, and the card says what. */
+  kind: 'asked' | 'reminded' | 'warned' | 'escalated' | 'user_wrote';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
 }
@@ -145,4 +146,6 @@ export interface ChannelAnswer {
   reviewerId?: string;
   /** The digest that was shown: the run refuses the answer if it is another call's. */
   digest?: string;
+  /** How many messages of the user were shown: the run refuses an approval that saw fewer than there are. */
+  userMessages?: number;
 }

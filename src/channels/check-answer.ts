@@ -1,7 +1,7 @@
 import { isObject } from '../core/base/is-object.ts';
 import { kindOf } from '../core/base/kind-of.ts';
-import { parseDecision } from '../core/messages/decision.ts';
 import type { ChannelAnswer } from './channel.ts';
+import { parseAnswer } from './parse-answer.ts';
 
 /**
  * Thrown for an answer of a channel that is not valid. `message` is one sentence.
@@ -21,6 +21,7 @@ const members = {
   response: true,
   reviewerId: true,
   digest: true,
+  userMessages: true,
 } satisfies Record<keyof ChannelAnswer, true>;
 
 /** `parseDecision` judges whole decisions, so the answer gets an id of that form. */
@@ -50,8 +51,7 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
   if (unknown !== undefined) throw new InvalidAnswer(`An answer has no member '${unknown.slice(0, 40)}'.`);
   // Copied once: a getter must not answer differently later.
-  const parsed = parseDecision({ ...value, requestId: anyRequestId });
+  const parsed = parseAnswer({ ...value }, anyRequestId);
   if ('problem' in parsed) throw new InvalidAnswer(`The answer is invalid: ${parsed.problem.message}.`);
-  const { requestId: _, ...answer } = parsed.decision;
-  return answer;
+  return parsed.answer;
 }

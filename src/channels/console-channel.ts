@@ -5,6 +5,7 @@ import { renderTerminal } from '../card/render-terminal.ts';
 import { aborted } from '../text/aborted.ts';
 import { consoleLineHelp, readConsoleLine } from '../text/console-line.ts';
 import { checkChannelOptions } from './check-channel-options.ts';
+import { whatWasShown } from './what-was-shown.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
 
 /** Options of `consoleChannel`. */
@@ -48,7 +49,7 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
 
 /** Undefined at the end of the input. */
 async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
-  const { digest } = request;
+  const shown = whatWasShown(request);
   const isShown = request.shown === 'all';
   const { card, always } = lineCard(request, Date.now());
   asking.print(`\n${renderTerminal(card, { width: asking.columns, columnsOf: stringWidth, raw: true })}\n`);
@@ -59,12 +60,12 @@ async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnsw
       return undefined;
     }
     const answer = readConsoleLine(line);
-    if (answer === 'skip') return { approved: false, reason: 'skipped', digest };
-    if (answer === 'deny') return { approved: false, digest };
+    if (answer === 'skip') return { approved: false, reason: 'skipped', ...shown };
+    if (answer === 'deny') return { approved: false, ...shown };
     if (answer === undefined) asking.print(`Not an answer: ${consoleLineHelp}.`);
     else if (!isShown) asking.print('Not all arguments are shown here, so it cannot be approved here.');
-    else if (answer === 'approve') return { approved: true, digest };
+    else if (answer === 'approve') return { approved: true, ...shown };
     else if (always === undefined) asking.print(noAlways(request));
-    else return { approved: true, digest, always };
+    else return { approved: true, ...shown, always };
   }
 }

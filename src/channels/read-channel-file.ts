@@ -14,6 +14,7 @@ import type { ChannelKind } from './channel-kind.ts';
 import type { ChannelSetUp } from './channel-set-up.ts';
 import { policyInvalid } from './policy-invalid.ts';
 import { nfc } from '../core/base/normal-text.ts';
+import type { RequestRoute } from '../core/people/channel-routes.ts';
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };
 
@@ -76,12 +77,20 @@ async function setUpOf(
     routes: {
       default: routes?.default ?? [...made.keys()].filter((name) => !needed.has(name)),
       reviewers: Object.fromEntries(Object.entries(routes?.reviewers ?? {}).map(([name, names]) => [nfc(name), names])),
+      ...(routes?.requests !== undefined && { requests: routes.requests.map(routeOf) }),
     },
     ...(quiet !== undefined && {
       quietHours: { from: quiet.from, to: quiet.to, timeZone: quiet.time_zone, above: quiet.above },
     }),
     ...(batch !== undefined && { batchMs: batch }),
   };
+}
+
+function routeOf({
+  min_severity: minSeverity,
+  ...route
+}: NonNullable<NonNullable<ChannelDocument['routes']>['requests']>[number]): RequestRoute {
+  return minSeverity === undefined ? route : { ...route, minSeverity };
 }
 
 function refused({ placeOf, file }: Placed, problems: readonly ShapeProblem[]): ProblemError {

@@ -25,6 +25,7 @@ import { runResult } from './inbox/run-result.ts';
 import { showRun } from './inbox/show-run.ts';
 import { startRun } from './send/start-run.ts';
 import { approvalsOf } from './inbox/tool-approvals.ts';
+import { setPolicyOfRuns } from './send/set-policy-of-runs.ts';
 import { setUp } from './doctor/set-up.ts';
 import { watchRun } from './watch/watch-run.ts';
 import { noWorker, waitForWorker } from './server/worker-presence.ts';
@@ -92,6 +93,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
     revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
     setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
+    setPolicyOfRuns: (message, runsOptions) => setPolicyOfRuns(session, message, runsOptions),
     message: (workflowId, message, sendOptions) => messageRun(session, workflowId, message, sendOptions),
     cancel: (workflowId, cancelOptions) => cancelRun(session, workflowId, cancelOptions),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),

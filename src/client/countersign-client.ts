@@ -30,6 +30,7 @@ import type { Journal } from './history/fetch-journal.ts';
 import type { ListedRun, RunFilter } from './inbox/list-runs.ts';
 import type { RunView } from './inbox/show-run.ts';
 import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.ts';
+import type { PolicyResult, SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import type { StartOptions } from './send/start-run.ts';
 import type { Setup } from './doctor/set-up.ts';
 import type { WatchOptions } from './watch/watch-run.ts';
@@ -239,6 +240,14 @@ export interface CountersignClient {
    * `not_permitted_by_ceiling`, `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Makes one change of policy in every open run that a visibility query finds, and yields what became of it in each. Runs
+   * in which it is in force get nothing. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
+   */
+  setPolicyOfRuns(
+    message: Omit<SetPolicyMessage, 'signature'>,
+    options?: SetPolicyOfRunsOptions,
+  ): AsyncIterable<PolicyResult>;
   /**
    * Sends what the user of a session says next: a run that was started with `session: true`. The model gets it before its
    * next turn, after the results of the calls in progress. Throws `invalid_message` for a run that is no session,

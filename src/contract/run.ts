@@ -5,6 +5,7 @@ import type {
   RefusedDecision,
   ReviewerVote,
   Settlement,
+  UserMessages,
 } from '../core/ledger/approval.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
@@ -13,11 +14,20 @@ import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts'
 import type { WaitingFor } from '../core/ledger/waiting-for.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
+import type { Problem } from '../core/base/problem.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { Usage } from '../core/base/usage.ts';
+import type { UserFile } from '../core/base/user-files.ts';
+import type { RunCost } from '../core/policy/run-cost.ts';
+import type { Unfinished } from '../core/base/unfinished.ts';
 
-/** One message of a run's transcript. `content` is text; a tool's result is its JSON. */
+/**
+ * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: under which the user of a
+ * session sent it, at most 200 characters; the session takes no other message under that id. `files`: 1 to 20, in their order,
+ * if the agent takes such; `content` may be empty beside them. Query `transcript` gives files without their data.
+ */
 export type Message =
-  | { role: 'user'; content: string }
+  | { role: 'user'; content: string; files?: UserFile[]; messageId?: string }
   | { role: 'assistant'; content: string; toolCalls?: { id: string; name: string; arguments: Json }[] }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError?: boolean };
 
@@ -62,22 +72,24 @@ export interface ParentOfRun {
 
 /**
  * The state of a run. `waiting`: a request is open, or was when a worker last ran. `closed`: somebody sent `close`.
- * `limit`: the run reached its maximum of turns, or its transcript became too large.
+ * `limit`: the run reached a limit of its agent or of a policy, or its transcript became too large.
  */
 export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
-
-/** Tokens of all model calls, as the models report them; 0 for models that report none. */
-export interface Usage {
-  inputTokens: number;
-  outputTokens: number;
-}
 
 /** The result of workflow `agentRun`. */
 export interface RunResult {
   status: RunStatusName;
   /** The model's last text; for `limit`, which limit was reached. */
   output: string;
+  /** Why `output` may not be whole. Absent: it is. */
+  finish?: Unfinished;
+  /** The final answer, if the agent declares an `output`: parsed by its schema. */
+  structuredOutput?: JsonObject;
   usage: Usage;
+  /** Tokens of the nested runs that have ended, and of those below them. Absent: none has. */
+  nestedUsage?: Usage;
+  /** By the operator's prices; absent without these. */
+  cost?: RunCost;
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
   /** Journal entries that no earlier payload carried. */
@@ -111,6 +123,8 @@ export interface ApprovalDetails extends ApprovalRequest {
    * For an open request: what the call would change. Absent: the tool has no `preview`, or the policy hides arguments.
    */
   preview?: CallPreview;
+  /** For an open request of a session: what its user has said since the model was asked. Absent: nothing. */
+  userMessages?: UserMessages;
   /** For an open request: the very same call ran before in this run. Absent: it did not, as far as the run remembers. */
   ranBefore?: EarlierRun;
 }
@@ -159,12 +173,18 @@ export interface RunStatus {
   /** The number of executions so far: 1 until the run continues as new. */
   executions: number;
   usage: Usage;
+  /** Tokens of the nested runs that have ended, and of those below them. Absent: none has. */
+  nestedUsage?: Usage;
+  /** By the operator's prices; absent without these. */
+  cost?: RunCost;
   /** Calls that were ruled on, asks, open requests, denials by reviewers, and refused messages. */
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   /** For whom the run waits, and until when; absent if no request is open, and from workers of older versions. */
   waitingFor?: WaitingFor[];
-  /** True: a session has answered, and waits for the next message of its user. Absent: it does not. */
+  /** True: a session waits for its user: it has answered, or its last model call failed. Absent: it does not. */
   awaitsMessage?: true;
+  /** The model call of a session that failed, and why: a message or a `retry` asks the model again. Absent: none did. */
+  failedTurn?: Problem & { turn: number };
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];
   /** Nested runs that this run waits for; absent if there are none. */

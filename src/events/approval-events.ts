@@ -122,9 +122,16 @@ export class ApprovalEvents {
 function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): ApprovalDecision {
   if (outcome === 'approved' && grantId !== undefined) return 'approved_always';
   // No other outcome settles a request.
-  return outcome === undefined || outcome === 'allowed' || outcome === 'denied_by_policy' || outcome === 'refused'
-    ? 'cancelled'
-    : outcome;
+  switch (outcome) {
+    case undefined:
+    case 'allowed':
+    case 'denied_by_policy':
+    case 'refused':
+    case 'cached':
+      return 'cancelled';
+    default:
+      return outcome;
+  }
 }
 
 /** Which journal entries have been seen. Payloads repeat entries, and may carry them out of order. */

@@ -6,10 +6,14 @@ import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
 import type { Problem, ProblemCode } from '../core/base/problem.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
+import { parseJson } from '../core/base/parse-json.ts';
+import type { ShownFile } from '../core/base/user-files.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
+import { isJson } from '../text/is-json.ts';
 import { HiddenByPolicies } from './hidden-by-policies.ts';
 import type { HistoryEvent } from './history-event.ts';
 import type { ApprovalRequestEvent, RecordedEvent, RunCompleteEvent, RunItem } from './run-event.ts';
+import { readStructuredOutput } from './read-payloads.ts';
 import { TailRedactor } from './redact-tail.ts';
 import { TextRedactor } from './text-redactor.ts';
 import type { TokenTail } from './token-tail.ts';
@@ -83,7 +87,19 @@ export class EventRedactor {
   }
 
   #item(item: RunItem): RunItem {
-    if (item.type === 'message') return { ...item, content: this.#texts.text(item.content) };
+    if (item.type === 'message') {
+      const { files, structuredOutput, outputProblem, ...rest } = item;
+      return {
+        ...rest,
+        content: this.#texts.text(item.content),
+        ...(files !== undefined && { files: files.map((file) => this.#file(file)) }),
+        ...this.#output(structuredOutput),
+        ...(outputProblem !== undefined && { outputProblem: this.#texts.text(outputProblem) }),
+      };
+    }
+    if (item.type === 'turn_ended' && item.failure !== undefined) {
+      return { ...item, failure: { ...item.failure, message: this.#texts.text(item.failure.message) } };
+    }
     if (item.type !== 'tool_call' && item.type !== 'tool_result') return item;
     const { arguments: args, ...rest } = item;
     const shown = args === undefined ? undefined : this.#texts.args(item.toolName, args)?.shown;
@@ -92,8 +108,17 @@ export class EventRedactor {
     return { ...rest, content: this.#texts.text(rest.content), ...more };
   }
 
+  #file({ mediaType, bytes, host, filename }: ShownFile): ShownFile {
+    return {
+      mediaType,
+      ...(bytes !== undefined && { bytes }),
+      ...(host !== undefined && { host: this.#texts.text(host) }),
+      ...(filename !== undefined && { filename: this.#texts.text(filename) }),
+    };
+  }
+
   #request(event: ApprovalRequestEvent): ApprovalRequestEvent {
-    const { toolName, arguments: args, contextSummary, sentence, assessment, shownArguments } = event;
+    const { toolName, arguments: args, contextSummary, sentence, assessment, advice, shownArguments } = event;
     if (this.#texts.hidesAll) return withoutArguments(event);
     const found = this.#texts.args(toolName, args)!;
     const redacted = [...new Set([...(event.redacted ?? []), ...found.names])];
@@ -113,6 +138,12 @@ export class EventRedactor {
           ...(assessment.fromWorker !== undefined && { fromWorker: beside(assessment.fromWorker) }),
         },
       }),
+      ...(advice !== undefined && {
+        advice: advice.map((each) => ({
+          ...each,
+          ...(each.reason !== undefined && { reason: this.#texts.beside(each.reason) }),
+        })),
+      }),
       ...(shownArguments !== undefined && {
         shownArguments: this.#texts.args(toolName, shownArguments)!.shown as Record<string, string>,
       }),
@@ -120,12 +151,20 @@ export class EventRedactor {
   }
 
   #complete(event: RunCompleteEvent): RunCompleteEvent {
-    const { output, failure } = event;
+    const { output, structuredOutput, failure, ...rest } = event;
     return {
-      ...event,
+      ...rest,
       output: this.#texts.text(output),
+      ...this.#output(structuredOutput),
       ...(failure !== undefined && { failure: { ...failure, message: this.#reason(failure) } }),
     };
+  }
+
+  /** What a text of the same JSON shows; nothing if that is no JSON any more. */
+  #output(value: JsonObject | undefined): { structuredOutput?: JsonObject } {
+    if (value === undefined) return {};
+    const shown = this.#texts.text(JSON.stringify(value));
+    return isJson(shown) ? readStructuredOutput(parseJson(shown)) : {};
   }
 
   #reason({ code, message }: Problem): string {

@@ -58,6 +58,7 @@ export function eventRequest(
     ...(copy !== undefined && redacted.length > 0 && { redacted }),
     ...(replaces !== undefined && { replaces }),
     metadata: facts.metadata,
+    ...(opened?.kind === 'opened' && opened.advice !== undefined && { advice: opened.advice }),
     reviewers: opened?.kind === 'opened' ? [...(opened.to ?? [])] : [],
     ...(row?.shownArguments !== undefined && { shownArguments: row.shownArguments, notShown: row.notShown ?? [] }),
   };

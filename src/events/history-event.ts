@@ -1,5 +1,6 @@
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
+import { type Problem, problemCodeOf } from '../core/base/problem.ts';
 
 /**
  * One event of a run's history, as everything that reads a run sees it: `client/history/read-history-event.ts` makes it of
@@ -106,6 +107,11 @@ export interface PlainFailure {
   message: string;
   /** Of a refusal because the tool has changed. */
   details?: unknown[];
+}
+
+/** A failure with its code; `internal` if it has none of ours. */
+export function problemOf({ type, message }: PlainFailure): Problem {
+  return { code: problemCodeOf(type), message };
 }
 
 /** Text as it is, any other value as its JSON. */

@@ -2,6 +2,7 @@
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
+import { resultWithheldType } from '../core/base/tool-failure.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { isReplaced } from '../core/ledger/is-replaced.ts';
 
@@ -73,15 +74,16 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
 
 /** Takes from an entry how its call was settled, and how it ran. */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
-  const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran } = entry;
+  const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);
   if (kind === 'ruling' && outcome !== undefined) {
-    outcomes.set(callId, { callId, toolName, outcome, ran: outcome === 'allowed' ? 'pending' : 'no' });
+    const settled = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
+    outcomes.set(callId, { ...settled, ...(resultOf !== undefined && { resultOf }) });
     // A request that another one replaces settles no call.
   } else if (kind === 'settled' && outcome !== undefined && !isReplaced(entry)) {
     outcomes.set(callId, { callId, toolName, requestId, outcome, ran: runs === true ? 'pending' : 'no' });
   } else if (kind === 'ran' && ran !== undefined && known !== undefined) {
-    outcomes.set(callId, { ...known, ran });
+    outcomes.set(callId, { ...known, ran, ...(code === resultWithheldType && { withheld: true }) });
   }
 }
 

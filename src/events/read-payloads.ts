@@ -1,15 +1,23 @@
 /** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
+import type { Usage } from '../core/base/usage.ts';
+import type { RunCost } from '../core/policy/run-cost.ts';
+import type { CallOutcome } from '../core/ledger/approval.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { Redaction } from '../core/redact/redaction.ts';
 import { severities, type Json, type JsonObject } from '../core/base/tool-call.ts';
+import { mostFiles, shownFile, type ShownFile } from '../core/base/user-files.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
+import { isUnfinished, type Unfinished, unfinishedOf } from '../core/base/unfinished.ts';
 import { nfc } from '../core/base/normal-text.ts';
+import type { Completion } from './run-event.ts';
 
 /** One message of a transcript. */
 export interface ModelMessage {
   role: 'user' | 'assistant' | 'tool';
   content: string;
   isError: boolean;
+  files?: ShownFile[];
+  messageId?: string;
 }
 
 export interface RunStart {
@@ -18,11 +26,12 @@ export interface RunStart {
   callerUserId: string | null;
   metadata: JsonObject;
   lineage: string[];
+  isSession: boolean;
 }
 
 /** The argument of `agentRun`; undefined if the run refuses it. */
 export function readRunInput(value: unknown): RunStart | undefined {
-  const { agent, input, caller, metadata, parent } = objectIn(value) ?? {};
+  const { agent, input, caller, metadata, parent, session } = objectIn(value) ?? {};
   const messages =
     typeof input === 'string' ? [{ role: 'user' as const, content: input, isError: false }] : messagesIn(input);
   if (typeof agent !== 'string' || messages === undefined) return undefined;
@@ -34,6 +43,7 @@ export function readRunInput(value: unknown): RunStart | undefined {
     callerUserId: typeof userId === 'string' ? userId : null,
     metadata: (objectIn(metadata) ?? {}) as JsonObject,
     lineage: Array.isArray(lineage) ? lineage.filter((each) => typeof each === 'string') : [],
+    isSession: session === true,
   };
 }
 
@@ -58,13 +68,33 @@ export interface ReadCall {
 /** The part of a `Redaction` with which reviewers' copies are made. */
 export type CallRedaction = Pick<Redaction, 'kinds' | 'values'>;
 
+export interface ModelTurn {
+  text: string;
+  contextSummary?: string;
+  calls: ReadCall[];
+  finish?: Unfinished;
+  structuredOutput?: JsonObject;
+  outputProblem?: string;
+}
+
 /** The result of `countersign.callModel`. */
-export function readModelTurn(
-  value: unknown,
-): { text: string; contextSummary?: string; calls: ReadCall[] } | undefined {
-  const { text, contextSummary, calls } = objectIn(value) ?? {};
+export function readModelTurn(value: unknown): ModelTurn | undefined {
+  const { text, contextSummary, calls, finishReason, structuredOutput, outputProblem } = objectIn(value) ?? {};
   if (typeof text !== 'string' || !Array.isArray(calls)) return undefined;
-  return { text, ...(typeof contextSummary === 'string' && { contextSummary }), calls: calls.map(readCall) };
+  const finish = typeof finishReason === 'string' ? unfinishedOf(finishReason) : undefined;
+  return {
+    text,
+    ...(typeof contextSummary === 'string' && { contextSummary }),
+    calls: calls.map(readCall),
+    ...(finish !== undefined && { finish }),
+    ...readStructuredOutput(structuredOutput),
+    ...(typeof outputProblem === 'string' && { outputProblem }),
+  };
+}
+
+export function readStructuredOutput(value: unknown): { structuredOutput?: JsonObject } {
+  const structuredOutput = objectIn(value) as JsonObject | undefined;
+  return structuredOutput === undefined ? {} : { structuredOutput };
 }
 
 function readCall(value: unknown): ReadCall {
@@ -106,9 +136,15 @@ function isAssessment(value: unknown): value is Assessment {
 function messagesIn(value: unknown): ModelMessage[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const messages = value.map((each) => {
-    const { role, content, isError } = objectIn(each) ?? {};
+    const { role, content, isError, files, messageId } = objectIn(each) ?? {};
     if (role !== 'user' && role !== 'assistant' && role !== 'tool') return undefined;
-    return { role, content: typeof content === 'string' ? content : '', isError: isError === true } as const;
+    return {
+      role,
+      content: typeof content === 'string' ? content : '',
+      isError: isError === true,
+      ...(role === 'user' && Array.isArray(files) && { files: files.slice(0, mostFiles).map(shownFile) }),
+      ...(role === 'user' && typeof messageId === 'string' && { messageId }),
+    } as const;
   });
   return messages.includes(undefined) ? undefined : (messages as ModelMessage[]);
 }
@@ -116,4 +152,43 @@ function messagesIn(value: unknown): ModelMessage[] | undefined {
 function objectIn(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isUndecodable(value)) return undefined;
   return value as Record<string, unknown>;
+}
+
+const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
+
+/** The result of `agentRun`. */
+export function readRunResult(value: unknown): Completion {
+  if (isUndecodable(value)) return { status: 'completed', output: '' };
+  const { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes } = (value ?? {}) as Partial<
+    Record<keyof Completion, unknown>
+  >;
+  return {
+    status: statuses.find((each) => each === status) ?? 'completed',
+    output: typeof output === 'string' ? output : '',
+    ...(isUnfinished(finish) && { finish }),
+    ...readStructuredOutput(structuredOutput),
+    ...readUsage('usage', usage),
+    ...readUsage('nestedUsage', nestedUsage),
+    ...readCost(cost),
+    ...(Array.isArray(outcomes) && { outcomes: outcomes as CallOutcome[] }),
+  };
+}
+
+/** Numbers of tokens under `name`, and nothing beside them; empty if these are none. */
+function readUsage<Name extends string>(name: Name, value: unknown): Partial<Record<Name, Usage>> {
+  const { inputTokens, outputTokens } = (objectIn(value) ?? {}) as Partial<Usage>;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return {};
+  return { [name]: { inputTokens, outputTokens } } as Record<Name, Usage>;
+}
+
+/** What a run says that it cost; empty if that is none. */
+function readCost(value: unknown): { cost?: RunCost } {
+  const { amount, currency, unpriced = [] } = (objectIn(value) ?? {}) as Partial<RunCost>;
+  const isCost = typeof amount === 'number' && amount >= 0 && typeof currency === 'string';
+  if (!isCost || !isListOf(unpriced, (each) => typeof each === 'string')) return {};
+  return { cost: { amount, currency, ...(unpriced.length > 0 && { unpriced }) } };
+}
+
+function isCount(value: number | undefined): value is number {
+  return Number.isSafeInteger(value) && value! >= 0;
 }

@@ -1,7 +1,11 @@
+import type { Usage } from '../core/base/usage.ts';
+import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome, ApprovalRequest, OutcomeName, Ran } from '../core/ledger/approval.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import type { Problem } from '../core/base/problem.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { ShownFile } from '../core/base/user-files.ts';
+import type { Unfinished } from '../core/base/unfinished.ts';
 
 /** The members of every event that history keeps. */
 interface Recorded {
@@ -46,7 +50,8 @@ export interface ApprovalResultEvent extends Recorded {
 }
 
 /** `approved_always`: the decision also left a grant. */
-export type ApprovalDecision = Exclude<OutcomeName, 'allowed' | 'denied_by_policy' | 'refused'> | 'approved_always';
+export type ApprovalDecision =
+  Exclude<OutcomeName, 'allowed' | 'denied_by_policy' | 'refused' | 'cached'> | 'approved_always';
 
 /** Something that the transcript of the run shows. */
 export interface RunItemEvent extends Recorded {
@@ -57,7 +62,23 @@ export interface RunItemEvent extends Recorded {
 /** One item of a run's transcript. */
 export type RunItem =
   /** Text of the user or of the model. */
-  | { type: 'message'; role: 'user' | 'assistant'; content: string; agentName?: string; turn?: number }
+  | {
+      type: 'message';
+      role: 'user' | 'assistant';
+      content: string;
+      /** The files that the user sent with the message. Absent: none. */
+      files?: ShownFile[];
+      /** Under which the user of a session sent it. */
+      messageId?: string;
+      agentName?: string;
+      turn?: number;
+      /** Why the model's answer may not be whole. Absent: it is. */
+      finish?: Unfinished;
+      /** A final answer of an agent with an `output`, parsed by its schema. Redacted events may leave it out. */
+      structuredOutput?: JsonObject;
+      /** Why this is no final answer: the model is told so, and answers again. */
+      outputProblem?: string;
+    }
   /** What the model asked for. `arguments` is absent if history does not keep them. */
   | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
   /** What the model is told. `arguments`: what ran, if that is not what the model asked for. */
@@ -68,12 +89,21 @@ export type RunItem =
       content: string;
       isError: boolean;
       ran: Ran;
+      /** True: the tool ran, and its check withholds what it gave. */
+      withheld?: true;
+      /** The id of the call whose result the model is told again: nothing ran. */
+      resultOf?: string;
       arguments?: Json;
     }
   /** A call of an agent started a run of its own. */
   | { type: 'nested_run'; callId: string; workflowId: string }
   /** From now on, `to` is in charge. */
-  | { type: 'handoff'; from: string; to: string };
+  | { type: 'handoff'; from: string; to: string }
+  /**
+   * A session has answered, or its model call failed: it waits for its user, unless they have said more meanwhile. `stopped`:
+   * its user has ended the turn, and calls that run may still give results.
+   */
+  | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 
 /** The run has ended; the last event. */
 export interface RunCompleteEvent extends Recorded {
@@ -81,10 +111,22 @@ export interface RunCompleteEvent extends Recorded {
   status: 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
   /** The last text of the run; of a workflow of one's own, its result as text. */
   output: string;
-  /** The last 200 calls of an agent run that could end by itself. */
+  /** Why `output` may not be whole. Absent: it is. */
+  finish?: Unfinished;
+  /** That of the run's result. Redacted events leave it out if what is hidden leaves no JSON. */
+  structuredOutput?: JsonObject;
+  /** The tokens of an agent run that could end by itself, and of its nested runs. */
+  usage?: Usage;
+  nestedUsage?: Usage;
+  /** The cost of the run. Absent: the operator's policy has no prices. */
+  cost?: RunCost;
+  /** The last 200 calls of such a run. */
   outcomes?: CallOutcome[];
   failure?: Problem;
 }
+
+/** How a run ended. */
+export type Completion = Omit<RunCompleteEvent, keyof Recorded | 'type'>;
 
 /** Events are missing here. */
 export interface GapEvent extends Recorded {

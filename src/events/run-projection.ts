@@ -2,14 +2,12 @@
  * Projects the history of a run, all executions of it, to run events. Each call of `add` gives the events that one
  * history event leads to, so a prefix of the history gives a prefix of the events, and their ids are always the same.
  */
-import { isUndecodable } from '../core/base/undecodable.ts';
-import { isProblemCode } from '../core/base/problem.ts';
-import type { CallOutcome } from '../core/ledger/approval.ts';
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf } from './event-id.ts';
 import { HiddenByPolicies } from './hidden-by-policies.ts';
-import { type Fact, type HistoryEvent, type PlainFailure, textOf } from './history-event.ts';
-import type { EventDraft, GapEvent, RecordedEvent, RunCompleteEvent } from './run-event.ts';
+import { type Fact, type HistoryEvent, problemOf, textOf } from './history-event.ts';
+import { readRunResult } from './read-payloads.ts';
+import type { Completion, EventDraft, GapEvent, RecordedEvent } from './run-event.ts';
 import { noFacts, type RunFacts } from './run-facts.ts';
 import { type PendingModelCall, TranscriptEvents } from './transcript-events.ts';
 
@@ -59,7 +57,7 @@ export class RunProjection {
     const all: EventDraft[] = [
       ...gaps.map((gap) => ({ type: 'gap' as const, ...gap })),
       ...drafts,
-      ...this.#transcript.rulings(entries),
+      ...this.#transcript.journaled(entries),
       ...(what === undefined ? [] : this.#drafts(what)),
     ];
     return all.map((draft, index) => {
@@ -82,7 +80,7 @@ export class RunProjection {
       case 'completed': {
         const { result, next } = what;
         return this.#end(
-          this.#isAgentRun ? completionOf(result) : { status: 'completed', output: textOf(result) },
+          this.#isAgentRun ? readRunResult(result) : { status: 'completed', output: textOf(result) },
           next,
         );
       }
@@ -110,30 +108,12 @@ export class RunProjection {
   }
 }
 
-type Completion = Pick<RunCompleteEvent, 'status' | 'output' | 'outcomes' | 'failure'>;
-
 function undecodable(payloads: number): Pick<GapEvent, 'reason' | 'message'> {
   const what = payloads === 1 ? 'A payload' : `${payloads} payloads`;
   return {
     reason: 'undecodable',
     message: `${what} of this event cannot be decoded here: give the codecs of the workers.`,
   };
-}
-
-const statuses = ['completed', 'closed', 'limit', 'cancelled'] as const;
-
-function completionOf(result: unknown): Completion {
-  if (isUndecodable(result)) return { status: 'completed', output: '' };
-  const { status, output, outcomes } = (result ?? {}) as { status?: unknown; output?: unknown; outcomes?: unknown };
-  return {
-    status: statuses.find((each) => each === status) ?? 'completed',
-    output: typeof output === 'string' ? output : '',
-    ...(Array.isArray(outcomes) && { outcomes: outcomes as CallOutcome[] }),
-  };
-}
-
-function problemOf({ type, message }: PlainFailure): RunCompleteEvent['failure'] {
-  return { code: isProblemCode(type) ? type : 'internal', message };
 }
 
 function failed(message: string): Completion {

@@ -5,6 +5,7 @@ import {
   leftInMidCallTypes,
   payloadNotKeptType,
   payloadUnreadType,
+  resultWithheldType,
   secondGateTypes,
   toolFailedType,
 } from '../core/base/tool-failure.ts';
@@ -16,6 +17,10 @@ export interface RecordedToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
+  /** True: the tool's check withholds what it gave. */
+  withheld?: true;
+  /** The call whose result the model is told again. */
+  resultOf?: string;
 }
 
 /**
@@ -37,6 +42,9 @@ function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolE
   if (type === payloadUnreadType || type === definitionChangedType) return undefined;
   if (type === payloadNotKeptType) {
     return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
+  }
+  if (type === resultWithheldType) {
+    return { content: sentences.resultWithheld(message), isError: false, ran: 'yes', withheld: true };
   }
   if (notStarted.includes(type)) return failed(message, 'no');
   return failed(message, type === toolFailedType ? 'yes' : 'unknown');

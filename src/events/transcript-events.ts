@@ -1,12 +1,14 @@
 /** Makes the events of messages, tool calls and their results from the activities and nested runs of a run's history. */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import { stopDigest } from '../core/messages/control.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { byteLength } from '../core/base/byte-length.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
+import { toldText } from '../core/base/user-files.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ApprovalEvents } from './approval-events.ts';
-import type { Activity, ActivityEnd, Fact, Started } from './history-event.ts';
+import { type Activity, type ActivityEnd, type Fact, type Started, problemOf } from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
 import { type KnownCall, type RunFacts } from './run-facts.ts';
@@ -27,8 +29,11 @@ export class TranscriptEvents {
   /** The messages of the transcript that have their events; undefined if its beginning is unknown. */
   #known: number | undefined;
   #agentName: string | undefined;
+  /** Of the last model call that was scheduled. */
+  #turn = 0;
   /** False for a workflow of one's own, whose calls no model asked for. */
   #isAgentRun = true;
+  #isSession = false;
 
   constructor(facts: RunFacts, outcomes: ApprovalEvents['outcomes']) {
     this.#facts = facts;
@@ -40,9 +45,12 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /** Calls of a workflow of one's own that were answered without an activity. */
-  rulings(entries: readonly JournalEntry[]): EventDraft[] {
-    if (this.#isAgentRun) return [];
+  /** Turns that the user stopped; of a workflow of one's own, calls that were answered without an activity. */
+  journaled(entries: readonly JournalEntry[]): EventDraft[] {
+    if (this.#isAgentRun) {
+      const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
+      return stops.map(() => item({ type: 'turn_ended', turn: this.#turn, stopped: true }));
+    }
     this.#outcomes.clear();
     return entries.flatMap(({ kind, callId = '', toolName = '', outcome, reason }) => {
       if (kind !== 'ruling' || outcome === 'allowed' || this.#facts.calls.has(callId)) return [];
@@ -59,7 +67,8 @@ export class TranscriptEvents {
     this.#model = undefined;
     const run = this.#isAgentRun ? readRunInput(input) : undefined;
     if (run === undefined) return [];
-    const { agent, messages, lineage, metadata, callerUserId } = run;
+    const { agent, messages, lineage, metadata, callerUserId, isSession } = run;
+    this.#isSession = isSession;
     Object.assign(this.#facts, { lineage, metadata, callerUserId });
     if (before !== undefined) return [];
     this.#agentName = agent;
@@ -77,6 +86,7 @@ export class TranscriptEvents {
     const input = readModelInput(given);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
     this.#model = { scheduledEventId, call: { turn, activityId } };
+    this.#turn = turn;
     const drafts = messages === undefined ? [] : this.#fresh(messages);
     this.#facts.calls.clear();
     Object.assign(this.#facts, { redacts: input?.redacts ?? true, mayHideMore: false });
@@ -95,8 +105,8 @@ export class TranscriptEvents {
       if (message.role === 'user') return this.#message(message);
       const call = message.role === 'tool' ? answered.shift() : undefined;
       if (call === undefined) return [];
-      const ran = this.#outcomes.get(call.callId)?.ran ?? 'no';
-      return this.#answer(call, { content: message.content, isError: message.isError, ran });
+      const { ran = 'no', resultOf } = this.#outcomes.get(call.callId) ?? {};
+      return this.#answer(call, { content: message.content, isError: message.isError, ran, resultOf });
     });
   }
 
@@ -104,7 +114,7 @@ export class TranscriptEvents {
     const answer = readModelTurn(result);
     if (answer === undefined) return [];
     const agentName = this.#agentName ?? '';
-    const { text, contextSummary, calls } = answer;
+    const { text, contextSummary, calls, finish, structuredOutput, outputProblem } = answer;
     for (const [index, { toolName, arguments: args, assessment, redaction }] of calls.entries()) {
       const callId = `${turn}.${index + 1}`;
       const call: KnownCall = { callId, toolName, arguments: args, isAnswered: false };
@@ -114,11 +124,19 @@ export class TranscriptEvents {
     const said = text.trim() !== '';
     if (said) this.#facts.contextSummary = text;
     if (contextSummary !== undefined) this.#facts.contextSummary = contextSummary;
+    const more = {
+      ...(finish && { finish }),
+      ...(structuredOutput && { structuredOutput }),
+      ...(outputProblem !== undefined && { outputProblem }),
+    };
     return [
-      ...(said ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn })] : []),
+      ...(said ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
       ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
         item({ type: 'tool_call', callId, toolName, arguments: args }),
       ),
+      ...(this.#isSession && calls.length === 0 && outputProblem === undefined
+        ? [item({ type: 'turn_ended', turn })]
+        : []),
     ];
   }
 
@@ -135,7 +153,7 @@ export class TranscriptEvents {
     return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
 
-  ended({ activity, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
+  ended({ activity, state, end }: Extract<Fact, { kind: 'ended' }>): EventDraft[] {
     switch (activity.kind) {
       case 'config':
       case 'policy':
@@ -146,7 +164,10 @@ export class TranscriptEvents {
         const { scheduledEventId, call } = this.#model ?? {};
         if (call === undefined || scheduledEventId !== activity.scheduledEventId) return [];
         this.#model = undefined;
-        return 'result' in end ? this.#modelEnded(call, end.result) : [];
+        if ('result' in end) return this.#modelEnded(call, end.result);
+        // Any other run ends with it, and its last event has the failure.
+        if (!this.#isSession || state === 'cancelled') return [];
+        return [item({ type: 'turn_ended', turn: call.turn, failure: problemOf(end.failure) })];
       }
       case 'tool':
         return this.#toolEnded(activity.permit.callId, end);
@@ -183,7 +204,7 @@ export class TranscriptEvents {
     return this.#answer(call, { content: output, isError: false, ran: 'yes' });
   }
 
-  #answer(call: KnownCall, { content, isError, ran }: RecordedToolEnd): EventDraft[] {
+  #answer(call: KnownCall, { content, isError, ran, withheld, resultOf }: RecordedToolEnd): EventDraft[] {
     if (call.isAnswered) return [];
     call.isAnswered = true;
     const { callId, toolName } = call;
@@ -195,15 +216,18 @@ export class TranscriptEvents {
         content,
         isError,
         ran,
+        ...(withheld && { withheld }),
+        ...(resultOf !== undefined && { resultOf }),
         ...(call.ran !== undefined && { arguments: call.ran }),
       }),
     ];
   }
 
-  #message({ role, content }: ModelMessage): EventDraft[] {
+  #message({ role, content, files = [], messageId }: ModelMessage): EventDraft[] {
     if (role === 'tool') return [];
-    if (role === 'user') this.#facts.contextSummary = content;
-    return content.trim() === '' ? [] : [item({ type: 'message', role, content })];
+    if (role === 'user') this.#facts.contextSummary = toldText(content, files);
+    const more = { ...(files.length > 0 && { files }), ...(messageId !== undefined && { messageId }) };
+    return content.trim() === '' && files.length === 0 ? [] : [item({ type: 'message', role, content, ...more })];
   }
 }
 

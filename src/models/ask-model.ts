@@ -1,6 +1,12 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import {
+  type JSONSchema7,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  UnsupportedFunctionalityError,
+} from '@ai-sdk/provider';
 import type { ModelCallOptions } from '../agents/model-call.ts';
 import { isUnstreamed, NotStreamed, refusesStreaming } from './not-streamed.ts';
+import { refusesRequest } from './refuses-request.ts';
 import { type RawTurn, TurnBuilder } from './turn-builder.ts';
 
 interface AskOptions {
@@ -13,7 +19,7 @@ interface AskOptions {
 /**
  * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an
  * answer that is cut off, too large, or no stream although one was wanted, and with `signal.reason` on abort, even if
- * the model ignores the signal.
+ * the model ignores the signal. A server that refuses the schema of a `responseFormat` is asked again without one.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -32,13 +38,35 @@ export async function askModel(
   try {
     const asked = { ...options, abortSignal: signal };
     const orAborted = <T>(value: PromiseLike<T>): Promise<T> => Promise.race([value, aborted]);
-    return await ask(model, asked, orAborted, { streaming, onText });
+    return await askInFormat(model, asked, orAborted, { streaming, onText });
   } finally {
     signal.removeEventListener('abort', abort);
   }
 }
 
 type OrAborted = <T>(value: PromiseLike<T>) => Promise<T>;
+
+/** Schemas that a server has refused: they are not sent to it again. Each belongs to one agent, which has one model. */
+const refusedSchemas = new WeakSet<JSONSchema7>();
+
+async function askInFormat(
+  model: LanguageModelV4,
+  { responseFormat, ...rest }: LanguageModelV4CallOptions,
+  orAborted: OrAborted,
+  options: Required<AskOptions>,
+): Promise<RawTurn> {
+  const schema = responseFormat?.type === 'json' ? responseFormat.schema : undefined;
+  if (schema === undefined || refusedSchemas.has(schema)) return ask(model, rest, orAborted, options);
+  try {
+    return await ask(model, { ...rest, responseFormat }, orAborted, options);
+  } catch (error) {
+    // A wrong guess costs one request.
+    if (!refusesRequest(error) && !UnsupportedFunctionalityError.isInstance(error)) throw error;
+  }
+  const turn = await ask(model, rest, orAborted, options);
+  refusedSchemas.add(schema);
+  return turn;
+}
 
 /** Models whose server has answered only without streaming: they are not asked for a stream again. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
@@ -93,7 +121,12 @@ async function generate(model: LanguageModelV4, options: LanguageModelV4CallOpti
   const result = await orAborted(model.doGenerate(options));
   const turn = new TurnBuilder();
   for (const part of result.content) {
-    turn.add(part.type === 'text' ? { type: 'text-delta', id: '', delta: part.text } : part);
+    if (part.type !== 'text' && part.type !== 'reasoning') turn.add(part);
+    else {
+      const { type, text: delta, providerMetadata } = part;
+      turn.add({ type: `${type}-start`, id: '', providerMetadata });
+      turn.add({ type: `${type}-delta`, id: '', delta });
+    }
   }
   turn.add({ type: 'finish', usage: result.usage, finishReason: result.finishReason });
   return turn.finish();

@@ -1,8 +1,9 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
+import type { ProblemCode } from '../core/base/problem.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { unreadableAnswer } from './unreadable-answer.ts';
 
-export type ModelFailureKind = 'model_rate_limited' | 'model_unavailable' | 'model_refused' | 'model_output_invalid';
+export type ModelFailureKind = Extract<ProblemCode, `model_${string}`>;
 
 /** Why a model gave no turn. `message` is one sentence without any part of the request's headers or body (I13). */
 export class ModelFailure extends Error {

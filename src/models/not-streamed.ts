@@ -1,6 +1,7 @@
 /** How a server that cannot stream shows itself when it is asked to. */
-import { APICallError, InvalidResponseDataError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { InvalidResponseDataError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { ModelFailure } from './model-failure.ts';
+import { refusesRequest } from './refuses-request.ts';
 
 /** The answer held no event: most likely it was plain JSON, which the provider's parser of events skips. */
 export class NotStreamed extends ModelFailure {
@@ -19,12 +20,7 @@ export function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boole
   return part.type === 'finish' && part.finishReason.unified === 'other';
 }
 
-/** Statuses that say what is wrong with a request, not who sent it or how often. */
-const refusals = new Set([400, 404, 405, 406, 415, 422, 501]);
-
 /** True if the server refused the request and named streaming; a wrong guess costs one request. */
 export function refusesStreaming(error: unknown): boolean {
-  return (
-    APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0) && /\bstream/i.test(error.responseBody ?? '')
-  );
+  return refusesRequest(error) && /\bstream/i.test(error.responseBody ?? '');
 }

@@ -38,7 +38,14 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
     throw new DefinitionError('openAICompatible: apiKey must be visible ASCII characters without blanks');
   }
   if (apiKey !== undefined) keepSecret(apiKey);
-  const provider = createOpenAICompatible({ name, baseURL, includeUsage: true, apiKey });
+  const provider = createOpenAICompatible({
+    name,
+    baseURL,
+    includeUsage: true,
+    apiKey,
+    // The format has them; a server that reads no addresses refuses the request.
+    supportedUrls: () => ({ 'image/*': [/^https:/] }),
+  });
   return provider.chatModel(model);
 }
 

@@ -45,7 +45,7 @@ export function scriptedModel(fileOrScript: string | Script): LanguageModelV4 {
     specificationVersion: 'v4',
     provider: 'scripted',
     modelId: typeof fileOrScript === 'string' ? fileOrScript : 'script',
-    supportedUrls: {},
+    supportedUrls: { '*': [/^https:/] },
     doGenerate: async (options) => ({ ...(await play(options)), warnings: [] }),
     doStream: async (options) => ({ stream: toStream(await play(options)) }),
   };

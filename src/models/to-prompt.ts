@@ -1,51 +1,175 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
 import type { Message } from '../contract.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import { dataOf, filesText, shownFile, type UserFile } from '../core/base/user-files.ts';
+import type { KeptMessage, ProviderPart } from '../contract/provider-turn.ts';
 
-/** Converts a run's transcript for a provider. Adjacent tool results become one message. */
-export function toPrompt(instructions: string, messages: readonly Message[]): LanguageModelV4Prompt {
+type Assistant = Extract<KeptMessage, { role: 'assistant' }>;
+type SaidByUser = Extract<KeptMessage, { role: 'user' }>;
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+/** Why the model does not get a file, as a clause; undefined: it does. */
+type WhyNot = (file: UserFile) => string | undefined;
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+/**
+ * Converts a run's transcript for a provider. Adjacent tool results become one message. A turn that `provider` gave goes
+ * back with all parts that it gave; of other turns only text and calls do.
+ *
+ * Providers refuse texts that are blank, and call ids that repeat or that they find malformed, so no text is blank, and
+ * each call gets an id of ours: unique in the transcript, nine letters and digits (what Mistral demands). In the place of a
+ * file for which `whyNot` has a reason stands a text that says so. Default: all files are sent.
+ */
+export function toPrompt(
+  instructions: string,
+  messages: readonly KeptMessage[],
+  provider: string,
+  whyNot: WhyNot = () => undefined,
+): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  for (const message of messages) {
-    // A session goes on after an answer without a text, and providers refuse a message without content.
-    if (message.role === 'assistant' && message.content === '' && (message.toolCalls ?? []).length === 0) continue;
-    const next = toProviderMessage(message);
+  const ids = new CallIds();
+  const converted = messages.flatMap((message, index) => [
+    toProviderMessage(message, ids.of(message, index), provider, whyNot),
+    ...correction(message),
+  ]);
+  for (const next of converted) {
     const last = prompt.at(-1);
+    // A session goes on after an answer without a text.
+    if (next.content.length === 0) continue;
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
+    else if (next.role === 'user' && last?.role === 'tool') prompt.push(...beforeUser(provider), next);
     else prompt.push(next);
   }
   return prompt;
 }
 
-function toProviderMessage(message: Message): LanguageModelV4Message {
+type Converted = Exclude<LanguageModelV4Message, { role: 'system' }>;
+
+/** What the model is told after a final answer that does not fit. Only the user may speak then. */
+function correction(message: KeptMessage): Converted[] {
+  if (message.role !== 'assistant' || message.outputProblem === undefined) return [];
+  return [{ role: 'user', content: textPart(`Error: ${message.outputProblem}; write the whole answer again`) }];
+}
+
+/** Mistral alone refuses a user who speaks right after a tool's result. */
+function beforeUser(provider: string): LanguageModelV4Message[] {
+  return provider.startsWith('mistral') ? [{ role: 'assistant', content: [{ type: 'text', text: '…' }] }] : [];
+}
+
+/** `ids`: those of the message's calls, or that of its answered call. */
+function toProviderMessage(message: KeptMessage, ids: readonly string[], provider: string, whyNot: WhyNot): Converted {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: [{ type: 'text', text: message.content }] };
+      return { role: 'user', content: message.refused === true ? [] : userContent(message, whyNot) };
     case 'assistant':
-      return {
-        role: 'assistant',
-        content: [
-          ...(message.content === '' ? [] : [{ type: 'text' as const, text: message.content }]),
-          ...(message.toolCalls ?? []).map((call) => ({
-            type: 'tool-call' as const,
-            toolCallId: call.id,
-            toolName: sendableName(call.name),
-            input: sendableArguments(call.arguments),
-          })),
-        ],
-      };
-    case 'tool':
+      return { role: 'assistant', content: assistantContent(message, ids, provider) };
+    case 'tool': {
+      const { toolName, content, isError } = message;
+      const value = content.trim() === '' ? 'The tool returned nothing.' : content;
+      const output = { type: isError === true ? ('error-text' as const) : ('text' as const), value };
       return {
         role: 'tool',
-        content: [
-          {
-            type: 'tool-result',
-            toolCallId: message.toolCallId,
-            toolName: sendableName(message.toolName),
-            output: { type: message.isError === true ? 'error-text' : 'text', value: message.content },
-          },
-        ],
+        content: [{ type: 'tool-result', toolCallId: ids[0]!, toolName: sendableName(toolName), output }],
       };
+    }
   }
+}
+
+function userContent({ content, files = [] }: SaidByUser, whyNot: WhyNot): UserContent {
+  let from = 0;
+  const parts = files.flatMap((file): UserContent => {
+    const before = textPart(content.slice(from, (from = file.at ?? 0)));
+    const reason = whyNot(file);
+    if (reason === undefined) return [...before, filePart(file)];
+    return [...before, ...textPart(`[Left out: ${filesText([shownFile(file)])}: ${reason}]`)];
+  });
+  return [...parts, ...textPart(content.slice(from))];
+}
+
+function filePart(file: UserFile): LanguageModelV4FilePart {
+  const { mediaType, url, filename } = file;
+  const data = dataOf(file);
+  return {
+    type: 'file',
+    mediaType,
+    ...(filename !== undefined && { filename }),
+    data: data === undefined ? { type: 'url', url: new URL(url) } : { type: 'data', data },
+  };
+}
+
+function textPart(text: string, metadata?: JsonObject): { type: 'text'; text: string }[] {
+  return text.trim() === '' && metadata === undefined ? [] : [{ type: 'text', text, ...options(metadata) }];
+}
+
+function options(metadata: JsonObject | undefined): { providerOptions?: SharedV4ProviderOptions } {
+  return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
+}
+
+function assistantContent(message: Assistant, ids: readonly string[], provider: string): AssistantContent {
+  const { content, toolCalls = [], providerTurn } = message;
+  // Reasoning that led to nothing is no turn for any provider.
+  if (content.trim() === '' && toolCalls.length === 0) return [];
+  const plain: ProviderPart[] = [
+    { type: 'text', length: content.length },
+    ...toolCalls.map(() => ({ type: 'call' as const })),
+  ];
+  const parts = providerTurn?.provider === provider ? providerTurn.parts : plain;
+  let from = 0;
+  let calls = 0;
+  return parts.flatMap((part): AssistantContent => {
+    switch (part.type) {
+      case 'text':
+        return textPart(content.slice(from, (from += part.length)), part.metadata);
+      case 'reasoning':
+        return [{ type: 'reasoning', text: part.text, ...options(part.metadata) }];
+      case 'custom':
+        return [{ type: 'custom', kind: part.kind, ...options(part.metadata) }];
+      case 'call': {
+        const index = calls++;
+        const { name, arguments: args } = toolCalls[index]!;
+        const call = { toolCallId: ids[index]!, toolName: sendableName(name), input: sendableArguments(args) };
+        return [{ type: 'tool-call', ...call, ...options(part.metadata) }];
+      }
+    }
+  });
+}
+
+/** The ids of the calls of a message, or of its answered call, towards a provider. Ask for each message in turn. */
+class CallIds {
+  /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
+  #open = new Map<string, string[]>();
+
+  of(message: Message, place: number): string[] {
+    switch (message.role) {
+      case 'user':
+        return [];
+      case 'assistant': {
+        const calls = message.toolCalls ?? [];
+        const ids = calls.map((_call, index) => ownId(place, index));
+        this.#open = new Map();
+        for (const [index, { id }] of calls.entries()) {
+          const open = this.#open.get(id);
+          if (open === undefined) this.#open.set(id, [ids[index]!]);
+          else open.push(ids[index]!);
+        }
+        // The first is taken first, from the end.
+        for (const open of this.#open.values()) open.reverse();
+        return ids;
+      }
+      case 'tool':
+        return [this.#open.get(message.toolCallId)?.pop() ?? message.toolCallId];
+    }
+  }
+}
+
+/** By the places of message and call, so that what was sent once is sent the same again. */
+function ownId(message: number, call: number): string {
+  const [first, second] = [message, call].map((place) => place.toString(36).padStart(4, '0'));
+  return `c${first}${second}`;
 }
 
 // A model may call a tool by an invalid name, or with arguments that are not an object. Providers refuse a transcript

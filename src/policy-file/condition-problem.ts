@@ -117,7 +117,7 @@ function resultOf(name: string, types: Type[]): Type {
   if (methods.has(name)) return name === 'lowerAscii' ? 'text' : 'true or false';
   if (comparisons.has(name) || equalities.has(name) || ['_&&_', '_||_', '!_', '@in'].includes(name))
     return 'true or false';
-  if (arithmetic.has(name) || ['size', 'int', 'double'].includes(name)) return 'number';
+  if (arithmetic.has(name) || ['size', 'int', 'double', 'sum'].includes(name)) return 'number';
   if (name === 'string') return 'text';
   if (name === '_?_:_') return types[1] === types[2] ? types[1]! : 'any';
   return name === '_+_' && types[0] === types[1] ? types[0]! : 'any';

@@ -11,7 +11,8 @@ export interface ShapeProblem {
 /** More than anybody reads: each is compared with the keys that may have been meant. */
 const mostKeys = 100;
 
-const kinds: Record<string, string> = {
+/** Words for the kinds of values that zod names. */
+export const kinds: Record<string, string> = {
   object: 'a map',
   record: 'a map',
   array: 'a list',
@@ -40,6 +41,9 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
     }
+  }
+  if (issue.code === 'invalid_union' && !issue.message.startsWith('Invalid input')) {
+    return [{ path, message: `${name} ${issue.message}, not ${show(given)}` }];
   }
   if (issue.code === 'invalid_union') return [{ path, message: `${name} must be a map or a text, not ${show(given)}` }];
   // If policyShape has its own sentence, use that.

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { unknownName } from '../text/unknown-name.ts';
-import type { ShapeProblem } from './explain-shape.ts';
+import { kinds, type ShapeProblem } from './explain-shape.ts';
 
 /** What is explained: a document, its shape, and what to call it, such as `an identity file`. */
 export interface Explained {
@@ -8,15 +8,6 @@ export interface Explained {
   shape: z.ZodType;
   what: string;
 }
-
-const kinds: Record<string, string> = {
-  object: 'a map',
-  record: 'a map',
-  array: 'a list',
-  string: 'a text',
-  number: 'a number',
-  boolean: 'true or false',
-};
 
 /** The problems of a document that its shape refused, one sentence each. Repeats no value: it may be a secret. */
 export function explainWithoutValues(error: z.ZodError, { document, shape, what }: Explained): ShapeProblem[] {

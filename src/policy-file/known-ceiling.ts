@@ -1,8 +1,8 @@
 import { conditionReads } from './condition-reads.ts';
 import type { Policy, Rule } from '../core/policy/policy.ts';
 
-/** The condition variables that a tool's worker cannot know: only the run that sends the call has their values. */
-const unknownThere = ['metadata', 'counts', 'severity'] as const;
+/** What a condition reads and a tool's worker cannot know: only the run that sends the call has its value. */
+const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
  * The ceiling as the second gate applies it. A rule whose condition reads data that only the run has may or may not

@@ -1,17 +1,21 @@
 /** Finds what a policy names and a worker does not have: tools, agents and arguments. */
 import { nearestName } from '../text/unknown-name.ts';
-import { argumentsRead } from '../core/match/argument-reads.ts';
+import { argumentsRead, sumsRead } from '../core/match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../core/match/glob.ts';
 import { compileFieldGlob } from '../core/match/matching.ts';
 import { compileFor } from './compile-for.ts';
-import type { Policy } from '../core/policy/policy.ts';
+import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
 
 /** What a worker has. */
 export interface KnownNames {
   /** The names of a tool's arguments; undefined if it may have others. */
   tools: ReadonlyMap<string, readonly string[] | undefined>;
+  /** What the names of further tools begin with, which are not known. Default: none. */
+  prefixes?: readonly string[];
   agents: readonly string[];
+  /** Absent: it is not known which there are. */
+  advisors?: readonly string[];
 }
 
 /** Warnings about names in a policy that match nothing that is known. */
@@ -27,11 +31,18 @@ export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', kn
       found.push(about(`is for agent '${agent}', and there is none of that name${meant(agent, known.agents)}`));
     }
     const matched = matching(pattern.name, names);
+    if (matched.length === 0 && mayMatch(pattern.name, known)) return found;
     if (matched.length === 0) {
       return [
         ...found,
         about(`matches no tool: there is no '${pattern.name.source}'${meant(pattern.name.source, names)}`),
       ];
+    }
+    for (const { tool, argument } of when === undefined ? [] : sumsRead(when)) {
+      if (known.prefixes?.some((prefix) => tool.startsWith(prefix))) continue;
+      if (!names.includes(tool))
+        found.push(about(`adds up '${argument}' of '${tool}', and there is no such tool${meant(tool, names)}`));
+      else found.push(...absent(argument, [tool], known).map(about));
     }
     const read = [...Object.keys(args), ...(when === undefined ? [] : argumentsRead(when))];
     return [...found, ...[...new Set(read)].flatMap((name) => absent(name, matched, known)).map(about)];
@@ -41,15 +52,32 @@ export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', kn
     ([key, listed]): string[] => {
       const glob = compileFieldGlob(key);
       const matched = 'problem' in glob ? [] : matching(glob, names);
+      if (matched.length === 0 && !('problem' in glob) && mayMatch(glob, known)) return [];
       if (matched.length === 0) return [`has '${key}', and there is no such tool${meant(key, names)}`];
       return listed.flatMap((name) => absent(name, matched, known));
     },
   );
-  return [...rules, ...ofShow.map((message) => ({ message: `'approval.show' ${message}` }))];
+  const { advisors } = known;
+  const isUnknown = (advisor: AdvisorSettings | false | undefined): string[] =>
+    advisor === undefined || advisor === false || advisors === undefined || advisors.includes(advisor.name)
+      ? []
+      : [`names advisor '${advisor.name}', which the worker does not have${meant(advisor.name, advisors)}`];
+  const ofAdvisors = [
+    ...isUnknown(policy.advisor).map((message) => ({ message: `'advisor' ${message}` })),
+    ...compileFor(policy, owner).rules.flatMap(({ id, ask }, index) =>
+      isUnknown(ask?.advisor).map((message) => ({ index, rule: id, message: `rule ${id} ${message}` })),
+    ),
+  ];
+  return [...rules, ...ofAdvisors, ...ofShow.map((message) => ({ message: `'approval.show' ${message}` }))];
 }
 
 function matching(glob: Glob, names: readonly string[]): string[] {
   return names.filter((name) => globMatches(glob, globSubject(name)) === true);
+}
+
+/** True if there may be a tool that it matches, although none is known. */
+function mayMatch(glob: Glob, { prefixes = [] }: KnownNames): boolean {
+  return prefixes.some((prefix) => glob.source.startsWith(prefix) || globMatches(glob, globSubject(prefix)) === true);
 }
 
 /** A name that none of these tools has as an argument. */

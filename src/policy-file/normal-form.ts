@@ -1,22 +1,34 @@
 import type { Directory } from '../core/people/directory.ts';
 import { parseDuration } from '../core/base/parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
-import type { ApprovalSettings, AskSettings, Policy, Rule } from '../core/policy/policy.ts';
+import type {
+  AdvisorSettings,
+  ApprovalSettings,
+  AskSettings,
+  Policy,
+  Prices,
+  Rule,
+  RunLimit,
+  RunLimits,
+} from '../core/policy/policy.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
-  const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory } = document;
-  const { reviewer_keys: reviewerKeys } = document;
+  const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory, advisor } = document;
+  const { limits, prices, reviewer_keys: reviewerKeys } = document;
   return written({
     version: 1,
     mode,
     rules: placedRules(document).map(({ rule, agent }) => ruleOf(rule, agent)),
     riskDefaults,
     approval: settingsOf(approval),
+    limits: limits && runLimitsOf(limits),
+    prices: prices && pricesOf(prices),
     assess: assess?.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
     redact: redact && written({ ...redact, patterns: redact.patterns ?? [] }),
     directory: directory && directoryOf(directory),
+    advisor: advisor && advisorOf(advisor),
     reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
   });
 }
@@ -76,6 +88,14 @@ export function ruleOf({ ask, ...rule }: RuleDocument, agent: string | undefined
   return written({ ...rule, examples: undefined, agent, ask: ask && termsOf(ask) });
 }
 
+function advisorOf({
+  may_approve: mayApprove,
+  name,
+  timeout,
+}: NonNullable<PolicyDocument['advisor']>): AdvisorSettings {
+  return written({ name, mayApprove, timeoutMs: finiteMs(timeout) });
+}
+
 function termsOf(ask: NonNullable<RuleDocument['ask']>): AskSettings {
   return written({
     reviewers: ask.reviewers,
@@ -89,7 +109,9 @@ function termsOf(ask: NonNullable<RuleDocument['ask']>): AskSettings {
     remindMs: finiteMs(ask.remind),
     escalate: ask.escalate?.map(({ after, to }) => ({ afterMs: finiteMs(after) ?? 0, to })),
     onTimeout: ask.on_timeout,
+    whenUserWrites: ask.when_user_writes,
     always: ask.always,
+    advisor: ask.advisor === undefined || ask.advisor === false ? ask.advisor : advisorOf(ask.advisor),
   });
 }
 
@@ -106,8 +128,35 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
     show: approval.show,
     redact: approval.redact,
     batch: approval.batch,
+    cachedResults: approval.cached_results,
     deniedAs: approval.denied_as,
   });
+}
+
+type Amount = number | string;
+
+function pricesOf({ currency, models }: NonNullable<PolicyDocument['prices']>): Prices {
+  const entries = Object.entries(models).map(([model, { cached_input: cachedInput, ...price }]) => [
+    model,
+    written({ ...price, cachedInput }),
+  ]);
+  return { currency, models: Object.fromEntries(entries) as Prices['models'] };
+}
+
+function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDocument['limits']>): RunLimits {
+  const [timeMs, ofCost] = [limitOf(time), limitOf(cost)];
+  return written({ turns: limitOf(turns), calls: limitOf(calls), tokens: limitOf(tokens), timeMs, cost: ofCost });
+}
+
+/** An amount alone is where the run ends. */
+function limitOf(
+  given: Amount | { ask?: Amount | undefined; end?: Amount | undefined } | undefined,
+): RunLimit | undefined {
+  if (given === undefined) return undefined;
+  const read = (amount: Amount | undefined): number | undefined =>
+    typeof amount === 'string' ? finiteMs(amount) : amount;
+  const { ask, end } = typeof given === 'object' ? given : { end: given };
+  return written<RunLimit>({ ask: read(ask), end: read(end) });
 }
 
 /** Drops the keys whose value is undefined, as JSON does. */

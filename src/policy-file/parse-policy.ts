@@ -28,7 +28,7 @@ export interface PolicyProblem {
 export interface ParsePolicyOptions {
   /** Repeated in each problem. */
   file?: string;
-  /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind` and `reviewer_keys`. Default false. */
+  /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
   /**
    * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`; null: no limit. A longer time-out is refused,
@@ -85,6 +85,7 @@ export function parsePolicy(
     ? [
         ...repeatedIds(shaped.data),
         ...timeoutProblems(shaped.data, options),
+        ...priceProblems(shaped.data, options),
         ...peopleProblems(shaped.data, options),
         ...(options.triesExamples === false ? [] : exampleProblems(shaped.data)),
       ]
@@ -145,6 +146,13 @@ function ruleName(path: readonly PropertyKey[]): string {
 }
 
 const ceilingOnly = ['max_timeout', 'min_remind'] as const;
+
+/** Who bounds a cost must not set the prices by which it is counted. */
+function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePolicyOptions): ShapeProblem[] {
+  if (prices === undefined || ceiling) return [];
+  const message = `'prices' belongs in the ceiling, the policy given to createWorker`;
+  return [{ path: ['prices'], message, part: 'key' }];
+}
 
 function timeoutProblems(
   document: PolicyDocument,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { bytesFromBase64 } from '../core/base/base64.ts';
 import { maxConditionLength } from '../core/match/condition.ts';
+import { advisor } from './advisor-shape.ts';
+import { checked, count, duration, finite, interval, text } from './shape-values.ts';
 import { conditionProblem } from './condition-problem.ts';
 import { groupOf } from '../core/people/directory.ts';
 import { isPublicKey } from '../core/base/ed25519.ts';
@@ -8,43 +10,18 @@ import { compileFieldGlob, compilePattern } from '../core/match/matching.ts';
 import { modes } from '../core/policy/modes.ts';
 import { sensitiveKinds } from '../core/redact/kinds.ts';
 import { patternProblem } from '../redact/own-patterns.ts';
-import { durationSentence, parseDuration } from '../core/base/parse-duration.ts';
+import { limitsShape, pricesShape } from './limits-shape.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
 import { actions } from '../core/policy/action.ts';
 import { severities } from '../core/base/tool-call.ts';
-import { isWellFormed } from '../core/base/well-formed.ts';
 
 /**
  * The form of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
  * `'max_pending' must be …`. `policyShape` is strict: an unknown key is a problem.
  */
-const text = (longest: number) =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .max(longest, `must have at most ${longest} characters`)
-    .refine(isWellFormed, 'holds half a surrogate pair');
-
-const checked = (check: (value: string) => object) =>
-  z.string().superRefine((value, context) => {
-    const found = check(value) as { problem?: string };
-    if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
-  });
-
 const pattern = checked(compilePattern).describe(
   '`name` or `name:args`: a glob over the whole text. `*` any run of characters, `?` one, `[…]` a class.',
 );
-const duration = z.string(durationSentence).superRefine((value, context) => {
-  const parsed = parseDuration(value);
-  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
-});
-const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
-const finite = duration.refine((value) => value !== 'never', finiteSentence);
-const interval = finite.refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity');
-const count = (least: number, most: number, why = '') => {
-  const sentence = `must be a whole number from ${least} to ${most}${why}`;
-  return z.int(sentence).min(least, sentence).max(most, sentence);
-};
 const action = z.enum(actions);
 const onTimeout = z.enum(['deny', 'allow']).describe('What an expired request does. Default deny.');
 const globs = z
@@ -74,10 +51,21 @@ const ask = z.strictObject({
     .optional()
     .describe('Who is asked besides, that long after the request was opened.'),
   on_timeout: onTimeout.optional(),
+  when_user_writes: z
+    .enum(['show', 'withdraw'])
+    .optional()
+    .describe('What a message of the user of a session does while the request is open. Default show.'),
   always: z
     .literal([false, ...grantKinds])
     .optional()
     .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
+  advisor: z
+    // First, because its problems explain more.
+    .union([advisor, z.literal(false)])
+    .optional()
+    .describe(
+      'Consulted about the calls that this rule asks about; false: nobody is. Default: the advisor of the policy.',
+    ),
 });
 
 const example = z.union([z.string(), z.record(z.string(), z.json())]);
@@ -98,7 +86,7 @@ const rule = z
     when: checked((source) => ({ problem: conditionProblem(source) }))
       .optional()
       .describe(
-        `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata and counts.`,
+        `A condition in CEL, at most ${maxConditionLength} characters, over args, tool, risk, severity, agent, caller, metadata, counts and sums of arguments.`,
       ),
     action,
     reason: text(1_000).optional().describe('What the reviewer sees when the rule asks, and the model when it denies.'),
@@ -253,9 +241,15 @@ export const policyShape = z.strictObject({
       show: show.optional(),
       redact: z.boolean().optional().describe('Whether what is secret or personal in them is hidden. Default true.'),
       batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
+      cached_results: z
+        .boolean()
+        .optional()
+        .describe('Whether the result of an equal call may answer a call whose tool declares `cache`. Default true.'),
       denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
     })
     .optional(),
+  limits: limitsShape.optional(),
+  prices: pricesShape.optional(),
   agents: z
     .record(text(64), z.strictObject({ rules: z.array(rule) }))
     .optional()
@@ -266,6 +260,7 @@ export const policyShape = z.strictObject({
     .optional()
     .describe('How bad a call would be.'),
   redact: redact.optional(),
+  advisor: advisor.optional(),
   directory: directory.optional(),
   reviewer_keys: reviewerKeys.optional(),
 });
@@ -275,5 +270,5 @@ export type RuleDocument = z.infer<typeof rule>;
 
 /** Keys of the language that no part of this version supports, by the path of the map that holds them. */
 export const notYetSupported: Record<string, readonly string[]> = {
-  '': ['advisor', 'limits', 'mcp'],
+  '': ['mcp'],
 };

@@ -3,7 +3,9 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { arbitrate } from '../activities/arbitrate.ts';
 import { createCallModel } from '../activities/call-model.ts';
 import { callTool } from '../activities/call-tool.ts';
+import { callToolsetTool } from '../activities/call-toolset-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
+import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/notify.ts';
@@ -12,6 +14,7 @@ import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
 import { secondGate } from '../activities/second-gate.ts';
 import { verifyCarried } from '../activities/verify-carried.ts';
+import { checkAdvisors } from '../agents/advisor.ts';
 import { checkAssessors } from '../agents/assessor.ts';
 import { checkGated, ungatedWindows } from '../agents/check-gated.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
@@ -45,7 +48,10 @@ export interface ActivitySide {
   policyDigest?: string;
   /** What the policies name and this worker does not have, one sentence each. */
   unknownNames: string[];
-  /** Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait. */
+  /**
+   * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and
+   * closes the toolsets.
+   */
   stop: () => Promise<void>;
 }
 
@@ -60,12 +66,16 @@ export function activitySide(
 ): ActivitySide {
   const registry = createRegistry({ agents: options.agents ?? [], tools: options.tools });
   const gated = checkGated(options.gated ?? {});
-  const { assessors = [], workflowTypes = [] } = options;
+  const { assessors = [], advisors = {}, workflowTypes = [] } = options;
   const trusted = [workflowType, ...workflowTypes];
   const waiting = new WaitingAnswers();
   checkAssessors(assessors);
+  checkAdvisors(advisors);
   for (const { name } of registry.tools) {
     if (gated.has(name)) throw new DefinitionError(`'${name}' is a tool and a gated activity; rename one`);
+  }
+  for (const name of gated.keys()) {
+    if (registry.toolsets.owns(name)) throw new DefinitionError(`gated '${name}' belongs to a toolset; rename one`);
   }
   if (gated.size > 0 && workflowTypes.length === 0) {
     throw new DefinitionError(
@@ -93,6 +103,10 @@ export function activitySide(
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
     ),
+    // Temporal sends activities of all other names there, and what a toolset has is not known yet.
+    ...(registry.toolsets.prefixes.length > 0 && {
+      default: callToolsetTool(registry.toolsets, sizeLimits.resultBytes),
+    }),
     [activityNames.loadAgent]: createLoadAgent({ ...loading, registry, sizeLimits: largePayloads && sizeLimits }),
     [activityNames.loadGate]: createLoadGate({ ...loading, gated }),
     [activityNames.callModel]: createCallModel(registry, { assessors, thresholdBytes: largePayloads?.thresholdBytes }),
@@ -104,6 +118,7 @@ export function activitySide(
     ...channelActivities(channels, { attributes: names, workflowTypes: trusted, waiting }),
     [activityNames.verifyCarried]: verifyCarried,
     [activityNames.preview]: createPreview(registry),
+    [activityNames.consultAdvisors]: createConsultAdvisors(advisors),
   };
   const inbound = secondGate({
     registry,
@@ -113,7 +128,7 @@ export function activitySide(
     ceiling,
     checkEdit,
   });
-  const known = knownNames(registry, gated);
+  const known = { ...knownNames(registry, gated), advisors: Object.keys(advisors) };
   const unknownNames = [
     ...(ceiling === undefined ? [] : named(`the worker's policy`, lintNames(ceiling, 'ceiling', known))),
     ...[...agentPolicies].flatMap(([name, policy]) =>
@@ -121,7 +136,10 @@ export function activitySide(
     ),
   ];
   const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
-  return { activities, inbound, ...digest, unknownNames, stop: () => waiting.stop() };
+  const stop = async (): Promise<void> => {
+    await Promise.all([waiting.stop(), registry.toolsets.close()]);
+  };
+  return { activities, inbound, ...digest, unknownNames, stop };
 }
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {

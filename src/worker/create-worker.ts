@@ -7,6 +7,7 @@ import type {
   WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { type DataConverter, IllegalStateError } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import {
   DefaultLogger,
   NativeConnection,
@@ -19,6 +20,7 @@ import type { ChannelOptions } from '../channels/channel-set.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
+import { ProblemError } from '../core/base/problem.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
 import { checkWorkerOptions, ownOptionNames, type WorkerOptions } from './worker-options.ts';
@@ -30,10 +32,13 @@ import { requireAttributes } from './require-attributes.ts';
 export interface CountersignWorker {
   /**
    * Polls until `shutdown`, resolves when everything that ran has ended, and closes the connection. Rejects if the worker
-   * fails for good.
+   * fails for good, and with a `ProblemError` (`internal`) if something that runs does not end: then the process has to.
    */
   run(): Promise<void>;
-  /** Stops polling. Activities get `shutdownGraceTime` to end before they are cancelled. */
+  /**
+   * Stops polling. Activities get `shutdownGraceTime` to end before they are cancelled, and after `shutdownForceTime` the
+   * worker ends without those that heed no cancellation.
+   */
   shutdown(): void;
 }
 
@@ -67,15 +72,16 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
 }
 
 async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
+  const { plugins = [], taskQueue = defaultTaskQueue, shutdownGraceTime = '10s' } = options;
+  const forceMs = msToNumber(options.shutdownForceTime ?? msToNumber(shutdownGraceTime) + afterGraceMs);
   const plugin = new CountersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
   installLogger(options.logLevel ?? 'WARN', options.logger);
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);
-  const { plugins = [], taskQueue = defaultTaskQueue } = options;
   try {
     await requireAttributes(connection, namespace, attributeNamesOf(options.attributes));
     const worker = await Worker.create({
-      shutdownGraceTime: '10s',
+      shutdownGraceTime,
       ...workflowCode(options),
       ...passedOn(options),
       connection,
@@ -85,10 +91,12 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
     });
     return {
       run: async () => {
+        const ended = new AbortController();
         try {
-          await worker.run();
+          await Promise.race([worker.run(), overdue(worker, forceMs, ended.signal)]);
         } finally {
-          await connection.close();
+          ended.abort();
+          await closeUnlessHeld(connection);
         }
       },
       shutdown: () => worker.shutdown(),
@@ -96,6 +104,32 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   } catch (error) {
     await connection.close();
     throw error;
+  }
+}
+
+/** With the default grace it is 20 s to the end of a worker: Kubernetes kills after 30 s. */
+const afterGraceMs = 10_000;
+
+/** Rejects `forceMs` after somebody called `shutdown` of the worker. Temporal calls it for a signal and for a failure. */
+function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const shutdown = worker.shutdown.bind(worker);
+    worker.shutdown = () => {
+      shutdown();
+      const timer = setTimeout(() => reject(new ProblemError({ code: 'internal', message: notEnded })), forceMs);
+      ended.addEventListener('abort', () => clearTimeout(timer));
+    };
+  });
+}
+
+const notEnded = 'The worker has ended without something that still runs in it, such as a tool that heeds no signal.';
+
+/** Closes the connection of a worker, unless something that still runs in the worker uses it. */
+async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
+  try {
+    await connection.close();
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Advisor } from '../agents/advisor.ts';
 import type { Assessor } from '../agents/assessor.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import type { Agent, Tool } from '../agents/definitions.ts';
@@ -18,6 +19,8 @@ export interface PluginOptions extends ChannelOptions {
   policy?: string | object;
   /** Assessors of your own, beside the built-in ones and the `assess:` rules of the policy. They see agents' calls. */
   assessors?: readonly Assessor[];
+  /** Functions and models that the `advisor` of a policy names, by name (docs/advisors.md). Default: none. */
+  advisors?: Readonly<Record<string, Advisor>>;
   /** The workflow types, besides `agentRun`, whose gated activities may run here. `gated` needs them. Default: none. */
   workflowTypes?: readonly string[];
   /** When executions continue as new; recorded at the start. Default: 8,000 history events or 1,500 updates. */
@@ -46,6 +49,7 @@ export const pluginOptionNames: readonly string[] = Object.keys({
   gated: true,
   policy: true,
   assessors: true,
+  advisors: true,
   workflowTypes: true,
   continueAsNewAfter: true,
   largePayloads: true,

@@ -28,6 +28,7 @@ import type { PluginOptions } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
 
 type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+type Compiler = Parameters<Extract<NonNullable<Configuration['plugins']>[number], (...given: never) => unknown>>[0];
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
@@ -71,7 +72,7 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #largePayloads: Required<LargePayloads> | undefined;
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
-  readonly #stopChannels: () => Promise<void>;
+  readonly #stop: () => Promise<void>;
   readonly #policyDigest: string | undefined;
   readonly #unknownNames: readonly string[];
 
@@ -91,7 +92,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#client = new CountersignClientPlugin({ largePayloads: largePayloads ?? false });
     this.#attributes = names;
     this.#largePayloads = largePayloads;
-    this.#stopChannels = stop;
+    this.#stop = stop;
     this.#policyDigest = policyDigest;
     this.#unknownNames = unknownNames;
     this.#isLean = options.leanBundle === true;
@@ -161,7 +162,7 @@ export class CountersignPlugin extends SimplePlugin {
     try {
       await super.runWorker(worker, next);
     } finally {
-      await this.#stopChannels();
+      await this.#stop();
     }
   }
 
@@ -207,17 +208,41 @@ function singleFile(config: Configuration): Configuration {
 
 /**
  * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
- * the notes of webpack, and from the source map its columns and the text of the sources. Names and lines stay: failures
- * keep their types, and stack traces their lines.
+ * the notes of webpack, modules and exports that nothing imports, and from the source map its columns and the text of the
+ * sources. Names and lines stay: failures keep their types, and stack traces their lines.
  */
 function leanBundle(config: Configuration): Configuration {
   return {
     ...config,
     devtool: 'inline-nosources-cheap-module-source-map',
     output: { ...config.output, pathinfo: false },
+    optimization: { ...config.optimization, providedExports: true, sideEffects: true, usedExports: true },
     module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
+    plugins: [...(config.plugins ?? []), withoutMarks],
   };
 }
+
+/** Removes the comment that webpack writes before each import and export, whatever its options say. */
+const withoutMarks = {
+  apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
+    const name = 'countersign';
+    const stage = Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE;
+    hooks.thisCompilation.tap(name, (compilation) => {
+      compilation.hooks.processAssets.tap({ name, stage }, (assets) => {
+        for (const [file, source] of Object.entries(assets)) {
+          const shorter = new sources.ReplaceSource(source);
+          for (const { 0: mark, index } of source
+            .source()
+            .toString()
+            .matchAll(/^\/\* harmony (?:im|ex)port \*\/ */gm)) {
+            shorter.replace(index, index + mark.length - 1, '');
+          }
+          compilation.updateAsset(file, shorter);
+        }
+      });
+    });
+  },
+};
 
 /** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay. */
 function withoutComments(config: Configuration): object[] {

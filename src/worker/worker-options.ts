@@ -8,8 +8,8 @@ type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' |
 
 /**
  * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
- * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, and what the plugin sets. Activities under
- * `gated` run only behind a gate, whatever schedules them.
+ * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, `shutdownForceTime`
+ * is 10 seconds more, and what the plugin sets. Activities under `gated` run only behind a gate, whatever schedules them.
  */
 export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
   /** By name, or the path of a channel file (docs/channels.md), which then says the rest about channels too. Default: none. */
@@ -33,6 +33,7 @@ export const ownOptionNames: readonly string[] = [
   'plugins',
   'logLevel',
   'logger',
+  'shutdownForceTime',
 ];
 
 const passedOnNames = Object.keys({

@@ -6,7 +6,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import { endGuarded, guardOutbound } from './guarded/guarded-activities.ts';
 import { activations, reservedSignalName } from './sandbox/activation.ts';
 import { askingQueries, markExcess, markStrict } from './sandbox/strict-payloads.ts';
-import { noteProgress, refuseAhead } from './sandbox/untaken-events.ts';
+import { noteCommands, noteProgress, refuseAhead } from './sandbox/untaken-events.ts';
 import { unreadPayloadOf } from './sandbox/unread-payload.ts';
 import { noteArguments } from './state/carried.ts';
 
@@ -28,7 +28,7 @@ export function interceptors(): WorkflowInterceptors {
           markExcess(jobs, workflowInfo().workflowType === workflowType);
           // Queries have activations of their own and do not advance the clock: they must not change the gate either.
           if (jobs.some((job) => job.queryWorkflow != null)) {
-            refuseAhead(jobs);
+            refuseAhead(input.activation);
             return next(input);
           }
           state.number++;
@@ -50,6 +50,10 @@ export function interceptors(): WorkflowInterceptors {
           } finally {
             state.isBeingHandedOver = false;
           }
+        },
+        concludeActivation(input, next) {
+          noteCommands(input.commands);
+          return next(input);
         },
       },
     ],

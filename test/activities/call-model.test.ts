@@ -100,6 +100,7 @@ describe('a turn', () => {
         { id: 'c', tool: 'nothing', raw: {}, problem: "Error: tool 'nothing' not found" },
       ],
       usage: { inputTokens: 20, outputTokens: 5 },
+      model: 'test-model',
       finishReason: 'tool-calls',
     });
     expect(server.requests[0]?.body).toMatchObject({

@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { callTool } from '../../src/activities/call-tool.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
+import { UnknownOutcomeError } from '../../src/agents/unknown-outcome-error.ts';
 import type { Permit } from '../../src/contract.ts';
 
 const permit: Permit = {
@@ -60,4 +61,19 @@ describe('a result that cannot be given: the tool ran, which is no error', () =>
     const tool = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => result as never });
     expect(await new MockActivityEnvironment().run(callTool(tool, 100), permit, {})).toEqual(result);
   });
+});
+
+test('a tool that says that nobody knows how its call ended', async () => {
+  const run = async (risk: 'write' | 'read_only', error: Error): Promise<unknown> => {
+    const execute = (): never => {
+      throw error;
+    };
+    const tool = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), risk, execute });
+    return new MockActivityEnvironment().run(callTool(tool), permit, {}).catch((failure: unknown) => failure);
+  };
+  const lost = new UnknownOutcomeError('the bank did not answer');
+  const unknown = { type: 'outcome_unknown', message: 'the bank did not answer' };
+  expect(await run('write', lost)).toMatchObject({ ...unknown, nonRetryable: true });
+  expect(await run('read_only', lost)).toMatchObject({ ...unknown, nonRetryable: false });
+  expect(await run('write', new Error('no'))).toMatchObject({ type: 'tool_failed' });
 });

@@ -19,9 +19,10 @@ const bash = defineTool({
   execute: () => null,
 });
 const toolNamed = (name: string) => [read, list, bash].find((tool) => tool.name === name);
+const tools = { toolNamed, whyNot: () => undefined };
 
 const check = async (tool: string, text: string, finishReason = 'tool-calls'): Promise<ModelCall | undefined> =>
-  (await checkCalls({ calls: [{ id: 'c', tool, arguments: text }], finishReason }, toolNamed))[0];
+  (await checkCalls({ calls: [{ id: 'c', tool, arguments: text }], finishReason }, tools))[0];
 
 describe('checkCalls', () => {
   test.each<[string, string, Partial<ModelCall>]>([
@@ -74,14 +75,17 @@ describe('checkCalls', () => {
     expect(await check(tool, text)).toEqual({ id: 'c', tool, ...expected });
   });
 
-  test.each([['length'], ['content-filter'], ['other']])(
-    'does not treat an answer that ended by %s as a call without arguments',
-    async (finishReason) => {
-      const problem = `Error: arguments: expected an object; the answer was cut off (${finishReason})`;
-      expect(await check('list', '', finishReason)).toEqual({ id: 'c', tool: 'list', raw: {}, problem });
-      expect(await check('list', '{}', finishReason)).toEqual({ id: 'c', tool: 'list', args: {} });
-    },
-  );
+  test.each([
+    ['length', 'it reached its maximum length'],
+    ['content-filter', "the provider's filter ended it"],
+    ['other', 'the provider does not say why it ended'],
+    ['a reason of tomorrow', 'the provider does not say why it ended'],
+  ])('no call of an answer that ended by %s runs', async (finishReason, why) => {
+    const problem = `Error: not run, because the answer is not whole: ${why}`;
+    expect(await check('list', '', finishReason)).toEqual({ id: 'c', tool: 'list', raw: {}, problem });
+    expect(await check('list', '{}', finishReason)).toEqual({ id: 'c', tool: 'list', raw: {}, problem });
+    expect(await check('none', '{}', finishReason)).toMatchObject({ problem });
+  });
 
   test('truncates a bad call to what a reader needs', async () => {
     const call = await check('x'.repeat(5_000), `{"path":${'['.repeat(200_000)}`);
@@ -94,7 +98,7 @@ describe('checkCalls', () => {
   test('gives each call of a turn its own id, in order', async () => {
     const ids = ['a', '', 'a', '', 'a-2', 'a'];
     const calls = ids.map((id) => ({ id, tool: 'list', arguments: '{}' }));
-    const checked = await checkCalls({ calls, finishReason: 'tool-calls' }, toolNamed);
+    const checked = await checkCalls({ calls, finishReason: 'tool-calls' }, tools);
     expect(checked.map((call) => call.id)).toEqual(['a', 'call', 'a-2', 'call-2', 'a-2-2', 'a-3']);
   });
 });

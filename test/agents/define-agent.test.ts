@@ -3,6 +3,7 @@ import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
+import { defineToolset } from '../../src/agents/define-toolset.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
 const toolNamed = (name: string) => defineTool({ name, description: '', input: z.object({}), execute: () => null });
@@ -22,6 +23,30 @@ describe('defineAgent', () => {
     const agent = defineAgent({ ...options, tools: [read, toolNamed('list')], policy: 'rules: []', maxTurns: 3 });
     expect(agent.tools.map((tool) => tool.name)).toEqual(['read', 'list']);
     expect(agent).toMatchObject({ policy: 'rules: []', maxTurns: 3 });
+  });
+
+  test('keeps the schema of its output, and gives it as JSON Schema: what the value has in the end', () => {
+    const output = z.object({ team: z.string(), urgent: z.boolean().default(false) });
+    const agent = defineAgent({ ...options, output });
+    expect(agent.output).toBe(output);
+    expect(agent.outputSchema).toMatchObject({
+      type: 'object',
+      required: ['team', 'urgent'],
+      additionalProperties: false,
+    });
+    expect(defineAgent(options)).not.toHaveProperty('output');
+  });
+
+  test('an agent that is spread into the options of another gives it all that it has', () => {
+    const clock = defineToolset({
+      name: 'clock',
+      open: () => ({ list: async () => ({ tools: [] }), close: async () => {} }),
+    });
+    const first = defineAgent({ ...options, name: 'first', tools: [clock], output: z.object({ a: z.string() }) });
+    const second = defineAgent({ ...first, name: 'second' });
+    expect(second).toEqual({ ...first, name: 'second', handoffs: second.handoffs });
+    expect(second.toolsets).toEqual([clock]);
+    expect(defineAgent({ ...first, name: 'third', toolsets: [] }).toolsets).toEqual([]);
   });
 
   test.each([['a'], ['Research Assistant'], ['deploy_agent'], ['Zoë'], ['x'.repeat(64)]])(
@@ -47,14 +72,30 @@ describe('defineAgent', () => {
     [{ model: { specificationVersion: 'v4' } }, "agent 'tidy': model has neither doStream nor doGenerate"],
     [
       { tools: [{ name: 'a', execute() {} }] },
-      "agent 'tidy': tools must be a list of what defineTool or agentTool returned",
+      "agent 'tidy': tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned",
     ],
-    [{ tools: toolNamed('a') }, "agent 'tidy': tools must be a list of what defineTool or agentTool returned"],
+    [
+      { tools: toolNamed('a') },
+      "agent 'tidy': tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned",
+    ],
     [{ tools: { look: fromAiSdk } }, /^agent 'tidy': tools of the AI SDK pass no gate: declare each with defineTool/],
     [{ tools: [toolNamed('a'), fromAiSdk] }, /^agent 'tidy': tools of the AI SDK pass no gate/],
-    [{ tools: null }, "agent 'tidy': tools must be a list of what defineTool or agentTool returned"],
+    [
+      { tools: null },
+      "agent 'tidy': tools must be a list of what defineTool, agentTool, defineToolset or mcpServer returned",
+    ],
     [{ tools: [toolNamed('a'), toolNamed('a')] }, "agent 'tidy': tool name 'a' is used twice"],
+    [
+      { toolsets: [toolNamed('a')] },
+      "agent 'tidy': toolsets must be a list of what defineToolset or mcpServer returned",
+    ],
     [{ description: 7 }, "agent 'tidy': description must be text"],
+    [{ output: { type: 'object' } }, /^agent 'tidy': output: expected a schema of zod 4, or of another library/],
+    [{ output: z.string() }, /^agent 'tidy': output: expected the schema of an object/],
+    [
+      { output: z.object({ at: z.date() }) },
+      /^agent 'tidy': output: .+: a run ends with JSON, so its schema takes and gives plain JSON$/,
+    ],
     [{ handoffs: defineAgent(options) }, "agent 'tidy': handoffs must be a list of what defineAgent returned"],
     [{ handoffs: ['billing'] }, "agent 'tidy': handoffs must be a list of what defineAgent returned"],
     [{ policy: 1 }, "agent 'tidy': policy must be the text of a policy file or an object"],

@@ -9,6 +9,7 @@ import { defineTool, type ToolOptions } from '../../src/agents/define-tool.ts';
 import { isTool } from '../../src/agents/definitions.ts';
 import { definitionOf } from '../../src/agents/registry.ts';
 import type { ToolSchema } from '../../src/agents/tool-schema.ts';
+import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 const options = {
   name: 'move_file',
@@ -172,6 +173,12 @@ describe('defineTool', () => {
     ],
     [{ risk: 'unknown' }, /^tool 'move_file': risk must be one of read_only, write, destructive$/],
     [{ description: 1 }, /^tool 'move_file': description must be text$/],
+    [{ cache: true, risk: 'read_only' }, /^tool 'move_file': cache must be one of run, session$/],
+    [
+      { cache: 'run' },
+      /^tool 'move_file': cache needs risk 'read_only', because a repeated call would not run; leave it out$/,
+    ],
+    [{ cache: 'session', risk: 'destructive' }, /^tool 'move_file': cache needs risk 'read_only'/],
     [{ idempotent: 'no' }, /^tool 'move_file': idempotent must be true or false$/],
     [{ execute: 'rm' }, /^tool 'move_file': execute must be a function$/],
     [{ timeoutMs: 0 }, /^tool 'move_file': timeoutMs: expected a whole number from 1 to \d+$/],
@@ -213,4 +220,19 @@ describe('defineTool', () => {
   test.each([[undefined], [null], ['text'], [[]]])('refuses %j as options', (value) => {
     expect(() => defineTool(value as never)).toThrow(/^defineTool: expected an object with name/);
   });
+});
+
+test('what a tool pins belongs to its definition', () => {
+  const of = (pinned?: JsonObject): string =>
+    definitionOf(
+      defineTool({
+        name: 'a',
+        description: '',
+        input: z.object({}),
+        ...(pinned !== undefined && { pinned }),
+        execute: () => null,
+      }),
+    ).definition;
+  expect(new Set([of(), of({}), of({ version: 1 }), of({ version: 2 })]).size).toBe(4);
+  expect(() => of(7 as never)).toThrow("tool 'a': pinned must be an object of JSON");
 });

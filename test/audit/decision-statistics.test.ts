@@ -170,7 +170,9 @@ test('what was before the instant is not counted, and a request belongs to its o
     opened('a', -1),
     settled('a', 60_000, { outcome: 'approved' }),
   );
-  expect(counted(entries)).toEqual({ rules: [], reviewers: [], left: { rules: 0, reviewers: 0 } });
+  const agents = [{ agent: 'clerk', runs: 0, others: 1, inputTokens: 0, outputTokens: 0, costs: [], unpriced: 0 }];
+  const left = { rules: 0, reviewers: 0, agents: 0 };
+  expect(counted(entries)).toEqual({ rules: [], reviewers: [], agents, left });
 });
 
 test('a run that was terminated leaves no open requests', () => {
@@ -213,7 +215,7 @@ test('names are cut, and rows are bounded', () => {
   );
   const { rules, reviewers, left } = counted(entries);
   expect([rules.length, reviewers.length]).toEqual([1, 200]);
-  expect(left).toEqual({ rules: 0, reviewers: 500 });
+  expect(left).toEqual({ rules: 0, reviewers: 500, agents: 0 });
   expect(rules[0]!.rule).toHaveLength(201);
 });
 

@@ -41,6 +41,25 @@ test('says who was entitled, what they saw, what they decided and what happened'
   expect(cells(html, 'Head of this report')[0]).toMatch(/, the same$/);
 });
 
+test('says of a call that its result was withheld', () => {
+  const all = lines();
+  for (const line of all) {
+    if (line.line === 'entry' && line.entry.kind === 'ran') Object.assign(line.entry, { code: 'result_withheld' });
+  }
+  expect(cells(auditReport(all), 'Outcome')[0]).toBe('approved; ran: yes, result withheld');
+});
+
+test('says of a call that the result of another one answered it', () => {
+  const all = lines();
+  for (const line of all) {
+    if (line.line === 'entry' && line.entry.kind === 'settled') {
+      Object.assign(line.entry, { outcome: 'cached', resultOf: '0.9<' });
+    }
+    if (line.line === 'entry' && line.entry.kind === 'ran') Object.assign(line.entry, { ran: 'no' });
+  }
+  expect(cells(auditReport(all), 'Outcome')[0]).toBe('cached, by the result of call 0.9&lt;; ran: no');
+});
+
 test('runs nothing and loads nothing, whatever people wrote', () => {
   const hostile = `</td><script>alert(1)</script><img src=x onerror=alert(1)>"'&\u202e`;
   const all = lines().map(

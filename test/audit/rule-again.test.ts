@@ -25,6 +25,7 @@ const more = fc.record({
     'counts.calls > 4',
     'counts.irreversible > 1',
     'counts.denials > 0 || agent == "ops"',
+    "sum('send', 'x') + sum('send_mail', 'x') > 1.0",
   ),
   ask: fc.record(
     { reviewers: fc.constant(['ann']), quorum: fc.constant(2), allowSelf: fc.boolean(), veto: fc.boolean() },
@@ -112,6 +113,14 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), layers: runLayers }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      which: fc.nat(9),
+      ran: fc.constantFrom('yes', 'no', 'unknown'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delegate' as const) }) },
 );
 
@@ -127,7 +136,11 @@ function played(
     if (each.kind === 'call') run.call(each.call, each.assessed);
     else if (each.kind === 'change') run.change(each.layers);
     else if (each.kind === 'revoke') run.send({ kind: 'revoke', atMs: run.atMs, grants: 'all' });
-    else if (open.length === 0) continue;
+    else if (each.kind === 'end') {
+      const running = run.ledger.outcomes.filter(({ ran }) => ran === 'pending');
+      const { callId } = running[each.which % running.length] ?? {};
+      if (callId !== undefined) run.send({ kind: 'ran', atMs: run.atMs, callId, ran: each.ran });
+    } else if (open.length === 0) continue;
     else if (each.kind === 'expire') {
       run.send({ kind: 'expire', atMs: run.atMs, requestId: open[0]!.request.requestId });
     } else if (each.kind === 'delegate') {

@@ -247,10 +247,10 @@ const tamperings: Tampering[] = [
     (run) =>
       Object.assign(
         run.entries.find(({ seq }) => seq === 2)!,
-        { engine: 4 },
+        { engine: 99 },
       ),
     2,
-    /engine 4/,
+    /engine 99/,
   ],
 ];
 

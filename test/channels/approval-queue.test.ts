@@ -41,6 +41,18 @@ describe('one after the other', () => {
     expect(new Set(settled.map(({ reviewerId }) => reviewerId))).toEqual(new Set(['ben', 'rita']));
   });
 
+  test('a request about which the user has written since is given out again, and not approved before', async () => {
+    const run = await world.start([{ calls: [pay('ann')] }, { text: 'done' }], { policy: asking, session: true });
+    const queue = approvalQueue(world.client, { workflowId: run.workflowId });
+    const { requestId } = await queue.next();
+    await run.handle.executeUpdate('message', { args: [{ content: 'Wait.' }] });
+    await expect(queue.respond(requestId, true)).rejects.toMatchObject({ code: 'request_changed' });
+    expect(await queue.next()).toMatchObject({ requestId, userMessages: { count: 1, last: ['Wait.'] } });
+    expect(await queue.respond(requestId, true)).toMatchObject({ accepted: true, outcome: 'approved' });
+    await run.handle.signal('close');
+    await run.result();
+  });
+
   test('two who wait at once get two requests', async () => {
     const run = await start('ann', 'bob');
     const queue = approvalQueue(world.client, { workflowId: run.workflowId });

@@ -23,6 +23,7 @@ describe('an answer is taken', () => {
     ['an edit', { approved: true, modifiedArguments: { a: 1 } }, { approved: true, modifiedArguments: { a: 1 } }],
     ['a response', { approved: false, response: [1, 'b'] }, { approved: false, response: [1, 'b'] }],
     ['who and what', { approved: true, reviewerId: 'rita', digest }, { approved: true, reviewerId: 'rita', digest }],
+    ['what was shown', { approved: true, userMessages: 2 }, { approved: true, userMessages: 2 }],
     ['a reason of 2,000 characters', { approved: true, reason: 'r'.repeat(2_000) }, { reason: expect.any(String) }],
   ])('%s', (_name, value, answer) => expect(checkAnswer(value)).toMatchObject(answer));
 
@@ -64,6 +65,11 @@ describe('an answer is refused', () => {
     ['a reason that is no text', { approved: true, reason: 5 }, /'reason' must be text, not a number/],
     ['a reason that is too long', { approved: true, reason: 'r'.repeat(2_001) }, /longer than 2000/],
     ['a name that is too long', { approved: true, reviewerId: 'r'.repeat(201) }, /longer than 200/],
+    [
+      'a number of messages that is none',
+      { approved: true, userMessages: -1 },
+      /'userMessages' must be a whole number/,
+    ],
     ['a digest that is none', { approved: true, digest: 'abc' }, /64 lower-case hex/],
   ])('%s', (_name, value, message) => {
     const refused = (): unknown => checkAnswer(value);

@@ -11,7 +11,7 @@ import { channelRequest, firstAttempt } from '../support/channel-request.ts';
 import { TypedTerminal } from '../support/typed-terminal.ts';
 
 const request = channelRequest({ always: { widest: 'tool' } });
-const { digest } = request;
+const shown = { digest: request.digest, userMessages: 0 };
 
 function ask(terminal: TypedTerminal, asked: ChannelRequest = request, signal = new AbortController().signal) {
   const channel = consoleChannel({ input: terminal.input, output: terminal.output });
@@ -19,10 +19,10 @@ function ask(terminal: TypedTerminal, asked: ChannelRequest = request, signal = 
 }
 
 describe('one line answers', () => {
-  const approved = { approved: true, digest };
-  const denied = { approved: false, digest };
-  const skipped = { approved: false, reason: 'skipped', digest };
-  const always = { approved: true, digest, always: { kind: 'tool' } };
+  const approved = { approved: true, ...shown };
+  const denied = { approved: false, ...shown };
+  const skipped = { approved: false, reason: 'skipped', ...shown };
+  const always = { approved: true, ...shown, always: { kind: 'tool' } };
   test.concurrent.each<[string, object]>([
     ['a', approved],
     ['approve', approved],
@@ -60,7 +60,7 @@ describe('nothing is approved by mistake', () => {
     const terminal = new TypedTerminal();
     const asked = ask(terminal);
     await terminal.answers('', '   ', 'ok', 'aa', 'yes please', '1', 'n');
-    expect(await asked).toEqual({ approved: false, digest });
+    expect(await asked).toEqual({ approved: false, ...shown });
     expect(terminal.shown.match(/Not an answer: a or yes approves/g)).toHaveLength(6);
   });
 
@@ -102,7 +102,7 @@ describe('nothing is approved by mistake', () => {
     const terminal = new TypedTerminal();
     const asked = ask(terminal, channelRequest({ toolName: 'refund', always: { widest } }));
     await terminal.answers('A');
-    expect(await asked).toEqual({ approved: true, digest, always: { kind } });
+    expect(await asked).toEqual({ approved: true, ...shown, always: { kind } });
     expect(terminal.shown.replaceAll(/\s+/g, ' ')).toContain(effect);
   });
 
@@ -132,7 +132,7 @@ describe('nothing is approved by mistake', () => {
     const terminal = new TypedTerminal();
     const asked = ask(terminal, channelRequest());
     await terminal.answers('A', 'a');
-    expect(await asked).toEqual({ approved: true, digest });
+    expect(await asked).toEqual({ approved: true, ...shown });
     expect(terminal.shown).toContain('The rule that asks admits no "always".');
   });
 });

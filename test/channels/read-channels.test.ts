@@ -75,6 +75,23 @@ describe('a whole file', () => {
     }
   });
 
+  test('routes by tool, agent and severity are read in their order', async () => {
+    const text = `channels: { a: { kind: auto_deny } }
+routes:
+  default: []
+  requests:
+    - { tool: 'pay*', min_severity: high, channels: [a] }
+    - { agent: clerk, channels: [a] }`;
+    expect((await readChannels(text)).routes).toEqual({
+      default: [],
+      reviewers: {},
+      requests: [
+        { tool: 'pay*', minSeverity: 'high', channels: ['a'] },
+        { agent: 'clerk', channels: ['a'] },
+      ],
+    });
+  });
+
   test('without routes, requests go to the channels that no other refers to', async () => {
     const text = `channels: { a: { kind: conditional, below: low, otherwise: b }, b: { kind: auto_deny }, c: { kind: console } }`;
     const { routes, ...rest } = await readChannels(text);
@@ -197,6 +214,36 @@ describe('a file is refused, with the place', () => {
       'a route that names a channel twice',
       after('routes: { default: [a, a] }'),
       `channels:2:20 'default' must not name a channel twice`,
+    ],
+    [
+      'a route of requests without a condition',
+      after('routes: { default: [], requests: [{ channels: [a] }] }'),
+      `channels:2:35 'requests' item 1 must say which requests it carries: by tool, by agent or by severity`,
+    ],
+    [
+      'a route of requests to no channel',
+      after('routes: { default: [], requests: [{ tool: pay, channels: [] }] }'),
+      `channels:2:58 'channels' must name a channel`,
+    ],
+    [
+      'a route of requests to a channel that is not there',
+      after('routes: { default: [], requests: [{ tool: pay, channels: [a, b] }] }'),
+      `channels:2:62 there is no channel 'b'`,
+    ],
+    [
+      'a tool with arguments',
+      after('routes: { default: [], requests: [{ tool: "bash:rm *", channels: [a] }] }'),
+      `channels:2:43 'tool' holds a ':': a route matches names of tools, so leave it out with what follows`,
+    ],
+    [
+      'an agent that is no glob',
+      after('routes: { default: [], requests: [{ agent: "[b-a]", channels: [a] }] }'),
+      `channels:2:44 'agent' holds the reversed range [b-a]`,
+    ],
+    [
+      'a severity that is none',
+      after('routes: { default: [], requests: [{ min_severity: huge, channels: [a] }] }'),
+      `channels:2:51 'min_severity' must be one of safe, low, medium, high, critical`,
     ],
     [
       'a reviewer without a name',

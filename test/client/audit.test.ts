@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { SealedLine } from '../../src/audit/audit-line.ts';
 import { sealer } from '../../src/audit/seal-lines.ts';
 import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
@@ -13,8 +15,10 @@ import { LiveComparison } from '../../src/client/audit/verify-live.ts';
 import { edited, exported, lineOf, resealed, verified } from '../support/audit-file.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GatedWorld, openGatedWorld } from '../support/gated-world.ts';
+import { promptScripted } from '../support/prompt-scripted.ts';
 import { hasVerified, resetTo } from '../support/reset-to.ts';
 import { team } from '../support/team.ts';
+import { testAgent } from '../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 /** `client.audit`: the record of runs, from history alone, which anybody can check. */
@@ -57,6 +61,34 @@ async function live(texts: string[]) {
   await verified(texts, { onLine: (text) => comparison.take(text) });
   return comparison.end();
 }
+
+test('a run that is cancelled while its model answers commits itself to what activities have carried', async () => {
+  const scripted = promptScripted();
+  let asked = 0;
+  const model: LanguageModelV4 = {
+    ...scripted,
+    doStream: (options) => {
+      asked += 1;
+      if (asked === 1) return scripted.doStream(options);
+      return new Promise((_resolve, reject) => {
+        options.abortSignal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    },
+  };
+  const { tools } = testAgent(world.folder);
+  const own = await openWorld({ agentsIn: () => [defineAgent({ name: 'tester', instructions: '', model, tools })] });
+  try {
+    const run = await own.start([look]);
+    await eventually('the second turn', () => asked === 2);
+    await run.handle.cancel();
+    await expect(run.handle.result()).rejects.toThrow();
+    const texts = await exported(own.client.audit(run.workflowId));
+    expect(entriesOf(texts).map(({ entry }) => entry.kind)).toEqual(['ruling', 'ran']);
+    expect(await verified(texts)).toMatchObject({ ok: true, notes: [] });
+  } finally {
+    await own.close();
+  }
+});
 
 test('what the user of a session said: by whom, by which message, and without its text', async () => {
   const run = await world.start([{ text: 'one' }, { text: 'two' }, { text: 'three' }, { text: 'four' }], {

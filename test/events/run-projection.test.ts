@@ -31,6 +31,7 @@ function brief(event: RecordedEvent): string {
   if (item.type === 'message') return item.role === 'user' ? 'user' : `${item.agentName}: ${item.content}`;
   if (item.type === 'handoff') return `${item.from} to ${item.to}`;
   if (item.type === 'nested_run') return `nested ${item.callId}`;
+  if (item.type === 'turn_ended') return `turn ${item.turn} ended`;
   return item.type === 'tool_call' ? `call ${item.callId} ${item.toolName}` : `${item.callId}: ${item.content}`;
 }
 

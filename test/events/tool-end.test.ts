@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { payloadNotKeptType, toolFailedType } from '../../src/core/base/tool-failure.ts';
+import { payloadNotKeptType, resultWithheldType, toolFailedType } from '../../src/core/base/tool-failure.ts';
 import { toolEnd } from '../../src/events/tool-end.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
@@ -12,6 +12,16 @@ test.each<[string, Parameters<typeof toolEnd>[0], ReturnType<typeof toolEnd>]>([
       content: 'the tool ran; its result cannot be given (no space); do not repeat it',
       isError: false,
       ran: 'yes',
+    },
+  ],
+  [
+    'a result that the check withholds is no error',
+    { failure: { kind: 'application', type: resultWithheldType, message: 'it holds a key' } },
+    {
+      content: 'the tool ran; what it gave is withheld (it holds a key); do not repeat it',
+      isError: false,
+      ran: 'yes',
+      withheld: true,
     },
   ],
   [

@@ -33,7 +33,7 @@ const ask = (
 ): Promise<RawTurn> =>
   askModel(
     openAICompatible({ baseURL: server.baseURL, apiKey, model: 'test-model', ...options }),
-    { prompt: toPrompt('Be brief.', [{ role: 'user', content: 'Hello' }]) },
+    { prompt: toPrompt('Be brief.', [{ role: 'user', content: 'Hello' }], 'test') },
     signal,
   );
 
@@ -52,11 +52,15 @@ describe('the request', () => {
     await askModel(
       openAICompatible({ baseURL: `${server.baseURL}/`, apiKey, model: 'test-model' }),
       {
-        prompt: toPrompt('Be brief.', [
-          { role: 'user', content: 'Read a' },
-          { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'read', arguments: { path: 'a' } }] },
-          { role: 'tool', toolCallId: 'c1', toolName: 'read', content: 'Denied: no' },
-        ]),
+        prompt: toPrompt(
+          'Be brief.',
+          [
+            { role: 'user', content: 'Read a' },
+            { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'read', arguments: { path: 'a' } }] },
+            { role: 'tool', toolCallId: 'c1', toolName: 'read', content: 'Denied: no' },
+          ],
+          'test',
+        ),
         tools: [{ type: 'function', name: 'read', description: 'Reads', inputSchema: schema }],
       },
       new AbortController().signal,
@@ -73,9 +77,9 @@ describe('the request', () => {
         { role: 'user', content: 'Read a' },
         {
           role: 'assistant',
-          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{"path":"a"}' } }],
+          tool_calls: [{ id: 'c00010000', type: 'function', function: { name: 'read', arguments: '{"path":"a"}' } }],
         },
-        { role: 'tool', tool_call_id: 'c1', content: 'Denied: no' },
+        { role: 'tool', tool_call_id: 'c00010000', content: 'Denied: no' },
       ],
       tools: [{ type: 'function', function: { name: 'read', description: 'Reads', parameters: schema } }],
     });
@@ -85,7 +89,7 @@ describe('the request', () => {
     server.answer(answerText('Hi'));
     await askModel(
       openAICompatible({ baseURL: server.baseURL, model: 'local' }),
-      { prompt: toPrompt('', [{ role: 'user', content: 'Hello' }]) },
+      { prompt: toPrompt('', [{ role: 'user', content: 'Hello' }], 'test') },
       new AbortController().signal,
     );
     expect(server.requests[0]?.headers.authorization).toBeUndefined();

@@ -18,7 +18,7 @@ const play = (
   fileOrScript: string | Script,
   messages: Message[],
   signal = new AbortController().signal,
-): Promise<RawTurn> => askModel(scriptedModel(fileOrScript), { prompt: toPrompt('', messages) }, signal);
+): Promise<RawTurn> => askModel(scriptedModel(fileOrScript), { prompt: toPrompt('', messages, 'test') }, signal);
 
 describe('a script', () => {
   const script: Script = [
@@ -69,7 +69,7 @@ describe('a script', () => {
   test('gives the same answer without streaming', async () => {
     const streamed = await play(script, [user]);
     const model = { ...scriptedModel(script), doStream: undefined as never };
-    const whole = await askModel(model, { prompt: toPrompt('', [user]) }, new AbortController().signal);
+    const whole = await askModel(model, { prompt: toPrompt('', [user], 'test') }, new AbortController().signal);
     expect(whole).toEqual(streamed);
   });
 

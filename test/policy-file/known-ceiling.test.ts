@@ -23,6 +23,7 @@ test.each([
   ['allow', 'metadata.team == "x"'],
   ['allow', 'severity == "safe"'],
   ['ask', 'has(metadata.team)'],
+  ['allow', "sum('pay', 'amount') + args.amount <= 100.0"],
   ['ask', 'args.list.exists(each, each > counts.calls)'],
 ] as [Action, string][])(
   '%s when %s: only the run knows, so the rule asks whenever its pattern matches',
@@ -35,6 +36,7 @@ test.each([
 test.each([
   ['deny', 'metadata.team == "x"'],
   ['deny', 'counts.calls > 3'],
+  ['deny', "sum('pay', 'amount') > 100.0"],
   ['deny', 'args.n > 1 && severity == "high"'],
 ] as [Action, string][])('%s when %s: only the run knows, so the rule is omitted', (action, when) => {
   const policy = ceiling(rule('allow'), rule(action, when));
@@ -50,6 +52,7 @@ test.each([
   // Words that only begin or end like one of those.
   ['deny', 'args.severity == "page everybody" && args.metadata.counts == 1'],
   ['deny', 'args.table == "metadata"'],
+  ['deny', 'args.sum == "sum"'],
   ['deny', 'args.severity_level == 1 && args.metadatas == 2 && args.discounts == 3'],
 ] as [Action, string | undefined][])('%s when %s: stays unchanged', (action, when) => {
   const policy = ceiling(rule(action, when));

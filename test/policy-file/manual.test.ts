@@ -29,7 +29,9 @@ describe('answers', () => {
     const { agent = '', answer, by, reason } = row;
     const parsed = parsePolicy(source);
     if ('problems' in parsed) throw new Error(formatProblems('docs/policy.md', parsed.problems));
-    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, callOf(row), { agent });
+    const sum = Number(row['sum before'] ?? 0);
+    const sumOf = () => (Number.isNaN(sum) ? undefined : sum);
+    const ruling = evaluate({ run: compilePolicy(parsed.policy, 'run') }, callOf(row), { agent, sumOf });
     expect([ruling.action, ruling.rule ?? ruling.layer]).toEqual([answer, by]);
     if (reason !== undefined) expect(ruling.reason ?? '').toBe(reason);
   });

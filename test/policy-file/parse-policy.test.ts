@@ -71,7 +71,7 @@ describe('refused, with line and column', () => {
     [
       'unknown key',
       'rules: []\nrule: []',
-      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact, directory, reviewer_keys",
+      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys",
     ],
     ['unknown key of a rule', 'rules:\n  - pattern: a\n    action: ask\n    reson: x', "4:5 unknown key 'reson'"],
     [
@@ -141,7 +141,7 @@ describe('refused, with line and column', () => {
   test('every problem at once, in the order of the text', () => {
     expect(lines('version: 3\nfoo: 1\nrules:\n  - { pattern: " a", action: no }\n')).toEqual([
       "p.yaml:1:10 'version' must be 1, not 3",
-      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, agents, assess, redact, directory, reviewer_keys",
+      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys",
       "p.yaml:4:16 'pattern' begins or ends with a blank",
       "p.yaml:4:30 'action' must be one of allow, ask, deny, not 'no'",
     ]);
@@ -163,7 +163,7 @@ test('channels are sent to where they belong', () => {
 });
 
 describe('features that the language has and a run does not support', () => {
-  const nowhere = ['advisor', 'limits', 'mcp'];
+  const nowhere = ['mcp'];
   const inAsk = {
     reviewers: ['ann', 'group:finance'],
     quorum: 2,
@@ -177,6 +177,7 @@ describe('features that the language has and a run does not support', () => {
     escalate: [{ after: '30m', to: ['group:cfo'] }],
     on_timeout: 'deny',
     always: false,
+    advisor: { name: 'triage', may_approve: true, timeout: '45s' },
   };
   const inApproval = {
     on_timeout: 'allow',
@@ -186,6 +187,7 @@ describe('features that the language has and a run does not support', () => {
     show: { 'pay_*': ['amount', 'to'] },
     redact: false,
     batch: 'sequential',
+    cached_results: false,
     denied_as: 'error',
   };
   const asking = (ask: object): object => ({ rules: [{ pattern: 'a', action: 'ask', ask }] });
@@ -193,6 +195,8 @@ describe('features that the language has and a run does not support', () => {
     ...Object.entries(inAsk).map(([key, value]) => [key, asking({ [key]: value })] as const),
     ...Object.entries(inApproval).map(([key, value]) => [key, { approval: { [key]: value } }] as const),
     ['assess', { assess: [{ pattern: 'a', severity: 'high' }] }],
+    ['advisor', { advisor: { name: 'triage', may_approve: true, timeout: '10m' } }],
+    ['advisor of a rule: none', asking({ advisor: false })],
     ['redact', { redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } }],
   ];
   const all: Policy = {
@@ -214,6 +218,7 @@ describe('features that the language has and a run does not support', () => {
           escalate: [{ afterMs: 1_800_000, to: ['group:cfo'] }],
           onTimeout: 'deny',
           always: false,
+          advisor: { name: 'triage', mayApprove: true, timeoutMs: 45_000 },
         },
       },
     ],
@@ -225,6 +230,7 @@ describe('features that the language has and a run does not support', () => {
       show: { 'pay_*': ['amount', 'to'] },
       redact: false,
       batch: 'sequential',
+      cachedResults: false,
       deniedAs: 'error',
     },
   };
@@ -365,6 +371,26 @@ describe('examples are checked when the policy loads', () => {
   test('are not part of the policy that a run records', () => {
     expect(policyOf({ rules: [{ ...wire, examples: { match: [{ amount: 20000 }] } }] }).rules).toEqual([wire]);
   });
+});
+
+test.each<[string, ParsePolicyOptions, string | undefined]>([
+  ['prices: { currency: EUR, models: { m: { input: 1, output: 0 } } }', { ceiling: true }, undefined],
+  ['prices: { currency: EUR, models: {} }', {}, "'prices' belongs in the ceiling, the policy given to createWorker"],
+  [
+    'prices: { currency: euro, models: {} }',
+    { ceiling: true },
+    "'currency' must be three capital letters, such as USD",
+  ],
+  [
+    'prices: { currency: EUR, models: { m: { input: -1, output: 1 } } }',
+    { ceiling: true },
+    "'input' must be a number of at least 0",
+  ],
+  ['limits: { cost: { ask: 0.5 } }', {}, undefined],
+  ['limits: { cost: 0 }', {}, "'cost' must be a number above 0"],
+])('%s %j', (source, options, problem) => {
+  const parsed = parsePolicy(source, options);
+  expect('problems' in parsed ? parsed.problems[0]!.message : undefined).toBe(problem);
 });
 
 describe('limits', () => {

@@ -39,6 +39,7 @@ export interface StageRun {
   turns?: Turns;
   /** The policy of the run. */
   policy?: object;
+  session?: boolean;
   /** Default: each request goes to all channels of the run. */
   routes?: Partial<WorkerRoutes>;
 }
@@ -69,10 +70,10 @@ export async function openChannelStage(worldOptions: WorldOptions = {}): Promise
   const stage: ChannelStage = {
     world,
     start: async (channels, options = {}) => {
-      const { workflowId = `run-${randomUUID()}`, turns = payOnce, policy } = options;
+      const { workflowId = `run-${randomUUID()}`, turns = payOnce, policy, session } = options;
       const { routes = { default: Object.keys(channels) } } = options;
       runs.set(workflowId, { channels, routes });
-      const input: RunInput = { agent: 'tester', input: JSON.stringify(turns) };
+      const input: RunInput = { agent: 'tester', input: JSON.stringify(turns), ...(session === true && { session }) };
       const args = [{ ...input, ...(policy !== undefined && { policy: { version: 1, ...policy } }) }];
       await world.client.session.client.workflow.start('agentRun', { workflowId, taskQueue: world.taskQueue, args });
       return world.run(workflowId);

@@ -37,6 +37,8 @@ export interface ChannelSubject {
   counts(request: ApprovalDetails): { asked: number; settled: number };
   /** For each message about the request, what tells people, or their service, that two of them are one. Absent: nothing is sent. */
   marks?(request: ApprovalDetails): unknown[];
+  /** How many messages about the request were sent, if that is more than the marks: answers in a thread. */
+  sent?(request: ApprovalDetails): number;
   close(): Promise<void>;
 }
 
@@ -169,8 +171,9 @@ async function openSlack(options: WorldOptions): Promise<ChannelSubject> {
   const spec: ChannelSpec = { kind: 'slack', settings: world.settings };
   await addChannel(world, spec, options);
   const ann = await world.linked('ann');
-  const posts = ({ requestId }: ApprovalDetails) =>
-    world.slack.posts.filter(({ metadata }) => JSON.stringify(metadata ?? null).includes(requestId));
+  const messages = ({ requestId }: ApprovalDetails) =>
+    world.slack.messages.filter(({ metadata }) => JSON.stringify(metadata ?? null).includes(requestId));
+  const posts = (request: ApprovalDetails) => messages(request).filter(({ thread_ts: thread }) => thread === undefined);
   const isOpen = ({ blocks }: SlackMessageInTest): boolean => JSON.stringify(blocks).includes('"approve"');
   // The posts as they asked, for clicks that come late.
   const asking = new Map<string, SlackMessageInTest>();
@@ -200,6 +203,7 @@ async function openSlack(options: WorldOptions): Promise<ChannelSubject> {
       return { asked: all.length, settled: all.filter((each) => !isOpen(each)).length };
     },
     marks: (request) => posts(request).map(({ ts }) => ts),
+    sent: (request) => messages(request).length,
     close: () => world.close(),
   };
 }

@@ -37,6 +37,8 @@ export async function startChatServer(): Promise<ChatServer> {
       await current(response, request);
     })();
   });
+  // A client may send a request while its idle connection is being closed, and fail.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -25,7 +25,7 @@ interface Scheduled {
 export async function schedules({ tool, taskQueue, args }: Scheduled): Promise<unknown> {
   const activities = proxyActivities<Record<string, (...each: unknown[]) => Promise<unknown>>>({
     taskQueue,
-    startToCloseTimeout: '10s',
+    startToCloseTimeout: '1 minute',
   });
   try {
     return await activities[tool]!(...args);

@@ -26,19 +26,19 @@ export async function openFrontEndSite(gatewayUrl: string, headers: Record<strin
   execFileSync(process.execPath, [join(import.meta.dirname, 'build-front-ends.ts'), folder], { env });
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
-    if (request.method === 'POST') {
+    if (/^\/(ag-ui|ai-sdk)\//.test(pathname)) {
       const gone = new AbortController();
       response.once('close', () => gone.abort());
       fetch(new URL(pathname, gatewayUrl), {
-        method: 'POST',
+        method: request.method!,
         headers: { 'content-type': 'application/json', ...headers },
-        body: Readable.toWeb(request) as ReadableStream,
-        duplex: 'half',
+        ...(request.method === 'POST' && { body: Readable.toWeb(request) as ReadableStream, duplex: 'half' }),
         signal: gone.signal,
       }).then(
         (answer) => {
           response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-          Readable.fromWeb(answer.body as never)
+          if (answer.body === null) return response.end();
+          return Readable.fromWeb(answer.body as never)
             .on('error', () => response.destroy())
             .pipe(response);
         },

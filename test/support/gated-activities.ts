@@ -39,6 +39,9 @@ export function gatedTestActivities(folder: string) {
       await holds(() => existsSync(join(folder, `release-${name}`)), signal);
       return name;
     },
+    /** Not gated. */
+    linger: async (name: string): Promise<void> =>
+      holds(() => existsSync(join(folder, `release-${name}`)), Context.current().cancellationSignal),
     free: async (what: unknown): Promise<unknown> => {
       note('free');
       return what;

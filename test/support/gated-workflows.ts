@@ -20,7 +20,7 @@ export { agentRun } from '../../src/workflow.ts';
 const activities = proxyActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
 const locally = proxyLocalActivities<GatedTestActivities>({ startToCloseTimeout: '1 minute' });
 const elsewhere = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
-  startToCloseTimeout: '10s',
+  startToCloseTimeout: '1 minute',
 });
 
 /** How a promise ended, as JSON. */
@@ -78,7 +78,7 @@ export async function callsElsewhere(taskQueue: string, steps: Step[]): Promise<
   await openGate();
   const there = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
     taskQueue,
-    startToCloseTimeout: '10s',
+    startToCloseTimeout: '1 minute',
   });
   const ends: unknown[] = [];
   for (const { name, args } of steps) ends.push(await told(there[name]!(...args)));

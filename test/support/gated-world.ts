@@ -36,7 +36,8 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
   const folder = mkdtempSync(join(tmpdir(), 'countersign-gated-'));
   const taskQueue = `gated-${randomUUID()}`;
   const address = sharedAddress();
-  const client = await createClient({ address, taskQueue });
+  const { namespace } = options;
+  const client = await createClient({ address, taskQueue, ...(namespace !== undefined && { namespace }) });
   const workflowBundle = await sharedBundle('gated-workflows.ts');
   let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
   const { workflow } = client.session.client;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { GatewayOptions } from '../../packages/gateway/src/index.ts';
+import type { RunInput } from '../../src/contract.ts';
 import { type Browser, findChromium, openSharedBrowser } from './browser.ts';
 import { makeOwnInbox } from './own-inbox.ts';
 import { type GatewayWorld, openGatewayWorld } from './gateway-world.ts';
@@ -15,7 +16,7 @@ export interface InboxPage {
   /** The requests for other origins: there must be none. */
   foreign: string[];
   /** Starts a run whose script makes one call, and waits until it is asked about. */
-  ask(tool: string, args: object, more?: Turns): Promise<AskedRun>;
+  ask(tool: string, args: object, more?: Turns, input?: Partial<RunInput>): Promise<AskedRun>;
   /** Opens the view of a request. */
   show(asked: AskedRun, query?: string): Promise<void>;
   /** Another page of the same browser. */
@@ -69,8 +70,8 @@ export async function openInboxPage(
     page,
     complaints,
     foreign,
-    ask: async (tool, args, more = [{ text: 'done' }]) => {
-      const run = await world.start([{ calls: [{ tool, args }] }, ...more] as Turns);
+    ask: async (tool, args, more = [{ text: 'done' }], input = {}) => {
+      const run = await world.start([{ calls: [{ tool, args }] }, ...more] as Turns, input);
       const [request] = await run.open();
       return { run, workflowId: run.workflowId, requestId: request!.requestId };
     },

@@ -20,6 +20,7 @@ const names = {
   countersign: 'countersign',
   'countersign-gateway': '@countersign/gateway',
   'countersign-cli': '@countersign/cli',
+  'countersign-mcp': '@countersign/mcp',
 } as const;
 
 export interface Tarball {

@@ -3,6 +3,7 @@ import type { Evidence, EvidenceCall, RunEvidence } from '../../src/audit/eviden
 import type { EvidenceContext } from '../../src/core/ledger/recorded-context.ts';
 import { callDigest, jsonDigest } from '../../src/core/base/digest.ts';
 import type { Json } from '../../src/core/base/tool-call.ts';
+import { admittedBefore } from '../../src/core/ledger/argument-sums.ts';
 import { answerBefore } from '../../src/core/ledger/admission.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, iso, reduce, type Ledger, type LedgerCommand } from '../../src/core/ledger/ledger.ts';
@@ -43,7 +44,8 @@ export class RecordedRulings {
     return this.#ledger;
   }
 
-  call(ruled: RuledCall, assessed: Assessment | undefined): void {
+  /** Returns the id of the call. */
+  call(ruled: RuledCall, assessed?: Assessment): string {
     const atMs = (this.#atMs += 7);
     const { tool, args, risk } = ruled;
     const digest = callDigest({ tool, args, definition });
@@ -58,7 +60,8 @@ export class RecordedRulings {
     else if (early !== undefined) {
       const { outcome, reason, grantId } = early;
       this.#apply({ ...common, outcome, reason, grantId }, call);
-    } else if (ruling.action === 'allow') this.#apply({ ...common, outcome: 'allowed', ruling, reversible }, call);
+    } else if (ruling.action === 'allow')
+      this.#apply({ ...common, outcome: 'allowed', ruling, reversible, args }, call);
     else {
       const number = this.#ledger.counts.asks + 1;
       const shown = { toolName: tool, arguments: args, riskLevel: risk, assessment, digest, requestedAt: iso(atMs) };
@@ -73,6 +76,7 @@ export class RecordedRulings {
       this.#calls.set(requestIdOf(number), call);
       this.#apply({ kind: 'open', atMs, record, ruling }, call);
     }
+    return callId;
   }
 
   send(command: LedgerCommand): void {
@@ -90,7 +94,7 @@ export class RecordedRulings {
     for (const record of this.#ledger.open) {
       const { requestId, digest, riskLevel } = record.request;
       const call = this.#calls.get(requestId)!;
-      const { ruling, terms, assessment } = this.#rule(call, digest);
+      const { ruling, terms, assessment } = this.#rule(call, digest, record.callId);
       const { rule } = ruling;
       if (ruling.action !== 'ask') {
         this.#apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling }, call);
@@ -102,9 +106,9 @@ export class RecordedRulings {
     }
   }
 
-  #rule(call: EvidenceCall & { args: RuledCall['args'] }, digest: string) {
+  #rule(call: EvidenceCall & { args: RuledCall['args'] }, digest: string, callId?: string) {
     const run = { agent: this.#agent, ...this.#context };
-    return ruleCase(this.#rules, { ...call, digest }, run, this.#ledger, this.#atMs);
+    return ruleCase(this.#rules, { ...call, digest }, run, admittedBefore(this.#ledger, callId), this.#atMs);
   }
 
   #apply(command: LedgerCommand, ofCall?: EvidenceCall): void {

@@ -8,7 +8,14 @@ import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from './eventually.ts';
 import { ask, finished, no, once, oneTaskMore, pay, continuedAsNew, yes, type RecordedRun } from './play-runs.ts';
 import { HeldLoading, signalled } from './held-loading.ts';
+import { recordedAdvisors } from './recorded-advisors.ts';
 import { recordedLifecycles } from './recorded-lifecycles.ts';
+import { recordedChecks } from './recorded-checks.ts';
+import { recordedFiles } from './recorded-files.ts';
+import { recordedOutputs } from './recorded-outputs.ts';
+import { recordedResults } from './recorded-results.ts';
+import { recordedCosts } from './recorded-costs.ts';
+import { recordedSums } from './recorded-sums.ts';
 import { recordedSessions } from './recorded-sessions.ts';
 import { callOf, team } from './team.ts';
 import { recordedChannel } from './recorded-channel.ts';
@@ -447,7 +454,30 @@ recordedRuns.push(
     },
   })),
   ...recordedLifecycles,
+  {
+    name: 'limit-extended-and-ended',
+    play: async (world) => {
+      const looks = ['a', 'b', 'c'].map((what) => ({ calls: [{ tool: 'look', args: { what } }] }));
+      const limits = { turns: { ask: 1 }, calls: { ask: 2, end: 10 }, tokens: 1_000, time: '1d' };
+      const run = await world.start([...looks, { text: 'done' }], { policy: { version: 1, limits } });
+      const [first] = await run.open();
+      await run.handle.signal('decide', yes(first!));
+      const second = await eventually('it asks again', async () => {
+        const [next] = await run.open();
+        return next!.requestId !== first!.requestId && next;
+      });
+      await run.handle.signal('decide', { requestId: second.requestId, approved: false, reason: 'Enough' });
+      return finished(run);
+    },
+  },
   ...recordedSessions,
+  ...recordedOutputs,
+  ...recordedChecks,
+  ...recordedResults,
+  ...recordedFiles,
+  ...recordedAdvisors,
+  ...recordedSums,
+  ...recordedCosts,
 );
 
 /** Releases the tools that a run left open waits for. */

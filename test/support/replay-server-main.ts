@@ -82,7 +82,8 @@ async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
       readEarly.add(execution.runId);
       yield execution;
     }
-    await Promise.race([bundles, sleep(waitMs)]);
+    // The timer keeps the process alive no longer than its standard input does.
+    await Promise.race([bundles, sleep(waitMs, undefined, { ref: false })]);
     if (workersStopped) return;
   }
 }

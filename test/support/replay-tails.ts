@@ -20,12 +20,16 @@ export interface Tail {
   /** The last event of the tail. */
   endId: string;
   task: WorkflowTask;
+  /** The task before that brought something to workflow code, and the one before it. */
+  workedBefore: { startedId: string; previousId: string };
   /**
    * False if a worker may take such a tail for a task (docs/decisions/0058): the clock has moved just now, because an
    * attempt of the task started and failed, or because the task before brought nothing to workflow code. False also
    * without a job.
    */
   isRecognised: boolean;
+  /** True for a worker that took the tasks before, and has the run in its cache. */
+  isCached?: boolean;
   /** True for a task that also brings an update, which history does not hold. */
   hasUpdate?: boolean;
 }
@@ -56,16 +60,21 @@ export function tailsOf(name: string, events: readonly HistoryEvent[]): Tail[] {
     // The worker is handed an update beside the history, not in it.
     const hasUpdate = task.commands.some(({ eventType }) => eventType.includes('_UPDATE_'));
     if (previousId === undefined || hasUpdate || task.before.length + task.whileScheduled.length === 0) return [];
-    const attempts = task.before.filter(({ eventType }) => /_WORKFLOW_TASK_(FAILED|TIMED_OUT)$/.test(eventType));
+    const attempts = task.before.filter(({ eventType }) =>
+      /_WORKFLOW_TASK_(SCHEDULED|FAILED|TIMED_OUT)$/.test(eventType),
+    );
     const ends = new Set([...attempts, task.scheduled, task.whileScheduled.at(-1) ?? task.scheduled]);
-    const hasStarted = task.before.some(({ eventType }) => eventType.endsWith('_WORKFLOW_TASK_STARTED'));
     const isAfterJobs = index === 1 || bringsJobs(tasks[index - 1]!);
+    const worked = tasks.findLastIndex((each, at) => at < index && (at === 0 || bringsJobs(each)));
+    const startedIds = [tasks[worked], tasks[worked - 1]].map((each) => each?.started.eventId ?? '0');
+    const workedBefore = { startedId: startedIds[0]!, previousId: startedIds[1]! };
     return [...ends].map(({ eventId }) => {
       const at = `${name}: task ${task.started.eventId}, a query sees ${eventId}`;
       const seen = [...task.before, ...task.whileScheduled].filter((each) => Number(each.eventId) <= Number(eventId));
-      const isOld = Date.parse(task.started.eventTime) < Date.now() - hourMs;
+      const hasStarted = seen.some(({ eventType }) => eventType.endsWith('_WORKFLOW_TASK_STARTED'));
+      const isOld = Date.parse(task.started.eventTime) < Date.now() - minuteMs;
       const isRecognised = (isOld || (!hasStarted && isAfterJobs)) && seen.some(isJob);
-      return { name: at, events, previousId, endId: eventId, task, isRecognised };
+      return { name: at, events, previousId, endId: eventId, task, workedBefore, isRecognised };
     });
   });
 }
@@ -81,7 +90,7 @@ function bringsJobs({ before, whileScheduled, commands }: WorkflowTask): boolean
 }
 
 const atOnce = 4;
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 export interface PlayedTail {
   name: string;
@@ -94,18 +103,27 @@ export interface PlayedTail {
 }
 
 /** Hands a worker each tail with a query, then the whole task, and again if it fails. */
-export async function playTails(
+export function playTails(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   tails: readonly Tail[],
 ): Promise<PlayedTail[]> {
+  return onScriptedWorker(workflowBundle, tails, playTail);
+}
+
+/** Plays each item to one worker of a server whose tasks the caller writes, a few at once. */
+export async function onScriptedWorker<Item, Played>(
+  workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
+  items: readonly Item[],
+  play: (server: ScriptedServer, item: Item) => Promise<Played>,
+): Promise<Played[]> {
   const server = await openScriptedServer();
   const connection = await NativeConnection.connect({ address: server.address });
   const worker = await Worker.create({ connection, namespace: 'default', taskQueue: 'tails', workflowBundle });
   const done = worker.run();
-  const played: PlayedTail[] = [];
-  const waiting = [...tails];
+  const played: Played[] = [];
+  const waiting = [...items];
   const lane = async (): Promise<void> => {
-    for (let tail = waiting.pop(); tail !== undefined; tail = waiting.pop()) played.push(await playTail(server, tail));
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) played.push(await play(server, item));
   };
   try {
     await Promise.all(Array.from({ length: atOnce }, lane));
@@ -122,6 +140,11 @@ export async function playTails(
 async function playTail(server: ScriptedServer, tail: Tail): Promise<PlayedTail> {
   const { name, endId, task } = tail;
   const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };
+  if (tail.isCached === true) {
+    const { previousId, startedId } = tail.workedBefore;
+    const before = taskTo({ ...tail, previousId }, startedId);
+    await server.give({ ...before, workflowExecution, startedEventId: idOf(startedId) });
+  }
   const { failure: refusal } = await server.give({
     ...taskTo(tail, endId),
     workflowExecution,
@@ -152,9 +175,9 @@ async function giveTask(
     ...taskTo(tail, eventId),
     workflowExecution,
     startedEventId: idOf(eventId),
-    ...(tail.hasUpdate === true && { messages: [updateBefore(eventId)] }),
+    ...(tail.hasUpdate === true && { messages: [updateBefore(eventId, messageNames.setPolicy)] }),
   });
-  const made = failure ?? commands.map(({ commandType }) => nameOf(commandType ?? 0)).join(', ');
+  const made = failure ?? commands.map(({ commandType }) => eventTypeOf(commandType ?? 0)).join(', ');
   return failure === undefined ? { made } : { failure, made };
 }
 
@@ -170,11 +193,13 @@ function idOfRun({ events }: Tail): string {
 }
 
 /** An update that an agent run accepts at once, and handles later. */
-function updateBefore(startedId: string): NonNullable<PolledTask['messages']>[number] {
+const tightening = toPayloads(defaultPayloadConverter, { policy: { rules: [{ pattern: 'pay', action: 'deny' }] } });
+
+/** The message by which a task brings an update, which its events do not hold. */
+export function updateBefore(startedId: string, name: string): NonNullable<PolledTask['messages']>[number] {
   const updateId = randomUUID();
   const { Request } = proto.temporal.api.update.v1;
-  const args = toPayloads(defaultPayloadConverter, { policy: { rules: [{ pattern: 'pay', action: 'deny' }] } });
-  const request = { meta: { updateId }, input: { name: messageNames.setPolicy, args: { payloads: args } } };
+  const request = { meta: { updateId }, input: { name, args: { payloads: tightening } } };
   return {
     id: `${updateId}/request`,
     protocolInstanceId: updateId,
@@ -183,11 +208,12 @@ function updateBefore(startedId: string): NonNullable<PolledTask['messages']>[nu
   };
 }
 
-function idOf(eventId: string): PolledTask['startedEventId'] {
+export function idOf(eventId: string): PolledTask['startedEventId'] {
   return Number(eventId) as unknown as PolledTask['startedEventId'];
 }
 
-function nameOf(commandType: number): string {
+/** The event type that a command leads to, without its prefix. */
+export function eventTypeOf(commandType: number): string {
   const name = proto.temporal.api.enums.v1.CommandType[commandType] ?? '';
   return eventTypes[name.replace('COMMAND_TYPE_', '')] ?? name;
 }

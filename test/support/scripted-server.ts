@@ -10,6 +10,8 @@ const api = temporal.api.workflowservice.v1;
 const service = '/temporal.api.workflowservice.v1.WorkflowService/';
 const unimplemented = '12';
 
+type Long = NonNullable<Temporal.api.workflowservice.v1.IRespondWorkflowTaskCompletedResponse['resetHistoryEventId']>;
+
 export type PolledTask = Temporal.api.workflowservice.v1.IPollWorkflowTaskQueueResponse;
 
 /** A worker's answer to a task, by the name of the call that brought it. */
@@ -22,8 +24,11 @@ export interface TaskAnswer {
 
 export interface ScriptedServer {
   address: string;
-  /** Hands the task to the next worker that polls a queue which is not sticky, and returns its answer. */
-  give(task: PolledTask): Promise<TaskAnswer>;
+  /**
+   * Hands the task to the next worker that polls a queue which is not sticky, and returns its answer. `withdrawnTo`: the
+   * server withdraws the task once it is answered, and history ends again with the task that started there.
+   */
+  give(task: PolledTask, options?: { withdrawnTo?: string }): Promise<TaskAnswer>;
   /** Lets every poll return without a task, so that the worker can shut down. */
   stopPolls(): void;
   close(): Promise<void>;
@@ -38,6 +43,7 @@ export async function openScriptedServer(): Promise<ScriptedServer> {
   const waiting: Given[] = [];
   const pollers: ((given: Given | undefined) => void)[] = [];
   const answers = new Map<string, (answer: TaskAnswer) => void>();
+  const withdrawn = new Map<string, string>();
   const sessions = new Set<ServerHttp2Session>();
   let tokens = 0;
 
@@ -54,7 +60,9 @@ export async function openScriptedServer(): Promise<ScriptedServer> {
   };
 
   const calls: Record<string, (body: Uint8Array) => Uint8Array | Promise<Uint8Array>> = {
-    GetSystemInfo: () => api.GetSystemInfoResponse.encode({ serverVersion: '1.31.0', capabilities: {} }).finish(),
+    // With it a patch also makes a search attribute, as on a real server.
+    GetSystemInfo: () =>
+      api.GetSystemInfoResponse.encode({ serverVersion: '1.31.0', capabilities: { sdkMetadata: true } }).finish(),
     DescribeNamespace: () =>
       api.DescribeNamespaceResponse.encode({ namespaceInfo: { name: 'default', id: 'default' } }).finish(),
     PollWorkflowTaskQueue: async (body) => {
@@ -71,8 +79,9 @@ export async function openScriptedServer(): Promise<ScriptedServer> {
     },
     RespondWorkflowTaskCompleted: (body) => {
       const { taskToken, commands } = api.RespondWorkflowTaskCompletedRequest.decode(body);
+      const resetHistoryEventId = Number(withdrawn.get(Buffer.from(taskToken).toString()) ?? 0) as unknown as Long;
       answered(taskToken, { call: 'RespondWorkflowTaskCompleted', commands });
-      return api.RespondWorkflowTaskCompletedResponse.encode({}).finish();
+      return api.RespondWorkflowTaskCompletedResponse.encode({ resetHistoryEventId }).finish();
     },
     RespondWorkflowTaskFailed: (body) => {
       const { taskToken, failure } = api.RespondWorkflowTaskFailedRequest.decode(body);
@@ -103,10 +112,11 @@ export async function openScriptedServer(): Promise<ScriptedServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    give: (task) =>
+    give: (task, { withdrawnTo } = {}) =>
       new Promise((resolve) => {
         const token = `task-${++tokens}`;
         answers.set(token, resolve);
+        if (withdrawnTo !== undefined) withdrawn.set(token, withdrawnTo);
         const poller = pollers.shift();
         if (poller === undefined) waiting.push({ task, token });
         else poller({ task, token });

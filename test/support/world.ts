@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { isNotTakenYet } from '../../src/client/server/ask-past.ts';
+import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/ask-past.ts';
 import { createClient } from '../../src/client/client.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
+import { isProblemError } from '../../src/core/base/problem.ts';
 import type { ScriptedTurn } from '../../src/models/read-script.ts';
 import type { CountersignWorker, WorkerOptions } from '../../src/worker.ts';
 import { createWorker } from '../../src/worker.ts';
@@ -100,7 +101,7 @@ export async function openWorld({
     },
     stopWorker: async () => {
       running?.worker.shutdown();
-      await running?.done;
+      await running?.done.catch(unlessCoreStays);
       running = undefined;
     },
     ran: () => ranLines(folder),
@@ -112,6 +113,12 @@ export async function openWorld({
   };
   if (worker) await world.startWorker();
   return world;
+}
+
+/** Now and then the SDK's core does not end a worker that has nothing to do (docs/decisions/0075). No test is about that. */
+function unlessCoreStays(error: unknown): void {
+  if (!isProblemError(error) || !error.message.startsWith('The worker has ended without')) throw error;
+  process.stderr.write(`${error.message}\n`);
 }
 
 /** The worker's cache size: with `COUNTERSIGN_TEST_CACHE=0`, each step replays. */
@@ -137,7 +144,7 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
         // content is final.
         const { searchAttributes, status } = await handle.describe();
         const kept = searchAttributes['ApprovalIds'] ?? [];
-        if (kept.length < count && status.name !== 'RUNNING') throw new Error(`${workflowId} ended before that`);
+        if (kept.length < count && status.name !== 'RUNNING') throw new Error(await endOf(workflowId, handle));
         if (kept.length < count) return false;
         const open = await asked(() => handle.query<ApprovalRequest[]>('approvals'));
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
@@ -147,14 +154,25 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
   };
 }
 
+/** How a run ended that ought to be open. */
+async function endOf(workflowId: string, handle: WorkflowHandle): Promise<string> {
+  const { status } = await handle.describe();
+  const end = await handle.result().then(
+    (result) => JSON.stringify(result),
+    (error: Error) => `${error.message}: ${String(error.cause)}`,
+  );
+  return `${workflowId} is ${status.name} before that: ${end.slice(0, 1_000)}`;
+}
+
 /**
  * Repeats a query that no worker has answered in time, because the server gives up after ten seconds, and one of a run
- * with events that no workflow task has taken, as the client does for three seconds.
+ * with events that no workflow task has taken, or that does not know its past yet, as the client does for three seconds.
  */
 async function asked<Answer>(query: () => Promise<Answer>): Promise<Answer> {
   return eventually('the answer to a query', () =>
     query().catch((error: unknown) => {
-      if (grpcStatusOf(error) === grpcStatus.DEADLINE_EXCEEDED || isNotTakenYet(error)) return undefined;
+      const isUnanswered = grpcStatusOf(error) === grpcStatus.DEADLINE_EXCEEDED;
+      if (isUnanswered || isNotTakenYet(error) || isNotTakenUp(error)) return undefined;
       throw error;
     }),
   );

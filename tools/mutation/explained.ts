@@ -163,4 +163,54 @@ export const explained: readonly Explanation[] = [
     changes: [["'deny'", '""']],
     why: 'Whatever is not `allow` denies.',
   },
+  {
+    file: 'policy/run-limits',
+    code: 'export function runLimitsOf({ ceiling, parents = [], run }: PolicyLayers): RunLimits {',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text has no limits.',
+  },
+  {
+    file: 'policy/advice',
+    code: 'const items: unknown[] = Array.isArray(recorded) ? recorded : [];',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text is no answer.',
+  },
+  {
+    file: 'policy/advice',
+    code: 'for (const { advisor } of ask?.by ?? []) {',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A text names no advisor.',
+  },
+  {
+    file: 'policy/advice',
+    code: 'if (stricter !== 0) return stricter > 0 ? { ...before, severity } : after;',
+    changes: [['stricter > 0', 'stricter >= 0']],
+    why: 'It is not 0 there.',
+  },
+  {
+    file: 'policy/advice',
+    code: "if (ruling.action !== 'ask' || advice.length === 0) return ruling;",
+    changes: [
+      ["ruling.action !== 'ask'", 'false'],
+      ["ruling.action !== 'ask' || advice.length === 0", 'false'],
+      ["ruling.action !== 'ask' || advice.length === 0", "ruling.action !== 'ask' && advice.length === 0"],
+      ['advice.length === 0', 'false'],
+    ],
+    why: 'It says the law first: what does not ask names no advisor, and no advice counts for it.',
+  },
+  {
+    file: 'policy/advice',
+    code: 'const by = ruling.ask?.by ?? [];',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'Where nothing asks, no advice counts.',
+  },
+  {
+    file: 'policy/advice',
+    code: 'if (advisor === undefined || advisor === false || advisor.mayApprove !== true) return false;',
+    changes: [
+      ['advisor === false', 'false'],
+      ['false', 'true'],
+    ],
+    why: 'The compiler wants it: `false` may not approve either.',
+  },
 ];

@@ -97,6 +97,7 @@ const examples: Record<string, readonly string[]> = {
   'policy check': ['countersign policy check policy.yaml', 'countersign policy check policy.yaml --as ceiling'],
   'policy explain': [
     `countersign policy explain policy.yaml --tool refund --risk destructive --args '{"amount":20}'`,
+    `countersign policy explain policy.yaml --tool refund --args '{"amount":20}' --sums '{"refund":{"amount":990}}'`,
     `countersign policy explain policy.yaml --tool bash --args '{"command":"git log"}' --subject '{"argument":"command","shell":true}'`,
   ],
   'policy eval': [
@@ -111,6 +112,8 @@ const examples: Record<string, readonly string[]> = {
   'policy apply': [
     'countersign policy apply ticket-8 strict.yaml',
     "countersign policy apply ticket-8 --mode plan --reason 'Look, and change nothing'",
+    'countersign policy apply --all strict.yaml --dry-run',
+    `countersign policy apply --query "WorkflowType='agentRun'" --mode plan --yes --json workflowId,outcome`,
   ],
   audit: ['countersign audit ticket-8 > audit.jsonl', 'countersign audit verify audit.jsonl'],
   'audit export': [

@@ -25,6 +25,7 @@ export type {
   DecisionStatistics,
   PlacedRule,
   RecordedPolicy,
+  AgentUsage,
   ReviewerStatistics,
   RuleStatistics,
   Share,

@@ -69,6 +69,8 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): 
       return `${agent} Its time ends at ${visibleText(request.deadline ?? 'an unknown instant')}.`;
     case 'escalated':
       return `${agent} Nobody has answered, so you are asked as well.`;
+    case 'user_wrote':
+      return `${agent} Its user has written since.`;
   }
 }
 

@@ -6,7 +6,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { httpTemplateChannel } from './http-template-channel.ts';
 import { pagerDutyChannel } from './pager-duty-channel.ts';
 
-const steps = z.array(z.enum(['asked', 'reminded', 'warned', 'escalated'])).min(1);
+const steps = z.array(z.enum(['asked', 'reminded', 'warned', 'escalated', 'user_wrote'])).min(1);
 const common = {
   gateway_url: z.string().optional(),
   steps: steps.optional(),

@@ -25,6 +25,7 @@ const requestMembers = Object.keys({
   lineage: true,
   replaces: true,
   metadata: true,
+  advice: true,
   reviewers: true,
   shown: true,
   redacted: true,
@@ -41,6 +42,7 @@ const requestMembers = Object.keys({
   schema: true,
   preview: true,
   ranBefore: true,
+  userMessages: true,
   channels: true,
 } satisfies Record<keyof ChannelRequest, true>);
 

@@ -126,14 +126,14 @@ async function decide(
   { settings }: InteractionContext,
   answer: Answer,
 ): Promise<Reply> {
-  const { workflowId, requestId, digest, card } = shown;
+  const { workflowId, requestId, digest, card, userMessages } = shown;
   const receipt = await person.decide(workflowId, {
     ...answer,
     requestId,
     digest,
     // A repetition of this very interaction is no second answer.
     decisionId: `slack-${createHash('sha256').update(triggerId).digest('hex')}`,
-    viewed: { channel: 'slack', card },
+    viewed: { channel: 'slack', card, ...(userMessages !== undefined && { userMessages }) },
   });
   return {
     text: `${receiptText(receipt)} You answered as ${person.id}.`,

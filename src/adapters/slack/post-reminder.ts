@@ -48,7 +48,10 @@ function headingOf({ kind, to = [] }: ChannelStep): string {
       return 'This is about to expire.';
     case 'escalated':
       return `Escalated to ${to.map((each) => visibleText(each)).join(', ')}.`.slice(0, 500).toWellFormed();
-    default:
+    case 'user_wrote':
+      return 'The user has written since this was asked: the buttons take the card as it is now.';
+    case 'asked':
+    case 'reminded':
       return 'This still waits for an answer.';
   }
 }

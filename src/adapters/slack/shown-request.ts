@@ -16,6 +16,8 @@ export interface ShownRequest {
   digest: string;
   /** Of the card. */
   card: string;
+  /** How many messages of the user the card showed. Absent on messages of older versions. */
+  userMessages?: number;
 }
 
 /** Less than Slack's limit of a value, because a message has one, too. */
@@ -33,13 +35,15 @@ export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings
 }
 
 /** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */
-export function writeRequest({ requestId, digest, card }: Pick<ShownRequest, 'requestId' | 'digest' | 'card'>): string {
-  return `open.${requestId}.${base64urlOf(digest)}.${base64urlOf(card)}`;
+export function writeRequest(shown: Pick<ShownRequest, 'requestId' | 'digest' | 'card' | 'userMessages'>): string {
+  const { requestId, digest, card, userMessages } = shown;
+  const parts = ['open', requestId, base64urlOf(digest), base64urlOf(card), userMessages];
+  return parts.filter((part) => part !== undefined).join('.');
 }
 
 /** As `writeRequest`, of a request and its card. */
-export function openBlockId({ requestId, digest }: ApprovalDetails, card: Card): string {
-  return writeRequest({ requestId, digest, card: cardDigest(card) });
+export function openBlockId({ requestId, digest, userMessages }: ApprovalDetails, card: Card): string {
+  return writeRequest({ requestId, digest, card: cardDigest(card), userMessages: userMessages?.count ?? 0 });
 }
 
 /** What all requests of a message have in common; undefined if it is too long for Slack. */
@@ -51,11 +55,12 @@ export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'wo
 
 /** Undefined for anything that `writeRequest` and `writeRun` did not write. */
 export function readShown(blockId: string, run: string | undefined): ShownRequest | undefined {
-  const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/.exec(blockId);
+  const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})(?:\.(\d{1,3}))?$/.exec(blockId);
   const [entry, workflowId] = readTexts(run, 2) ?? [];
   if (ids === null || entry === undefined || workflowId === undefined) return undefined;
-  const [, requestId, digest, card] = ids as unknown as [string, string, string, string];
-  return { entry, workflowId, requestId, digest: hexOf(digest), card: hexOf(card) };
+  const [, requestId, digest, card, count] = ids as unknown as [string, string, string, string, string?];
+  const shown = { entry, workflowId, requestId, digest: hexOf(digest), card: hexOf(card) };
+  return count === undefined ? shown : { ...shown, userMessages: Number(count) };
 }
 
 /** Reads a JSON list of so many texts; undefined for anything else. */

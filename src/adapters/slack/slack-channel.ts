@@ -44,6 +44,9 @@ export function slackChannel(settings: SlackSettings): Channel {
         const isFirst = context.step.kind === 'asked';
         const message = isFirst ? undefined : await findMessage(client, request, context.sent);
         if (message === undefined) return postRequests(client, settings, context);
+        if (context.step.kind === 'user_wrote') {
+          await inTurn(message.ts, () => updateMessage(client, settings, message, context.requests));
+        }
         await postReminder(client, message, context);
         return undefined;
       }),

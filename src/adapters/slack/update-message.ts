@@ -25,11 +25,12 @@ export async function updateMessage(
     const request = requests.find((each) => each.requestId === requestId);
     const now = request && requestBlocks(request, settings, ids.length).blocks;
     const isSettled = wasSettled || request?.settled !== undefined;
-    return { requestId, wasSettled, isSettled, blocks: wasSettled ? asWritten(own, now) : (now ?? own), request };
+    const blocks = wasSettled ? asWritten(own, now) : (now ?? own);
+    return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
   });
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
   // Nothing to say, or nowhere to say it: somebody has deleted the message, of which Slack may keep an empty one.
-  if (parts.every(({ wasSettled, isSettled }) => wasSettled === isSettled)) return settledIds;
+  if (parts.every(({ isNews }) => !isNews)) return settledIds;
   try {
     await client.apiCall('chat.update', {
       channel,
@@ -43,6 +44,11 @@ export async function updateMessage(
     throw slackProblem(error, 'chat.update', channel);
   }
   return settledIds;
+}
+
+/** The ids of blocks say which card they show, and whether it is settled. */
+function idsOf(blocks: readonly MessageBlock[]): string {
+  return blocks.map(({ block_id: id }) => id).join(' ');
 }
 
 /** Slack may return texts with `&`, `<` and `>` as entities. Blocks that say the same without them are as written. */

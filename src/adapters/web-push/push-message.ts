@@ -39,6 +39,7 @@ const titles = {
   reminded: 'A call still waits for a decision',
   warned: 'A call is about to expire',
   escalated: 'A call waits for you, too',
+  user_wrote: 'The user has written since a call was asked about',
 } as const satisfies Record<ChannelStep['kind'], string>;
 
 /** Anybody can read a lock screen, so it names agent and tool, and no argument. */

@@ -1,8 +1,8 @@
+import { parseAnswer } from '../../channels/parse-answer.ts';
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
-import { parseDecision } from '../../core/messages/decision.ts';
 
 /** The request that an answer must be about. */
 export interface AnsweredRequest {
@@ -18,10 +18,21 @@ const spellings: Readonly<Record<string, string>> = {
   request_id: 'requestId',
   reviewer_id: 'reviewerId',
   modified_arguments: 'modifiedArguments',
+  user_messages: 'userMessages',
 };
 /** When the receiver decided. The run goes by when the answer came. */
 const unusedMember = 'timestamp';
-const members = ['approved', 'always', 'reason', 'modifiedArguments', 'response', 'reviewerId', 'digest', 'requestId'];
+const members = [
+  'approved',
+  'always',
+  'reason',
+  'modifiedArguments',
+  'response',
+  'reviewerId',
+  'digest',
+  'userMessages',
+  'requestId',
+];
 
 /**
  * Reads the JSON of an answer strictly: a name that occurs twice, a member that is unknown, and an answer about another
@@ -38,9 +49,9 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
   if (missing !== undefined) throw invalid(`it must name the '${missing}' of the request`);
   if (value['requestId'] !== undefined && value['requestId'] !== requestId)
     throw invalid('it is about another request');
-  const parsed = parseDecision({ ...value, requestId });
+  const parsed = parseAnswer(value, requestId);
   if ('problem' in parsed) throw invalid(parsed.problem.message, parsed.problem.code);
-  const { requestId: _requestId, ...answer } = parsed.decision;
+  const { answer } = parsed;
   if (digest !== undefined && answer.digest !== undefined && answer.digest !== digest) {
     throw invalid('it is about another call: its digest is not the one that was sent', 'digest_mismatch');
   }

@@ -1,9 +1,10 @@
+import type { ChannelStep } from '../../channels/channel.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 
 /** Why a request is posted. */
 export interface WebhookDelivery {
   /** With `settled`, the member `settled` of the request says how. */
-  event: 'asked' | 'reminded' | 'warned' | 'escalated' | 'settled';
+  event: ChannelStep['kind'] | 'settled';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
   /** Where the answer may be posted, while the request is open. */

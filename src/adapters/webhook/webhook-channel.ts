@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerDecision } from '../../channels/answer-decision.ts';
 import { answerDigest } from '../../channels/answer-digest.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
@@ -130,7 +131,8 @@ function receive({ keys }: WebhookSettings, { channel, requestId, headers, body 
     named: ['requestId', 'digest'],
   });
   // The run keeps ids of decisions, so an answer that is posted again gives the same receipt and changes nothing.
-  return { ...answer, requestId, reviewerId, decisionId: `channel:${channel}:${id}`, viewed: { channel: 'webhook' } };
+  const decisionId = `channel:${channel}:${id}`;
+  return { ...answerDecision(answer, 'webhook'), requestId, reviewerId, decisionId };
 }
 
 function callbackUrlFor({ callbackUrl, name }: WebhookSettings, request: ChannelRequest): string | undefined {

@@ -7,7 +7,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
-import { failureOf, interrupted, notCalled } from './call-failures.ts';
+import { failureOf, interrupted, NotCalled } from './call-failures.ts';
 import type { RequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
@@ -73,9 +73,11 @@ export function createChannelCalls(
       }),
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
-        if (request === undefined || channel.resolve === undefined) throw new Error('there is nothing to answer');
+        if (channel.resolve === undefined) throw new NotCalled('the channel of this worker does not answer');
         // Its workflow has not heard yet that the channel was switched off, or the request settled.
-        if (!isCarriedBy(call.channel, request)) throw notCalled('the request does not have this channel');
+        if (request === undefined || !isCarriedBy(call.channel, request)) {
+          throw new NotCalled('the request does not have this channel');
+        }
         const { sent } = call;
         const context = { attempt, ...(sent !== undefined && { sent }), ...(refused && { refused }) };
         const key = [call.workflowId, request.requestId, call.channel].join(' ');
@@ -108,7 +110,7 @@ export function createChannelCalls(
   ): Promise<Result> {
     const context = Context.current();
     const channel = set?.channels.get(name);
-    if (channel === undefined) throw notCalled(`this worker has no channel '${name}'`);
+    if (channel === undefined) throw failureOf(new NotCalled(`this worker has no channel '${name}'`));
     context.heartbeat();
     const beats = setInterval(() => context.heartbeat(), heartbeatMs);
     try {
@@ -127,7 +129,7 @@ export function createChannelCalls(
     try {
       return await requestsOf(workflowId, requestIds);
     } catch (error) {
-      throw notCalled(error instanceof Error ? error.message.slice(0, 2_000) : 'the run does not answer');
+      throw new NotCalled(error instanceof Error ? error.message.slice(0, 2_000) : 'the run does not answer');
     }
   }
 }
@@ -138,9 +140,11 @@ function isCarriedBy(channel: string, { settled, channels = [] }: ChannelRequest
 }
 
 /**
- * The step without the names that a signal made up: only reviewers of the request stay. Undefined if nobody is left.
+ * The step without the names that a signal made up: only reviewers of the request stay. Undefined if nobody is left, or
+ * if the model has got meanwhile what the user wrote.
  */
-function stepOf(step: ChannelStep, { reviewers }: ChannelRequest): ChannelStep | undefined {
+function stepOf(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
+  if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;
   if (step.kind !== 'escalated') return { kind: step.kind };
   const to = (step.to ?? []).filter((name) => reviewers.includes(name));
   return to.length === 0 ? undefined : { kind: step.kind, to };

@@ -3,10 +3,8 @@ import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporali
 /** The types of failures by which a channel has not failed: the workflow makes the call again. */
 const reserved: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
-/** The channel was not called: another attempt, perhaps by another worker, may call it. */
-export function notCalled(message: string): ApplicationFailure {
-  return ApplicationFailure.retryable(message, 'NotCalled');
-}
+/** The channel was not called: another attempt, perhaps by another worker, may call it. No channel can throw this. */
+export class NotCalled extends Error {}
 
 export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
@@ -19,6 +17,7 @@ export function interrupted({ cancellationDetails, cancellationSignal }: Context
 
 /** What a channel threw. The failure has the error's name, which the model may be told, and its message. */
 export function failureOf(error: unknown): unknown {
+  if (error instanceof NotCalled) return ApplicationFailure.retryable(error.message, 'NotCalled');
   if (!(error instanceof Error) || error instanceof CompleteAsyncError) return error;
   if (error instanceof ApplicationFailure && !reserved.includes(error.type ?? '')) return error;
   const { name, message } = error;

@@ -28,6 +28,8 @@ export interface LookedRequest {
   state: 'open' | 'settled';
   /** Milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
+  /** How many messages the user has written since. Absent: none. */
+  userMessages?: number;
   /** The names of its channels, as the run says. */
   names: string[];
   /** Those of them that this worker has. */
@@ -44,13 +46,14 @@ export function createLookAtRequests(set: ChannelSet | undefined, requestsOf: Re
   return async ({ workflowId, requestIds }) => {
     const found = await requestsOf(workflowId, requestIds);
     return found.map((details): LookedRequest => {
-      const { requestId, deadline, settled, channels = [], assessment } = details;
+      const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       const delayMs = quietForNowMs(set, assessment.severity);
       return {
         requestId,
         state: 'open',
         deadlineMs: deadline === null ? null : Date.parse(deadline),
+        ...(userMessages !== undefined && { userMessages: userMessages.count }),
         names: channels,
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };

@@ -4,11 +4,10 @@ import type { CommittedRun } from '../../core/ledger/commit-entry.ts';
 import { evidenceParts } from '../../audit/evidence-parts.ts';
 import { isHash, isTree, type TreeState } from '../../core/ledger/merkle.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
-import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import type { Activity, HistoryEvent, RunEnd, RecordedMessage } from '../../events/history-event.ts';
 import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';
-import { readUserMessage } from '../../core/messages/control.ts';
+import { readUserMessage, userMessageDigest } from '../../core/messages/control.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { nestedRunId } from '../../core/policy/nesting.ts';
 import type { Session } from '../server/connect.ts';
@@ -127,9 +126,10 @@ function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['mes
 
 function saidIn({ message: { name, value }, place }: Sent): AuditedRun['said'] {
   const read = name === 'message' ? readUserMessage(value) : undefined;
-  if (read === undefined || 'problem' in read || canonicalJsonProblem(read.message.content) !== undefined) return [];
-  const { content, messageId } = read.message;
-  return [{ digest: jsonDigest(content), ...(messageId !== undefined && { messageId }), place }];
+  if (read === undefined || 'problem' in read) return [];
+  const { content = '', messageId } = read.message;
+  if (canonicalJsonProblem(content) !== undefined) return [];
+  return [{ digest: userMessageDigest(read.message), ...(messageId !== undefined && { messageId }), place }];
 }
 
 /** Reads the tree's secret and heads from the executions of a run, oldest first. */

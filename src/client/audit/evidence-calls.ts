@@ -9,6 +9,8 @@ import type { ActivityEnd, ClaimedPermit, HistoryEvent } from '../../events/hist
 import type { CarriedPast } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { continueArguments, continueAssessment, continueDefinition } from '../../core/policy/continue-request.ts';
+import { type RunLimits, runMeasures } from '../../core/policy/policy.ts';
 import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
@@ -80,14 +82,14 @@ export class EvidenceCalls {
 
   /**
    * The call of an entry, without arguments if no history keeps them; undefined if not even its tool is known. `tools`:
-   * those of the agent in charge.
+   * those of the agent in charge. `limits`: those of the policies in force.
    */
-  of(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
+  of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
     const { kind, requestId = '', digest } = entry;
-    if (kind === 'ruling') return this.#new(entry, tools);
+    if (kind === 'ruling') return toContinue(entry, limits) ?? this.#new(entry, tools);
     const asked = this.#askedIn(requestId);
     if (kind === 'opened') {
-      const found = this.#opened(entry, tools);
+      const found = toContinue(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
       // After an edit without an assessment, that of the first arguments stays.
       const before = entry.by === 'edit' ? this.#askedIn(entry.byId ?? '')?.call.assessed : undefined;
@@ -192,6 +194,20 @@ export class EvidenceCalls {
     const split = isOfSubject ? shell : splitBefore === undefined ? undefined : notSplit;
     return withoutUndefined({ ...before, args, shell: split, assessed });
   }
+}
+
+/** The request that asks whether the run goes on beyond a limit: its arguments follow from the limits of the policies. */
+function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
+  if (toolName !== continueDefinition.name) return undefined;
+  const amounts = runMeasures.flatMap((measure) => {
+    const { ask, end } = limits[measure] ?? {};
+    // A cost that is not known asks in place of an end, too.
+    return [ask, end].flatMap((amount) => (amount === undefined ? [] : [{ measure, amount }]));
+  });
+  const args = amounts.map(continueArguments).find((each) => {
+    return digestOf(toolName, each, continueDefinition.definition) === digest;
+  });
+  return args && callOf(continueDefinition, { args, assessment: continueAssessment });
 }
 
 /** The change of a tool for which a worker refused to start it. A tool's own failure cannot pass for that. */

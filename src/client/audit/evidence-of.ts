@@ -13,6 +13,7 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
+import { runLimitsOf } from '../../core/policy/run-limits.ts';
 import { EvidenceCalls } from './evidence-calls.ts';
 import { entriesOf } from '../history/fetch-journal.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
@@ -36,7 +37,8 @@ export function evidenceOf(
     const { seq } = entry;
     const found = timeline.at(entry);
     if (!asked.has(entry)) continue;
-    const call = calls.of(entry, timeline.toolsOf(found.agent));
+    const limits = found.layers && runLimitsOf(found.layers);
+    const call = calls.of(entry, timeline.toolsOf(found.agent), limits);
     if (found.layers === undefined) {
       evidence.missing.push({ seq, why: found.why });
       continue;

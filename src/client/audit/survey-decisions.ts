@@ -1,9 +1,11 @@
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
+import { readRunInput, readRunResult } from '../../events/read-payloads.ts';
 import { policiesOf } from '../../events/recorded-policies.ts';
 import type { CountedRun } from '../../audit/decision-statistics.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { totalUsage } from '../../core/base/usage.ts';
 import { compilePolicy } from '../../core/policy/compiled-policy.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
@@ -13,7 +15,7 @@ import type { Session } from '../server/connect.ts';
 import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
 import { inParallel } from '../server/in-parallel.ts';
-import { gatedRunsQuery } from '../inbox/list-runs.ts';
+import { gatedRunsQuery } from '../server/require-gated.ts';
 import { listedExecutions } from '../server/listed-executions.ts';
 import { untilAborted } from '../server/until-aborted.ts';
 
@@ -114,9 +116,20 @@ function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workf
     startedAt: executions[0]?.events[0]?.at ?? '',
     entries: entriesOf(executions),
     ended: executions.slice(-1).some(wasEnded),
-    ...(typeof config?.agent === 'string' && { agent: config.agent }),
+    ...(typeof config?.agent === 'string' && { agent: config.agent, ...whatItUsed(executions) }),
     ...(ceiling != null && { policy: ceiling.digest }),
     ...(ceiling !== undefined && { ceiling }),
+  };
+}
+
+function whatItUsed(executions: readonly ReadExecution[]): Pick<SurveyedRun, 'used' | 'isNested'> {
+  const begin = executions[0]?.events[0]?.what;
+  const lineage = begin?.kind === 'started' ? readRunInput(begin.input)?.lineage : undefined;
+  const end = executions.at(-1)?.events.at(-1)?.what;
+  const { usage, nestedUsage, cost } = end?.kind === 'completed' ? readRunResult(end.result) : {};
+  return {
+    isNested: lineage !== undefined && lineage.length > 0,
+    ...(usage && { used: { usage: totalUsage(usage, nestedUsage), ...(cost && { cost }) } }),
   };
 }
 

@@ -6,6 +6,7 @@ import { inputOf } from '../history/history-chain.ts';
 import { inParallel } from '../server/in-parallel.ts';
 import { listedExecutions } from '../server/listed-executions.ts';
 import { indexedIds } from '../server/memo-rows.ts';
+import { gatedRunsQuery } from '../server/require-gated.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { nfc } from '../../core/base/normal-text.ts';
 
@@ -76,12 +77,6 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
     }
     if (left <= 0) return;
   }
-}
-
-/** The part of a visibility query that finds agent runs, and workflows of one's own that asked. */
-export function gatedRunsQuery({ attributes: { ids, tags } }: Session): string {
-  const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
-  return `(WorkflowType = "${workflowType}"${asked})`;
 }
 
 async function listed(session: Session, row: Row): Promise<ListedRun> {

@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { RunResult } from '../../contract.ts';
-import { ProblemError, isProblemCode } from '../../core/base/problem.ts';
+import { ProblemError, problemCodeOf } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Session } from '../server/connect.ts';
 import { translateServerError, unreadAnswer } from '../../connection/server-error.ts';
@@ -51,7 +51,7 @@ export async function endOfWorkflow(
     }
     const cause = rootOf(error);
     if (cause instanceof CancelledFailure) return { isCancelled: true };
-    const code = cause instanceof ApplicationFailure && isProblemCode(cause.type) ? cause.type : 'internal';
+    const code = problemCodeOf(cause instanceof ApplicationFailure ? cause.type : undefined);
     const how = cause instanceof TerminatedFailure ? 'was terminated' : 'failed';
     const why = cause?.message ?? error.message;
     throw new ProblemError({ code, message: `Run '${workflowId}' ${how}: ${why}` }, { cause: error });

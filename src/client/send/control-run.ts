@@ -26,7 +26,7 @@ import { type Problem, ProblemError, isProblemError } from '../../core/base/prob
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import type { Session } from '../server/connect.ts';
-import { acceptedReceipt, deliver, runClosed } from './deliver.ts';
+import { type MessageRoute, acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { glanceMs, queryRun } from '../server/query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
@@ -137,10 +137,10 @@ async function deliverControl(
   message: ControlMessage & { requestId?: string },
   { timeoutMs }: Pick<SendOptions, 'timeoutMs'>,
 ): Promise<Receipt> {
-  const route = {
+  const route: MessageRoute<typeof message> = {
     name,
     what: words[name],
-    look: () => glanceAtReceipt(session, workflowId, name, message),
+    look: (_session, _workflowId, _message, lookMs) => glanceAtReceipt(session, workflowId, { name, message }, lookMs),
   };
   const [receipt] = await deliver(session, workflowId, route, [message], { timeoutMs });
   return acceptedReceipt(receipt);
@@ -158,14 +158,14 @@ const words = {
 async function glanceAtReceipt(
   session: Session,
   workflowId: string,
-  name: string,
-  message: ControlMessage,
+  { name, message }: { name: string; message: ControlMessage },
+  timeoutMs: number,
 ): Promise<Receipt | undefined> {
   const messageId = messageIdOf(message);
   if (messageId === undefined) return undefined;
   const filter = { messageId, contentDigest: contentDigest(name, message) };
   try {
-    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], glanceMs);
+    const receipt = await queryRun<Receipt | null>(session, workflowId, queryNames.receipt, [filter], timeoutMs);
     return receipt === null || isUndecodable(receipt) ? undefined : receipt;
   } catch (error) {
     if (isProblemError(error)) return undefined;

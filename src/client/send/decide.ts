@@ -16,8 +16,8 @@ import { type RecordedDecision, recordedBefore, unappliedDecisions } from '../hi
 const decisionRoute: MessageRoute<ParsedDecision> = {
   name: decideName,
   what: 'decision',
-  look: async (session, workflowId, decision) => {
-    const seen = await glanceAtApproval(session, workflowId, decision.requestId);
+  look: async (session, workflowId, decision, timeoutMs) => {
+    const seen = await glanceAtApproval(session, workflowId, decision.requestId, timeoutMs);
     return seen === undefined ? undefined : receiptFrom(decision, seen);
   },
   readUnapplied: async (session: Session, workflowId: string) => {

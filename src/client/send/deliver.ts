@@ -2,6 +2,7 @@ import type { Receipt } from '../../contract.ts';
 import { type Problem, ProblemError, isProblemError, isTransient } from '../../core/base/problem.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
+import { glanceMs } from '../server/query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
 import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
@@ -12,8 +13,8 @@ export interface MessageRoute<Message> {
   name: string;
   /** The noun that receipts use for the message. */
   what: string;
-  /** Looks once for the result of a message; undefined if the run does not report one. */
-  look: (session: Session, workflowId: string, message: Message) => Promise<Receipt | undefined>;
+  /** Looks once for the result of a message; undefined if the run does not report one within `timeoutMs`. */
+  look: (session: Session, workflowId: string, message: Message, timeoutMs: number) => Promise<Receipt | undefined>;
   /** Reads what the run has recorded and not applied; the result says what that means for a message, or is ''. */
   readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
 }
@@ -74,7 +75,7 @@ async function send<Message extends { requestId?: string }>(
     const sent = { workflowId, name: route.name, payload: payloadOf(messages), isAgain };
     const answered = await sendByUpdate(session, sent, timeoutMs);
     if ('unread' in answered) return messages.map((message) => unreadReceipt(route.what, message, answered.unread));
-    if (!('answer' in answered)) return await record(session, workflowId, route, messages, answered);
+    if (!('answer' in answered)) return await record(session, workflowId, route, messages, { ...answered, timeoutMs });
     const receipts = [answered.answer].flat();
     if (receipts.length !== messages.length) throw unreadable(workflowId);
     return receipts;
@@ -95,7 +96,7 @@ async function record<Message extends { requestId?: string }>(
   workflowId: string,
   { name, what, look, readUnapplied }: MessageRoute<Message>,
   messages: readonly Message[],
-  unanswered: Unanswered,
+  { timeoutMs, ...unanswered }: Unanswered & { timeoutMs: number },
 ): Promise<Receipt[]> {
   const ids = messages.map(({ requestId }) => requestId);
   const standings = await standingsOf(session, workflowId, ids, unanswered);
@@ -111,8 +112,9 @@ async function record<Message extends { requestId?: string }>(
       receipts.push(refusedReceipt(message, unknownIn(workflowId, requestId)));
       continue;
     }
-    // A closed run keeps its answers: the same message sent again gets its receipt.
-    const seen = isSilent ? undefined : await look(session, workflowId, message);
+    // A closed run keeps its answers, so the same message sent again gets its receipt. It has no other answer to give, so a
+    // slow worker is waited for.
+    const seen = isSilent ? undefined : await look(session, workflowId, message, isOpen ? glanceMs : timeoutMs);
     isSilent ||= seen === undefined && isOpen;
     if (seen !== undefined) receipts.push(seen);
     else if (!isOpen) receipts.push(refusedReceipt(message, runClosed(workflowId)));

@@ -4,7 +4,7 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Session } from '../server/connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { lookUp } from '../server/look-up.ts';
-import { glanceMs, queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/query-run.ts';
 
 /**
  * Reads one request with its full arguments from the run itself; it may be settled.
@@ -42,9 +42,10 @@ export async function glanceAtApproval(
   session: Session,
   workflowId: string,
   requestId: string,
+  timeoutMs: number,
 ): Promise<ApprovalDetails | undefined> {
   try {
-    return await approvalIn(session, workflowId, requestId, glanceMs);
+    return await approvalIn(session, workflowId, requestId, timeoutMs);
   } catch (error) {
     if (isProblemError(error)) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type Caller, type Message, type RunInput, workflowType } from '../../contract.ts';
+import { inputProblem } from '../../contract/input-problem.ts';
 import { escapeText } from '../../core/base/escape-text.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import { ProblemError } from '../../core/base/problem.ts';
@@ -40,6 +41,8 @@ export async function startRun(
   input: string | Message[],
   options: StartOptions & { taskQueue: string },
 ): Promise<string> {
+  const problem = inputProblem(input);
+  if (problem !== undefined) throw new ProblemError(problem);
   const { policy, mode, caller, metadata, session: keepsOpen = false, taskQueue, idempotencyKey } = options;
   const runInput: RunInput = { agent, input, policy, mode, caller, metadata, ...(keepsOpen && { session: true }) };
   const keyed = idempotencyKey === undefined ? undefined : keyedStart(options, runInput);

@@ -7,10 +7,13 @@ import { lookUp } from './look-up.ts';
 
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
+/** Longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
+const longestMs = 6_000;
+
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
- * Repeats a query for up to 3 seconds: while a continued run verifies the state that it carried, which takes one
+ * Repeats a query, as often as `lookUp` does: while a continued run verifies the state that it carried, which takes one
  * activity, and while events of a run wait for its next workflow task.
  */
 export const askPast: WorkflowClientInterceptor = {
@@ -26,7 +29,7 @@ export const askPast: WorkflowClientInterceptor = {
         refusal = error;
         return undefined;
       }
-    });
+    }, longestMs);
     if (answer === undefined) throw refusal;
     return answer.value;
   },

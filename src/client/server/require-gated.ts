@@ -36,3 +36,9 @@ export async function requireGated(session: Session, workflowId: string): Promis
   }
   throw runNotFound(workflowId, namespace);
 }
+
+/** The part of a visibility query that finds agent runs, and workflows of one's own that asked. */
+export function gatedRunsQuery({ attributes: { ids, tags } }: Session): string {
+  const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
+  return `(WorkflowType = "${workflowType}"${asked})`;
+}

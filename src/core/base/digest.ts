@@ -16,11 +16,20 @@ export function callDigest(call: { tool: string; args: JsonObject; definition: s
   );
 }
 
-/** The digest of `{ description, name, schema }`, which changes with the tool's definition. `schema` is JSON Schema. */
-export function definitionDigest(tool: { name: string; description?: string; schema?: JsonObject }): string {
-  const { name, description = '', schema = {} } = tool;
+/**
+ * The digest of `{ description, name, schema }`, and of `pinned` if there is one, which changes with the tool's definition.
+ * `schema` is JSON Schema.
+ */
+export function definitionDigest(tool: {
+  name: string;
+  description?: string;
+  schema?: JsonObject;
+  pinned?: JsonObject;
+}): string {
+  const { name, description = '', schema = {}, pinned } = tool;
+  const more = pinned === undefined ? '' : `"pinned":${canonicalJson(pinned)},`;
   return sha256Hex(
-    `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},"schema":${canonicalJson(schema)}}`,
+    `{"description":${canonicalJson(description)},"name":${canonicalJson(name)},${more}"schema":${canonicalJson(schema)}}`,
   );
 }
 

@@ -11,6 +11,7 @@ export const problemCodes = [
   'invalid_message',
   'undecodable',
   'digest_mismatch',
+  'request_changed',
   'arguments_invalid',
   'denied_by_policy',
   'not_entitled',
@@ -28,12 +29,18 @@ export const problemCodes = [
   'rate_limited',
   'server_unreachable',
   'no_worker',
+  'model_refused',
+  'model_rate_limited',
+  'model_unavailable',
+  'model_output_invalid',
+  'input_refused',
+  'check_failed',
   'internal',
 ] as const;
 
 /**
- * The kind of a problem. docs/wire.md says when a run gives which code. Clients and workers add `already_started`,
- * `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
+ * The kind of a problem. docs/wire.md says when a run gives which code, docs/models.md when a model does. Clients and
+ * workers add `already_started`, `unauthenticated`, `server_unreachable`, `no_worker`, and `internal` for anything else.
  */
 export type ProblemCode = (typeof problemCodes)[number];
 
@@ -51,6 +58,11 @@ export interface Problem {
 /** True if `value` is one of the codes above; for codes that arrive as text, such as a failure's `type`. */
 export function isProblemCode(value: unknown): value is ProblemCode {
   return problemCodes.some((code) => code === value);
+}
+
+/** The code that a failure's `type` names; `internal` if it names none of ours. */
+export function problemCodeOf(type: unknown): ProblemCode {
+  return isProblemCode(type) ? type : 'internal';
 }
 
 /**

@@ -8,6 +8,8 @@ export interface SizeLimits {
   turnBytes: number;
   /** The result of one tool. */
   resultBytes: number;
+  /** The files of one message of the user, decoded. Absent in limits that older versions recorded. */
+  fileBytes: number;
   /** The transcript. A run whose transcript exceeds this ends with the status `limit`. */
   transcriptBytes: number;
   /** The state that continue-as-new carries. A run whose state exceeds this does not continue as new. */
@@ -19,6 +21,7 @@ export const inlineLimits: SizeLimits = {
   argumentBytes: 1_048_576,
   turnBytes: 1_500_000,
   resultBytes: 1_000_000,
+  fileBytes: 700_000,
   transcriptBytes: 1_500_000,
   carriedBytes: 1_900_000,
 };
@@ -31,6 +34,7 @@ export const storedLimits: SizeLimits = {
   argumentBytes: 4_194_304,
   turnBytes: 8_000_000,
   resultBytes: 4_000_000,
+  fileBytes: 4_000_000,
   transcriptBytes: 16_000_000,
   carriedBytes: 48_000_000,
 };

@@ -8,6 +8,9 @@ export const risks = ['read_only', 'write', 'destructive'] as const;
 /** The effect that a call of a tool can have. `unknown`: it is not declared, and the policy asks by default. */
 export type Risk = (typeof risks)[number] | 'unknown';
 
+/** How long a result answers equal calls: until the user of a session says more, or for the whole session. */
+export const cacheScopes = ['run', 'session'] as const;
+
 export const severities = ['safe', 'low', 'medium', 'high', 'critical'] as const;
 /** How severe a call is. Default without an assessor: `safe` for read_only, `medium` for write, else `high`. */
 export type Severity = (typeof severities)[number];
@@ -44,7 +47,9 @@ export interface ToolDefinition {
   timeoutMs: number;
   /** If the tool has a `preview`: the longest time that it may take, in milliseconds. Not part of `definition`. */
   previewTimeoutMs?: number;
-  /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`. */
+  /** How long a result answers equal calls. It counts only if the risk is `read_only`. Not part of `definition`. */
+  cache?: (typeof cacheScopes)[number];
+  /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`, and of what else the tool pins. */
   definition: string;
   /** The nested agent whose run the call starts. Such a tool has no activity. */
   agent?: string;

@@ -8,6 +8,7 @@ export const secondGateTypes = [
   'undecodable',
   'arguments_invalid',
   'definition_changed',
+  'tool_unavailable',
 ] as const;
 
 /** The worker's definition of the tool is not the admitted one (I8). The second detail is a `ChangedDefinition`. */
@@ -24,6 +25,9 @@ export const payloadUnreadType = 'payload_unread';
 
 /** The result of an activity could not be written to external storage: the activity did run. */
 export const payloadNotKeptType = 'payload_not_kept';
+
+/** The tool ran, and its check let the model have nothing of what it gave. The message says why. */
+export const resultWithheldType = 'result_withheld';
 
 /** The tool itself threw. */
 export const toolFailedType = 'tool_failed';

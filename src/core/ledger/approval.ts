@@ -3,6 +3,7 @@ import type { RequestedScope } from '../messages/decision.ts';
 import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { ProblemCode } from '../base/problem.ts';
+import type { Advice } from '../policy/advice.ts';
 import type { Json, JsonObject, Risk } from '../base/tool-call.ts';
 
 /** How one call was settled, exactly once. */
@@ -15,7 +16,8 @@ export type OutcomeName =
   | 'expired'
   | 'cancelled'
   | 'superseded'
-  | 'refused';
+  | 'refused'
+  | 'cached';
 
 /**
  * Says whether the tool ran. `pending`: settled, but not finished. `unknown`: it started, and its outcome is unknown.
@@ -31,6 +33,10 @@ export interface CallOutcome {
   requestId?: string;
   outcome: OutcomeName;
   ran: Ran;
+  /** True: the tool's check let the model have nothing of what it gave. */
+  withheld?: true;
+  /** For `cached`: the id of the call whose result answered this one. */
+  resultOf?: string;
 }
 
 /** A question about one call. `requestId` is 32 hex characters, made by the run and used only once. */
@@ -67,6 +73,8 @@ export interface ApprovalRequest {
   replaces?: { requestId: string; by: 'edit' | 'definition' };
   /** The run's, from its input. */
   metadata: JsonObject;
+  /** The advisors' answers about the call, redacted like the summary. Absent: the run consulted no advisor. */
+  advice?: readonly Advice[];
   /** The reviewers who may decide: names, or `group:NAME`. Empty: anybody. */
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
@@ -83,6 +91,14 @@ export interface ApprovalRequest {
   shownArguments?: Record<string, string>;
   /** With `shownArguments`: the names of all arguments that cannot be read in full there. */
   notShown?: string[];
+}
+
+/** Messages that the model had not got when it made a call. */
+export interface UserMessages {
+  /** How many there are, at most 100. */
+  count: number;
+  /** The last ten, oldest first, each at most 500 characters; empty if the policy hides arguments. Redacted like them. */
+  last: string[];
 }
 
 /** How a request was settled. */

@@ -2,6 +2,7 @@
  * Applies one decision to the ledger: it records a vote. The last vote that is needed also settles the request, makes a
  * grant if "always" was requested, and settles the other requests that this grant answers.
  */
+import { withShare } from './argument-sums.ts';
 import type { OutcomeName, Receipt, ReviewerVote, Settlement } from './approval.ts';
 import { sameDemands } from '../policy/ask-terms.ts';
 import { decisionDigest } from '../messages/content-digest.ts';
@@ -122,7 +123,8 @@ function decideEdited(
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
     const voted = { ...record, votes: [vote], editedRedaction: edit.redaction };
     const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
-    const used = { ...useGrant(ledger, edit.grantId), counts: counted(ledger, { irreversible }) };
+    const counting = withShare(useGrant(ledger, edit.grantId), record.callId, record.request.toolName, edit.arguments);
+    const used = { ...counting, counts: counted(ledger, { irreversible }) };
     return closeByVotes(used, voted, { outcome: 'approved', runs: true, edited }, vote, atMs, directories);
   }
   const { ruling } = asked;

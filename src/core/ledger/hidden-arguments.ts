@@ -5,6 +5,7 @@
 import type { ApprovalRequest, Settlement } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';
 import type { RequestedScope } from '../messages/decision.ts';
+import { withoutReasons } from '../policy/advice.ts';
 import type { Grant, GrantScope } from '../policy/grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { argumentBytes } from './listed-request.ts';
@@ -22,6 +23,7 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
     notShown: undefined,
     ...(shown === 'all' && { argumentNames: Object.keys(args), argumentBytes: argumentBytes(args) }),
     assessment: hideInAssessment(request.assessment),
+    advice: request.advice && withoutReasons(request.advice),
     // The model's text beside a call describes what the call does.
     contextSummary: '',
     shown: 'part',

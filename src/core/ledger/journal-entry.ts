@@ -2,8 +2,10 @@ import type { OutcomeName, Ran, Settlement } from './approval.ts';
 import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { GrantScope } from '../policy/grants.ts';
+import type { Advice } from '../policy/advice.ts';
 import type { Action } from '../policy/action.ts';
 import type { ProblemCode } from '../base/problem.ts';
+import type { resultWithheldType } from '../base/tool-failure.ts';
 import type { Severity } from '../base/tool-call.ts';
 
 /** The root of the Merkle tree over the first `size` entries of a run's journal, 64 hex digits (docs/audit.md). */
@@ -59,6 +61,10 @@ export interface JournalEntry {
   /** For a settled request: what superseded it. For an opened one: why it replaces request `byId`. */
   by?: Settlement['by'] | 'definition';
   byId?: string | null;
+  /** For a ruling with the outcome `cached`: the id of the call whose result answered this one. */
+  resultOf?: string;
+  /** For a ruling and an opened request: what advisors answered about the call. */
+  advice?: readonly Advice[];
   grantId?: string;
   /** For a grant: the calls that it answers. */
   scope?: GrantScope;
@@ -81,7 +87,8 @@ export interface JournalEntry {
    */
   policyDigest?: string;
   deadline?: string | null;
-  code?: ProblemCode;
+  /** For a refused message. For `ran`: the model got no result, for this `reason`. */
+  code?: ProblemCode | typeof resultWithheldType;
   /** Size of a refused payload, in characters of JSON, or in bytes if it cannot be decoded. Its content is not kept. */
   size?: number;
 }

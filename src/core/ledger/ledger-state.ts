@@ -14,7 +14,9 @@ import type {
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
 import type { Directory } from '../people/directory.ts';
+import type { Raised } from '../policy/advice.ts';
 import type { Grant } from '../policy/grants.ts';
+import type { ArgumentSums } from './argument-sums.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
 import { maxPendingBound } from '../policy/policy.ts';
@@ -51,6 +53,8 @@ export interface RequestRecord {
     /** The tool's `show`. */
     show?: readonly string[];
     assessment?: Assessment;
+    /** The severity to which an advisor raised the call. */
+    raised?: Raised;
   };
   /** For a request that replaces others: the one in which its call was first asked about. */
   origin?: { requestId: string; digest: string; requestedAt: string };
@@ -72,6 +76,8 @@ export interface Ledger {
   outcomes: CallOutcome[];
   /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
+  /** What the calls that were admitted add up to. Absent before engine 4, and while there are none. */
+  sums?: ArgumentSums;
   refused: { last: RefusedDecision[]; total: number };
   /** The grants and standing denials that "always" left behind. */
   grants: Grant[];

@@ -3,7 +3,8 @@
  * command)` gives the next ledger, the journal entries for what it decided, and a receipt for the sender of a message.
  * It reads no clock: each command says when it happened, and a decision counts if that is not after the deadline (I6).
  */
-import type { OutcomeName, Ran, Receipt, RefusedDecision, Settlement } from './approval.ts';
+import { withShare } from './argument-sums.ts';
+import type { OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
@@ -17,7 +18,6 @@ import {
   irreversibleCount,
   iso,
   journaled,
-  kept,
   findOpen,
   outcomesKept,
   refusalOf,
@@ -26,10 +26,13 @@ import {
   withDenial,
   withRequest,
 } from './ledger-state.ts';
-import { useGrant } from './make-grant.ts';
+import { grantUsedBy, useGrant } from './make-grant.ts';
 import { factsOf, openRequest } from './open-request.ts';
 import { panelOf } from './panel.ts';
+import type { Advice } from '../policy/advice.ts';
 import type { Ruling } from '../policy/ruling.ts';
+import type { JsonObject } from '../base/tool-call.ts';
+import { type EndCommand, recordEnd } from './record-end.ts';
 import { settle, wordOf } from './settle.ts';
 import type { ShownArguments } from './shown-arguments.ts';
 
@@ -57,7 +60,7 @@ export type LedgerCommand =
   /** A message was answered; a retry gets the same receipt. */
   | { kind: 'answer'; messageId: string; contentDigest: string; receipt: Receipt }
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
-  | { kind: 'ran'; atMs: number; callId: string; ran: Ran };
+  | EndCommand;
 
 /** A call settled at once, without a request: by the policy, a reviewer's earlier decision or a limit. */
 interface RuleCommand {
@@ -71,8 +74,13 @@ interface RuleCommand {
   reason?: string;
   /** The standing denial that denied the call. */
   grantId?: string;
+  /** For `cached`: the call whose result answers this one. */
+  resultOf?: string;
   /** Default true. */
   reversible?: boolean;
+  /** Of a call that is allowed. Absent: none. */
+  args?: JsonObject;
+  advice?: readonly Advice[];
 }
 
 /** The policy changed and no longer asks about this request. */
@@ -135,16 +143,19 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
     case 'refuse':
       return refuse(ledger, command);
     case 'ran':
-      return ran(ledger, command);
+      return recordEnd(ledger, command);
   }
 }
 
 function rule(ledger: Ledger, command: RuleCommand): Reduction {
-  const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, reversible = true } = command;
+  const { atMs, callId, toolName, outcome, ruling, digest, reason, grantId, resultOf, advice } = command;
+  const { reversible = true } = command;
   const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
-  const call = { callId, toolName, outcome, ran: outcome === 'allowed' ? ('pending' as const) : ('no' as const) };
-  const used = useGrant(ledger, ruling?.layer === 'grant' ? ruling.rule : grantId);
-  const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : used;
+  const ran = outcome === 'allowed' ? ('pending' as const) : ('no' as const);
+  const call = { callId, toolName, outcome, ran, ...(resultOf !== undefined && { resultOf }) };
+  const used = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
+  const counting = outcome === 'allowed' ? withShare(used, callId, toolName, command.args ?? {}) : used;
+  const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : counting;
   return journaled(
     unchanged({
       ...told,
@@ -159,6 +170,8 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
       outcome,
       digest,
       grantId,
+      resultOf,
+      advice,
       ...factsOf(ruling),
       reason: reason ?? ruling?.reason,
     },
@@ -279,17 +292,4 @@ function refuse(ledger: Ledger, { atMs, refused }: Extract<LedgerCommand, { kind
   // Protects the journal from a flood: after the first 50 refusals, only the total is counted (I4).
   if (total >= refusedKept) return unchanged(next);
   return journaled(unchanged(next), atMs, { kind: 'refused', ...refused });
-}
-
-function ran(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'ran' }>): Reduction {
-  const { atMs, callId, ran: how } = command;
-  const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ran: how } : each));
-  // Edited arguments have been sent once the call ran: like the call's own, large ones stay in history only.
-  const settled = ledger.settled.map((each) => {
-    const { edited } = each.settlement;
-    if (each.callId !== callId || edited === undefined) return each;
-    const { arguments: args } = kept({ ...each.request, arguments: edited.arguments });
-    return { ...each, settlement: { ...each.settlement, edited: { ...edited, arguments: args } } };
-  });
-  return journaled(unchanged({ ...ledger, outcomes, settled }), atMs, { kind: 'ran', callId, ran: how });
 }

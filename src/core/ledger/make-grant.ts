@@ -2,6 +2,7 @@
 import { shownGrant } from './hidden-arguments.ts';
 import { hiddenNames } from './redacted-arguments.ts';
 import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
+import type { JournalEntry } from './journal-entry.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { tally } from '../people/entitlement.ts';
 import {
@@ -134,6 +135,17 @@ function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs:
   const undeclared = undeclaredArguments(declared, engine);
   const command = grantedCommand(declared, engine);
   return { tool, digest, atMs, subjects: callSubjects({ tool, args }, engine), undeclared, command };
+}
+
+/** The grant that a ruling uses up. A call that an earlier result answers uses up none: nothing runs. */
+export function grantUsedBy({
+  outcome,
+  layer,
+  rule,
+  grantId,
+}: Partial<Pick<JournalEntry, 'outcome' | 'layer' | 'rule' | 'grantId'>>): string | null | undefined {
+  if (outcome === 'cached') return undefined;
+  return layer === 'grant' ? rule : grantId;
 }
 
 /** Takes one use from a grant. A grant without uses left is removed. */

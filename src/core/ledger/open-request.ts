@@ -1,3 +1,4 @@
+import { withShare } from './argument-sums.ts';
 import type { RequestRecord, Ledger, Reduction } from './ledger-state.ts';
 import { counted, requestOf, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -5,11 +6,12 @@ import type { Ruling } from '../policy/ruling.ts';
 
 /** Adds an open request. One that replaces another asks about the same call, which is not counted again. */
 export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Ruling, atMs: number): Reduction {
-  const { requestId, toolName, digest, deadline, assessment, replaces, reviewers } = record.request;
+  const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
   const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
-  return journaled(unchanged({ ...ledger, open: [...ledger.open, record], counts: counted(ledger, more) }), atMs, {
+  const counting = withShare(ledger, record.callId, toolName, record.request.arguments);
+  return journaled(unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) }), atMs, {
     kind: 'opened',
     callId: record.callId,
     requestId,
@@ -19,6 +21,7 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
     by: replaces?.by,
     byId: replaces?.requestId,
     to: reviewers.length > 0 ? reviewers : undefined,
+    advice,
     ...factsOf(ruling),
   });
 }

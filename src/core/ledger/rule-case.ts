@@ -8,6 +8,7 @@ import { assessRecorded } from '../assess/recorded.ts';
 import { compileAssessRules, type CompiledAssessRule } from '../assess/rule.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
+import { adviseRuling, raise, raisedBy, stricterRuling, type Advice, type Raised } from '../policy/advice.ts';
 import { askTermsOf, type AskTerms } from '../policy/ask-terms.ts';
 import { isOfDefinition, type Grant } from '../policy/grants.ts';
 import { limitsOf, type Limits } from '../policy/limits.ts';
@@ -20,6 +21,7 @@ import {
   type Ruling,
   type RulingContext,
 } from '../policy/ruling.ts';
+import { sumOf } from './argument-sums.ts';
 import { iso, type Directories, type Ledger } from './ledger-state.ts';
 import { grantAnswers } from './make-grant.ts';
 import { directoriesOf } from './panel.ts';
@@ -39,6 +41,10 @@ export interface CaseCall extends RuledCall {
   definition?: string;
   /** The result of the assessors. */
   assessed?: Assessment;
+  /** What advisors answered about this very call. Absent: none was consulted. */
+  advice?: readonly Advice[];
+  /** The severity to which an advisor raised the call before, or the call that it stands for. */
+  raised?: Raised;
 }
 
 /** Whose call it is: the agent in charge, and what the run's starter said. */
@@ -49,7 +55,7 @@ export interface CaseRun {
 }
 
 /** What the calls and decisions before this one left behind. */
-export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants'>;
+export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums'>;
 
 /** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
 export interface Case {
@@ -81,12 +87,19 @@ export function ruleCase(
   meter?: RulingMeter,
 ): Case {
   const { policies, layers, assessRules, directories } = rules;
-  const { digest, assessed, definition, ...ruled } = call;
+  const { digest, assessed, definition, advice = [], raised = raisedBy(advice), ...ruled } = call;
   const { agent, caller, metadata } = run;
-  const assessment = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
+  const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
+  const assessment = raise(unraised, raised);
   const { engine, counts } = ledger;
-  const context = { engine, agent, caller, metadata, counts, assessment, digest, atMs };
-  const bare = evaluate(layers, ruled, context, meter);
+  const summed = (tool: string, argument: string): number | undefined => sumOf(ledger.sums, tool, argument);
+  const context = { engine, agent, caller, metadata, counts, sumOf: summed, digest, atMs };
+  const rule = (grants: readonly Grant[]): Ruling => {
+    const before = evaluate(layers, ruled, { ...context, assessment: unraised, grants }, meter);
+    if (assessment === unraised) return before;
+    return stricterRuling(before, evaluate(layers, ruled, { ...context, assessment, grants }, meter));
+  };
+  const bare = rule([]);
   const terms = askTermsOf(policies, bare, ruled);
   const asked = {
     terms,
@@ -99,6 +112,7 @@ export function ruleCase(
     isOfDefinition(grant, definition) &&
     grantAnswers(grant, asked, directories, atMs);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
-  const ruling = grants.length > 0 ? evaluate(layers, ruled, { ...context, grants }, meter) : bare;
+  const granted = grants.length > 0 ? rule(grants) : bare;
+  const ruling = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible });
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };
 }

@@ -3,6 +3,9 @@ import type { Settlement } from './approval.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
+/** How the sentence begins that stands for a result. */
+export const resultNotGivenStart = 'the tool ran; its result cannot be given';
+
 export const sentences = {
   deniedByPolicy: (tool: string, reason?: string): string => `Denied: ${reason ?? `Policy denies '${tool}'`}`,
   deniedByReviewer: (reason?: string): string =>
@@ -11,6 +14,8 @@ export const sentences = {
     `Denied: This action was permanently denied after ${attempts} attempts. Do not retry this tool.`,
   tooManyIrreversible: (most: number): string =>
     `Denied: This run may make at most ${most} calls that cannot be undone.`,
+  tooManyCalls: (most: number, asks: boolean): string =>
+    `Denied: This run may make at most ${most} tool calls${asks ? ', unless a reviewer lets it go on. Make this call again if the run goes on.' : '.'}`,
   cancelled: (reason?: string): string => `Cancelled: ${reason ?? 'the run was cancelled'}`,
   tooManyPending: 'Denied: Too many pending approval requests.',
   tooMuchAtOnce: 'Denied: This turn has too many calls, or too long ones, to be checked at once. Make this call again.',
@@ -23,10 +28,14 @@ export const sentences = {
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
   /** No error: a model that took it for one would repeat the call. */
-  resultNotGiven: (problem: string): string =>
-    `the tool ran; its result cannot be given (${problem}); do not repeat it`,
+  resultNotGiven: (problem: string): string => `${resultNotGivenStart} (${problem}); do not repeat it`,
+  /** No error, for the same reason. */
+  resultWithheld: (reason: string): string => `the tool ran; what it gave is withheld (${reason}); do not repeat it`,
   failed: (message: string): string => `Error: ${message}`,
 } as const;
+
+/** Why a request is withdrawn whose rule says `when_user_writes: withdraw`. */
+export const userHasWritten = 'the user has written since';
 
 /** Returns the sentence for the model about a request that was settled without running the tool. */
 export function settledSentence(settlement: Settlement, timeoutMs: number | null, toolName: string): string {

@@ -1,3 +1,4 @@
+import { withoutShare } from './argument-sums.ts';
 import type { ReviewerVote, Settlement } from './approval.ts';
 import { isReplaced } from './is-replaced.ts';
 import type { RequestRecord, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
@@ -32,7 +33,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   // A call that will not run no longer counts. A request that replaces this one counts its own.
   const irreversible = runs ? 0 : -irreversibleCount(request.assessment);
   const closed: Ledger = {
-    ...ledger,
+    ...(runs ? ledger : withoutShare(ledger, callId)),
     open: ledger.open.filter((each) => each.request.requestId !== requestId),
     settled: all.filter((each) => each !== dropped),
     past: [...ledger.past, ...past].slice(-pastKept),

@@ -9,10 +9,14 @@ export type WaitingNotice = Pick<
   ApprovalSummary,
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'
 > &
-  Pick<ApprovalRequest, 'reviewers'>;
+  Pick<ApprovalRequest, 'reviewers'> & {
+    /** The channels that carry it; empty: only the inbox has it. Absent for a run without channels. */
+    channels?: string[];
+  };
 
-export function waitingNotice(request: ApprovalRequest): WaitingNotice {
+export function waitingNotice(request: ApprovalRequest, channels?: string[]): WaitingNotice {
   const { requestId, toolName, argumentNames, agentName, riskLevel, severity, reason, deadline } = summaryOf(request);
   const { reviewers } = request;
-  return { requestId, toolName, argumentNames, agentName, riskLevel, severity, reason, deadline, reviewers };
+  const call = { toolName, argumentNames, agentName, riskLevel, severity };
+  return { requestId, ...call, reason, deadline, reviewers, ...(channels !== undefined && { channels }) };
 }

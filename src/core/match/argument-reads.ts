@@ -2,6 +2,12 @@ import { parse } from './cel.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
+/** An argument that a condition adds up over the calls of a tool: `sum('refund', 'amount')`. */
+export interface ReadSum {
+  tool: string;
+  argument: string;
+}
+
 /** The members of `args` that a condition reads; none for a condition that is not CEL. */
 export function argumentsRead(source: string): string[] {
   return [...argumentsIn(source).read];
@@ -14,6 +20,32 @@ export function argumentsRead(source: string): string[] {
 export function untestedArguments(source: string): string[] {
   const { read, tested } = argumentsIn(source);
   return [...read].filter((name) => !tested.has(name));
+}
+
+/** The sums that a condition reads; none for a condition that is not CEL. */
+export function sumsRead(source: string): ReadSum[] {
+  try {
+    return sumsIn(parse(source).expr);
+  } catch {
+    return [];
+  }
+}
+
+/** The sums in a part of an expression. A pattern names no tool, and neither does what only a call decides. */
+export function sumsIn(part: unknown): ReadSum[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { case: kind, value } = part as Node;
+  const inner = Object.values(part).flatMap(sumsIn);
+  const called = kind === 'callExpr' ? (value as { function: string; target?: unknown; args: unknown[] }) : undefined;
+  if (called?.function !== 'sum' || called.target !== undefined || called.args.length !== 2) return inner;
+  const [tool = '', argument = ''] = called.args.map(textOf);
+  return tool === '' || argument === '' || /[*?[]/.test(tool) ? inner : [{ tool, argument }, ...inner];
+}
+
+function textOf(part: unknown): string {
+  const { exprKind } = part as { exprKind: { case: string; value: { constantKind: { case: string; value: string } } } };
+  const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined;
+  return constant?.case === 'stringValue' ? constant.value : '';
 }
 
 function argumentsIn(source: string): { read: Set<string>; tested: Set<string> } {

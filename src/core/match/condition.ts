@@ -4,6 +4,7 @@
  * and only our variables. All conditions of one ruling share a budget, so that no policy and no arguments can make a
  * workflow task time out.
  */
+import { sumsIn } from './argument-reads.ts';
 import type { ConditionBudget } from './condition-budget.ts';
 import {
   CelScalar,
@@ -20,8 +21,9 @@ import {
   type CelValue,
 } from './cel.ts';
 import { partsOf, payFor, weightOf, type Expression } from './condition-cost.ts';
-import { conditionFailure, notANumber, notAnObject } from './condition-failure.ts';
+import { conditionFailure, notANumber, notAnObject, notSummed } from './condition-failure.ts';
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
+import type { SumOf } from './sum-of.ts';
 import { TextSearch } from '../base/text-search.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 
@@ -49,16 +51,22 @@ export type ConditionVariables = Record<(typeof conditionVariables)[number], unk
 export interface Condition {
   /**
    * Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). Before engine
-   * 3, texts become numbers as in JavaScript, and regular expressions cost more than they take.
+   * 3, texts become numbers as in JavaScript, and regular expressions cost more than they take; before engine 4, there is no
+   * `sum`. Without `sumOf` no sum is known.
    */
-  holds: (variables: ConditionVariables, budget: ConditionBudget, engine: number) => boolean | { problem: string };
+  holds: (
+    variables: ConditionVariables,
+    budget: ConditionBudget,
+    engine: number,
+    sumOf?: SumOf,
+  ) => boolean | { problem: string };
 }
 
 const { BOOL, DOUBLE, DYN, INT, STRING } = CelScalar;
 const list = listType(DYN);
 const operators =
   '_&&_ _||_ !_ _?:_ _?_:_ _==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ _%_ -_ _[_] @in @not_strictly_false';
-const functions = 'size contains startsWith endsWith matches lowerAscii int double string';
+const functions = 'size contains startsWith endsWith matches lowerAscii int double string sum';
 const known = new Set(`${operators} ${functions}`.split(' '));
 
 /** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
@@ -66,6 +74,8 @@ let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
 /** The engine of the current evaluation, like `budget`. */
 let ruledBy = 0;
+/** What `sum` gives in the current evaluation, like `budget`. */
+let sums: SumOf | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
 
 type Evaluator = (variables: Record<string, CelInput>) => CelValue | { message: string };
@@ -81,21 +91,25 @@ export function compileCondition(source: string): Condition | { problem: string 
   if (nestsDeeper(source, maxBrackets)) return { problem: `nests brackets more than ${maxBrackets} deep` };
   let evaluator: Evaluator;
   let plain: PlainComparison | undefined;
+  let adds = false;
   try {
     const parsed = parse(source);
     const problem = parsed.expr === undefined ? 'is empty' : prepare(parsed.expr, new Set(conditionVariables));
     if (problem !== undefined) return { problem };
+    adds = sumsIn(parsed.expr).length > 0;
     evaluator = plan((environment ??= boundedEnvironment()), parsed) as Evaluator;
     plain = parsed.expr && plainComparison(parsed.expr);
   } catch (error) {
     return { problem: `is not CEL: ${sentence(error)}` };
   }
   return {
-    holds: (variables, given, engine) => {
+    holds: (variables, given, engine, sumOf) => {
+      if (adds && engine < 4) return { problem: notInLanguage('sum') };
       if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
-      const outer = { budget, ruledBy };
+      const outer = { budget, ruledBy, sums };
       budget = given;
       ruledBy = engine;
+      sums = sumOf;
       try {
         const { args } = variables;
         const answer = plain !== undefined && isCelMap(args) ? plain(args, given) : undefined;
@@ -105,7 +119,7 @@ export function compileCondition(source: string): Condition | { problem: string 
         if (isCelError(result)) return { problem: conditionFailure(result.message, source, engine) };
         return typeof result === 'boolean' ? result : { problem: 'its condition is neither true nor false' };
       } finally {
-        ({ budget, ruledBy } = outer);
+        ({ budget, ruledBy, sums } = outer);
         paid = undefined;
       }
     },
@@ -142,7 +156,8 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       return all(partsOf(expression));
     case 'callExpr': {
       const { function: name } = exprKind.value;
-      if (!known.has(name)) return `uses '${name.slice(0, 60)}', which is not part of the language`;
+      if (!known.has(name)) return notInLanguage(name);
+      if (name === 'sum' && sumsIn(exprKind).length === 0) return `has a sum ${sumWanted}`;
       return all(partsOf(expression));
     }
     case 'structExpr': {
@@ -167,6 +182,12 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       return 'is not CEL';
   }
 }
+
+function notInLanguage(name: string): string {
+  return `uses '${name.slice(0, 60)}', which is not part of the language`;
+}
+
+const sumWanted = `of what is no tool and no argument: write both names, as in sum('refund', 'amount')`;
 
 /** Counts brackets in strings, too: what is refused in vain is written by nobody. */
 function nestsDeeper(source: string, most: number): boolean {
@@ -199,6 +220,11 @@ function boundedEnvironment(): ReturnType<typeof celEnv> {
     celFunc('@object', [DYN], DYN, (value) => {
       if (ruledBy >= 3 && !isCelMap(value)) throw new Error(notAnObject);
       return value;
+    }),
+    celFunc('sum', [STRING, STRING], DOUBLE, (tool, argument) => {
+      const sum = sums?.(tool, argument);
+      if (sum === undefined) throw new Error(`${notSummed} '${argument}' of '${tool}'`);
+      return sum;
     }),
     celMethod('lowerAscii', STRING, [], STRING, function () {
       return this.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());

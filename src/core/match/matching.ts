@@ -1,4 +1,5 @@
 /** Matches one pattern, `name` or `name:args`, against one call (docs/policy.md). */
+import { continueTool } from '../base/continue-tool.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import {
   compileGlob,
@@ -46,11 +47,11 @@ export interface CallSubjects {
   meter: RulingMeter;
 }
 
-/** Compiles a pattern, split at its first colon. A problem begins with a verb: `holds the reversed range [z-a]`. */
+/** Compiles a pattern, split at its first colon, unless all of it is the name of a request of the run. A problem begins with a verb: `holds the reversed range [z-a]`. */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
   const problem = writtenBadly(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
-  const colon = pattern.indexOf(':');
+  const colon = pattern === continueTool ? -1 : pattern.indexOf(':');
   const name = compileGlob(colon === -1 ? pattern : pattern.slice(0, colon));
   if ('problem' in name) return name;
   const args = colon === -1 ? undefined : compileGlob(pattern.slice(colon + 1));

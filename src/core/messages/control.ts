@@ -4,10 +4,12 @@
  */
 import { isRequestId, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
+import { jsonDigest } from '../base/digest.ts';
 import { isObject } from '../base/is-object.ts';
 import { kindOf } from '../base/kind-of.ts';
 import type { Problem } from '../base/problem.ts';
-import type { JsonObject } from '../base/tool-call.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+import { readUserFiles, type UserFile } from '../base/user-files.ts';
 
 /** The members of every message besides a decision. They stay as received, because signatures cover them. */
 export interface ControlMessage {
@@ -49,10 +51,31 @@ export interface SetPolicyMessage extends ControlMessage {
 }
 
 /** Message `message`: what the user of a session says next. Nobody signs it: no rule depends on who has written it. */
-export interface UserMessage extends Omit<ControlMessage, 'signature'> {
-  /** 1 to 100,000 characters. */
-  content: string;
-}
+export type UserMessage = Omit<ControlMessage, 'signature'> &
+  (
+    | {
+        /** 1 to 100,000 characters; may be empty beside files. */
+        content: string;
+        /** 1 to 20, if the agent takes such. */
+        files?: UserFile[];
+        retry?: never;
+        stop?: never;
+      }
+    | {
+        /** In the place of words: asks the model again whose last call failed. */
+        retry: true;
+        content?: never;
+        files?: never;
+        stop?: never;
+      }
+    | {
+        /** In the place of words: ends the turn. Nothing more of it starts, and the run waits for its user. */
+        stop: true;
+        content?: never;
+        files?: never;
+        retry?: never;
+      }
+  );
 
 /** Message `close`: ends a run. Every member is optional. */
 export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
@@ -70,6 +93,8 @@ const longestGrantId = 100;
 const longestPolicy = 400_000;
 /** Characters. The run keeps every message in its transcript. */
 const longestContent = 100_000;
+/** What the user of a session may send in the place of words. */
+const wordless = ['retry', 'stop'] as const;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
@@ -124,18 +149,41 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
 }
 
 export function readUserMessage(value: unknown): Read<UserMessage> {
-  const fields = readFields(value, 'a message of the user', ['content']);
+  const fields = readFields(value, 'a message of the user', ['content', 'files', ...wordless]);
   if ('problem' in fields) return fields;
-  const { content, signature, ...claimed } = fields.message;
+  const { content, files, retry, stop, signature, ...said } = fields.message;
+  const claimed = said as Pick<UserMessage, 'by' | 'reason' | 'messageId'>;
   if (signature !== undefined)
     return invalid(`a message of the user has no 'signature': nothing depends on who wrote it`);
+  const given = Object.entries({ content: content ?? files, retry, stop }).filter(([, field]) => field !== undefined);
+  if (given.length > 1) return invalid(`give one of 'content', 'retry' and 'stop'`);
+  for (const name of wordless) {
+    const field = fields.message[name];
+    if (field === undefined) continue;
+    if (field !== true) return invalid(`'${name}' must be true, not ${kindOf(field)}`);
+    return { message: { [name]: true, ...claimed } as UserMessage };
+  }
   if (typeof content !== 'string') return invalid(`'content' must be text, not ${kindOf(content)}`);
-  if (content.trim() === '') return invalid(`'content' is empty`);
+  if (content.trim() === '' && files === undefined) return invalid(`'content' is empty`);
   if (content.length > longestContent) {
     return { problem: { code: 'too_large', message: `'content' is longer than ${longestContent} characters` } };
   }
-  return { message: { content, ...(claimed as Pick<UserMessage, 'by' | 'reason' | 'messageId'>) } };
+  if (files === undefined) return { message: { content, ...claimed } };
+  const read = readUserFiles(files, content);
+  return 'problem' in read ? read : { message: { content, ...read, ...claimed } };
 }
+
+/**
+ * What the journal keeps of a message's words: SHA-256 of `content`, of `{ content, files }` if it has files, of
+ * `{"retry":true}` or of `{"stop":true}`, as canonical JSON.
+ */
+export function userMessageDigest({ content, files, retry }: UserMessage): string {
+  if (files !== undefined) return jsonDigest({ content, files } as unknown as Json);
+  return jsonDigest(content ?? (retry ? { retry } : { stop: true }));
+}
+
+/** The digest of a stop in the journal. */
+export const stopDigest = jsonDigest({ stop: true });
 
 export function readClose(value: unknown): Read<CloseMessage> {
   if (value === undefined || value === null) return { message: {} };

@@ -9,6 +9,11 @@ export interface Viewed {
   card?: string;
   /** How long it was shown, in milliseconds; at most a year. */
   durationMs?: number;
+  /**
+   * How many messages of the user were shown with it, as `userMessages.count` of the request. An approval that saw fewer
+   * than there are is refused as `request_changed`.
+   */
+  userMessages?: number;
   /** How many requests were shown and decided at once; at most 10,000. */
   batch?: number;
 }
@@ -16,6 +21,8 @@ export interface Viewed {
 const longestChannel = 40;
 const longestMs = 365 * 24 * 3_600_000;
 const mostAtOnce = 10_000;
+/** The messages of a session's user that may wait for the model at once. */
+export const mostWaiting = 100;
 
 /** For each member: the expected value in words, and a check of it. */
 const members = {
@@ -25,6 +32,7 @@ const members = {
   ],
   card: ['64 lower-case hex characters', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)],
   durationMs: [`a whole number from 0 to ${longestMs}`, (value) => isWithin(value, 0, longestMs)],
+  userMessages: [`a whole number from 0 to ${mostWaiting}`, (value) => isWithin(value, 0, mostWaiting)],
   batch: [`a whole number from 1 to ${mostAtOnce}`, (value) => isWithin(value, 1, mostAtOnce)],
 } satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
 

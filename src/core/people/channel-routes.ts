@@ -1,31 +1,103 @@
 import { type Directory, membersOf } from './directory.ts';
 import { nfc } from '../base/normal-text.ts';
+import { severities, type Severity } from '../base/tool-call.ts';
+import { severityRank } from '../assess/assessment.ts';
+import { type Glob, globMatches, globSubject } from '../match/glob.ts';
+import { compileFieldGlob, compilePattern } from '../match/matching.ts';
 
 /** Which channels carry the requests of a run. The run records them at its start, as its worker has them. */
 export interface ChannelRoutes {
   /** The channels of the worker, by name. `timeoutMs`: how long a request that has this channel alone stays open. */
   channels: Record<string, { timeoutMs?: number }>;
-  /** The channels of a request whose reviewers have no route, and of one that anyone may decide. */
+  /** The channels of a request that no route matches. */
   default: readonly string[];
   /** The channels of a person, or of `group:NAME`. A group without a route has those of its members. */
   reviewers?: Record<string, readonly string[]>;
+  /** The channels of requests by what they ask. Every route that matches counts. */
+  requests?: readonly RequestRoute[];
+}
+
+/** The channels of the requests for which all of its conditions hold. */
+export interface RequestRoute {
+  /** A glob of names of tools, as in a policy. */
+  tool?: string;
+  /** A glob of names of agents. */
+  agent?: string;
+  /** Requests of at least this severity. */
+  minSeverity?: Severity;
+  channels: readonly string[];
+}
+
+/** The members of a request that a route compares. */
+export interface RoutedRequest {
+  toolName: string;
+  agentName: string;
+  severity: Severity;
 }
 
 /**
- * The names of the channels of a request, each once. `asked`: the people and groups who are asked. `chosen`: the channels
- * to which the run was switched; they take the place of all routes. Names without a channel are left out.
+ * The names of the channels of a request, each once: those of every route that matches it, else the default. `asked`: the
+ * people and groups who are asked. `ofRequest`: what `requestRoutes` says. `chosen`: the channels to which the run was
+ * switched; they take the place of all routes. Names without a channel are left out.
  */
 export function channelsFor(
   routes: ChannelRoutes,
   {
     asked,
     directories,
+    ofRequest = [],
     chosen,
-  }: { asked: readonly string[]; directories: readonly Directory[]; chosen?: readonly string[] },
+  }: {
+    asked: readonly string[];
+    directories: readonly Directory[];
+    ofRequest?: readonly string[];
+    chosen?: readonly string[];
+  },
 ): string[] {
-  const routed = chosen ?? asked.flatMap((name) => routeOf(routes, name, directories));
+  const routed = chosen ?? [...asked.flatMap((name) => routeOf(routes, name, directories)), ...ofRequest];
   const names = routed.length > 0 || chosen !== undefined ? routed : routes.default;
   return [...new Set(names)].filter((name) => Object.hasOwn(routes.channels, name));
+}
+
+/** Compiles the routes of requests: which channels those that match a request name. */
+export function requestRoutes({ requests = [] }: ChannelRoutes): (request: RoutedRequest) => string[] {
+  const compiled = requests.map(({ tool = '*', agent = '*', minSeverity = 'safe', channels }) => {
+    const [ofTool, ofAgent] = [matcherOf(globOfTool(tool)), matcherOf(compileFieldGlob(agent))];
+    const matches = ({ toolName, agentName, severity }: RoutedRequest): boolean =>
+      severityRank(severity) >= severityRank(minSeverity) && ofTool(toolName) && ofAgent(agentName);
+    return { matches, channels };
+  });
+  return (request) => compiled.flatMap(({ matches, channels }) => (matches(request) ? channels : []));
+}
+
+/** A worker has checked the globs. What cannot be compared matches: a message too many is better than one that is lost. */
+function matcherOf(glob: Glob | { problem: string }): (name: string) => boolean {
+  return (name) => 'problem' in glob || globMatches(glob, globSubject(name)) !== false;
+}
+
+/** What is wrong with a route of requests, as a clause behind the name of its member; `member` is absent for the whole. */
+export function requestRouteProblem({
+  tool,
+  agent,
+  minSeverity,
+}: Omit<RequestRoute, 'channels'>): { member?: keyof RequestRoute; problem: string } | undefined {
+  if (tool === undefined && agent === undefined && minSeverity === undefined) {
+    return { problem: 'must say which requests it carries: by tool, by agent or by severity' };
+  }
+  const ofTool = tool === undefined ? undefined : globOfTool(tool);
+  if (ofTool !== undefined && 'problem' in ofTool) return { member: 'tool', problem: ofTool.problem };
+  const ofAgent = agent === undefined ? undefined : compileFieldGlob(agent);
+  if (ofAgent !== undefined && 'problem' in ofAgent) return { member: 'agent', problem: ofAgent.problem };
+  if (minSeverity === undefined || severities.includes(minSeverity)) return undefined;
+  return { member: 'minSeverity', problem: `must be one of ${severities.join(', ')}` };
+}
+
+function globOfTool(pattern: string): Glob | { problem: string } {
+  const compiled = compilePattern(pattern);
+  if ('problem' in compiled) return compiled;
+  return compiled.args === undefined
+    ? compiled.name
+    : { problem: `holds a ':': a route matches names of tools, so leave it out with what follows` };
 }
 
 /** How long a request with these channels stays open at most; undefined: its policy alone says so. */

@@ -58,6 +58,8 @@ export interface AskTerms {
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
+  /** A message of the user withdraws the request, because one rule says so. Absent: it is shown. */
+  whenUserWrites?: 'withdraw';
 }
 
 /** The parts of a call that its terms depend on. `shell` is present if the subject is a shell command. */
@@ -95,6 +97,7 @@ export function askTermsOf(
     warnBeforeMs: warnings.length === 0 ? null : Math.max(...warnings),
     remindMs: reminders.length === 0 ? null : Math.min(...reminders),
     escalate: requirements.flatMap(({ escalate }) => escalate).toSorted((one, other) => one.afterMs - other.afterMs),
+    ...(asking.some(({ whenUserWrites }) => whenUserWrites === 'withdraw') && { whenUserWrites: 'withdraw' as const }),
     always: ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call)),
   };
 }

@@ -1,11 +1,12 @@
 /** A policy compiled for many rulings. */
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
 import type { ConditionBudget } from '../match/condition-budget.ts';
+import type { SumOf } from '../match/sum-of.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
 import type { Glob, ListReading } from '../match/glob.ts';
 import { affordable, compileFieldGlob, compilePattern, metered, type CallSubjects } from '../match/matching.ts';
 import type { Mode } from './modes.ts';
-import type { AskSettings, Policy, PolicyLayers } from './policy.ts';
+import type { AdvisorSettings, AskSettings, Policy, PolicyLayers } from './policy.ts';
 import type { Action } from './action.ts';
 import type { RunSide, RunSideRule } from './run-side.ts';
 
@@ -37,6 +38,7 @@ export interface CompiledPolicy {
   mode: Mode;
   rules: readonly CompiledRule[];
   riskDefaults: Policy['riskDefaults'];
+  advisor?: AdvisorSettings;
   /** The rules that may apply to a tool of this name. */
   candidates: (subjects: CallSubjects) => Candidates;
 }
@@ -66,6 +68,7 @@ export interface RuleFacts {
   engine: number;
   agent: string | undefined;
   variables: () => ConditionVariables;
+  sumOf: SumOf;
   budget: ConditionBudget;
   /** Results of conditions in this ruling, the same for every part of a command. Absent if there are no parts. */
   held?: Map<CompiledRule, boolean | Problem>;
@@ -108,6 +111,7 @@ export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'pare
     mode: policy.mode ?? 'default',
     rules,
     riskDefaults: policy.riskDefaults,
+    advisor: policy.advisor,
     candidates: (subjects) => {
       const { name } = subjects;
       if ('problem' in name || name.mapped.length > shortName) return candidatesOf(rules, subjects);
@@ -214,7 +218,7 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
   if (known !== undefined) return known;
-  const result = condition.holds(facts.variables(), facts.budget, facts.engine);
+  const result = condition.holds(facts.variables(), facts.budget, facts.engine, facts.sumOf);
   facts.held?.set(rule, result);
   return result;
 }

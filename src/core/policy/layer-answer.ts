@@ -3,11 +3,12 @@
  * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated counts as its own action: if
  * it denies the answer is a denial, if it asks at least `ask`, and if it allows it allows nothing.
  */
+import { continueTool } from '../base/continue-tool.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
 import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts } from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
-import { standardRiskDefaults, type Always, type AskSettings, type Policy } from './policy.ts';
+import { standardRiskDefaults, type AdvisorSettings, type Always, type AskSettings, type Policy } from './policy.ts';
 import { actions, type Action } from './action.ts';
 import type { Risk } from '../base/tool-call.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
@@ -50,8 +51,28 @@ export const maxPartMatches = 50_000;
 /** What one of them costs, in units of `maxMatchWork`. */
 const workOfPartMatch = 100;
 
-/** The answer to report, followed by all others that are as strict. */
+/** The answer to report, followed by all others that are as strict. Each ask names its advisor, if it has one. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
+  const { advisor } = policy;
+  const answers = answersOf(policy, call);
+  if (advisor === undefined) return answers;
+  return answers.map((answer) => {
+    const { action, ask } = answer;
+    if (action !== 'ask' || ask?.advisor !== undefined) return answer;
+    // Who may answer in the place of named people, the rule that names them must say itself.
+    return { ...answer, ask: { ...ask, advisor: namesPeople(ask) ? notApproving(advisor) : advisor } };
+  });
+}
+
+function namesPeople({ reviewers, quorum, oneOfEach, verified }: AskSettings = {}): boolean {
+  return [reviewers, quorum, oneOfEach].some((value) => value !== undefined) || verified === true;
+}
+
+function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
+  return { name, ...(timeoutMs !== undefined && { timeoutMs }) };
+}
+
+function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];
   if (call.facts.engine >= 3 && length * all.length > maxPartMatches) {
@@ -78,7 +99,9 @@ export function strictest(answers: readonly LayerAnswer[]): readonly LayerAnswer
   return [reported, ...best.filter((answer) => answer !== reported)];
 }
 
-export function riskDefault(written: Policy['riskDefaults'], risk: Risk): Action {
+/** The answer to a call that no rule matches. Whether a run goes on beyond a limit is always asked. */
+export function riskDefault(written: Policy['riskDefaults'], { tool, risk }: { tool: string; risk: Risk }): Action {
+  if (tool === continueTool) return 'ask';
   return risk === 'unknown' ? 'ask' : (written[risk] ?? standardRiskDefaults[risk]);
 }
 
@@ -86,6 +109,8 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
   const found: Matched = { denied: [], failed: [] };
   for (const candidate of candidates) {
     const { rule } = candidate;
+    // A rule for every tool was not written for a request of the run itself.
+    if (call.tool === continueTool && rule.action === 'allow') continue;
     const matched = part(candidate);
     if (matched === false) continue;
     const failed = matched === true ? undefined : { rule, problem: matched.problem };
@@ -129,7 +154,7 @@ function partAnswers(
 
 function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
   const { action, id, layer, reason, ask } = rule;
-  const applied = action === 'deny' ? action : applyMode(mode, action, action, call.mode).action;
+  const applied = action === 'deny' ? action : withoutAllow(call, applyMode(mode, action, action, call.mode)).action;
   if (applied !== action) return byMode(mode, applied, call.tool);
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
@@ -140,25 +165,32 @@ function unmet(failed: Matched['failed'], { facts }: LayerCall): string | undefi
   return allow && notEvaluated(allow);
 }
 
+/** No mode lets a run go on beyond a limit without asking. */
+function withoutAllow<Applied extends { action: Action }>({ tool }: LayerCall, applied: Applied): Applied {
+  return tool === continueTool && applied.action === 'allow' ? { ...applied, action: 'ask', decided: false } : applied;
+}
+
 function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
   return `rule ${rule.id} cannot be evaluated: ${problem}`;
 }
 
 /** `reason`: to report with a risk default that does not allow. */
 function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
-  const { action, decided } = applyMode(mode, 'none', riskDefault(riskDefaults, call.mode.risk), call.mode);
+  const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
+  const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
   if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
     const why = (call.facts.engine < 3 ? undefined : reason) ?? 'No rule allows a part of the command';
     return { action: 'ask', rule: null, layer: 'default', reason: why };
   }
   if (decided) return byMode(mode, action, call.tool);
-  return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason }) };
+  const why = call.tool === continueTool ? 'The run has reached a limit' : reason;
+  return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
 /**
  * A mode makes it stricter, never looser. Before engine 3 it asks, and no grant lifts that if the rule is a deny.
  */
-function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
+function failing({ mode, advisor }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
   const reason = notEvaluated({ rule, problem });
   if (rule.action === 'deny' && call.facts.engine >= 3) {
     return { action: 'deny', rule: rule.id, layer: rule.layer, reason };
@@ -170,9 +202,16 @@ function failing({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule, 
     rule: rule.id,
     layer: rule.layer,
     reason,
-    ask: rule.action === 'ask' ? rule.ask : undefined,
+    ask: askOfFailing(rule, advisor),
     always: rule.action === 'deny' ? false : rule.ask?.always,
   };
+}
+
+/** No advisor approves a call of which it is unknown what the policy says. */
+function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
+  const own = action === 'ask' ? ask : undefined;
+  const advisor = own?.advisor ?? ofPolicy;
+  return advisor === undefined || advisor === false ? own : { ...own, advisor: notApproving(advisor) };
 }
 
 function byMode(mode: Mode, action: Action, tool: string): LayerAnswer {

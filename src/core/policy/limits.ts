@@ -26,12 +26,14 @@ export interface Limits {
   /** True if what they see is redacted. */
   redact: boolean;
   batch: 'parallel' | 'sequential';
+  /** True if earlier results may answer equal calls. */
+  cachedResults: boolean;
   deniedAs: 'result' | 'error';
 }
 
 /**
  * Merges the limits of a run's layers (docs/policy.md): the smallest number counts, and the strictest option (arguments
- * hidden, `sequential`, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
+ * hidden, `sequential`, no cached results, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
  * switch redaction off. No time-out exceeds the ceiling's `max_timeout`, 24 hours by default; only a ceiling with
  * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked replace those of
  * their policies.
@@ -51,6 +53,7 @@ export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Li
     includeArguments: !written('includeArguments').includes(false),
     redact: written('redact').includes(true) || ((ceiling ?? parents[0] ?? run)?.redact ?? true),
     batch: written('batch').includes('sequential') ? 'sequential' : 'parallel',
+    cachedResults: !written('cachedResults').includes(false),
     deniedAs: written('deniedAs').includes('error') ? 'error' : 'result',
   };
 }

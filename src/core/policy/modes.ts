@@ -119,8 +119,13 @@ export function allowsAnything(mode: Mode): boolean {
 
 /** The reason of a ruling that a mode made. A mode's denial never uses the reason of an ask rule. */
 export function modeReason(mode: Mode, action: Action, tool: string): string | undefined {
-  if (action === 'allow') return undefined;
-  if (action === 'ask') return `Mode ${mode} asks`;
-  if (mode === 'plan') return 'Read-only mode';
-  return mode === 'headless' ? 'No reviewer: this run is headless' : `Policy denies '${tool}' (mode ${mode})`;
+  switch (action) {
+    case 'allow':
+      return undefined;
+    case 'ask':
+      return `Mode ${mode} asks`;
+    case 'deny':
+      if (mode === 'plan') return 'Read-only mode';
+      return mode === 'headless' ? 'No reviewer: this run is headless' : `Policy denies '${tool}' (mode ${mode})`;
+  }
 }

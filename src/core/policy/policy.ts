@@ -33,6 +33,16 @@ export interface Rule {
   ask?: AskSettings;
 }
 
+/** A function or a model of the worker that is consulted about calls that a rule asks about (docs/advisors.md). */
+export interface AdvisorSettings {
+  /** As the worker names it. */
+  name: string;
+  /** True: it may approve calls, but never one that destroys or cannot be undone. Default false. */
+  mayApprove?: boolean;
+  /** How long its answer may take, in milliseconds. Default 30 seconds. */
+  timeoutMs?: number;
+}
+
 /** How a rule asks. Durations in milliseconds. */
 export interface AskSettings {
   /** The people who may decide: names, or `group:NAME`. Default: those of `oneOfEach`, else anyone. */
@@ -57,8 +67,12 @@ export interface AskSettings {
   escalate?: { afterMs: number; to: string[] }[];
   /** The outcome at the deadline. Default: the policy's `onTimeout`. */
   onTimeout?: 'deny' | 'allow';
+  /** If the user writes while the request is open: the card shows it, or the request is withdrawn. Default `show`. */
+  whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
+  /** Consulted before reviewers are asked; false: none. Default: the policy's, which may then not approve for named people. */
+  advisor?: AdvisorSettings | false;
 }
 
 /** Names of arguments by a glob on tool names; false: no arguments, whatever tools and other policies say. */
@@ -91,8 +105,40 @@ export interface ApprovalSettings {
   redact?: boolean;
   /** How the calls of one turn are asked about: all at once, or one after another. Default parallel. */
   batch?: 'parallel' | 'sequential';
+  /** False: no earlier result answers a call, whatever its tool declares as `cache`. Default true. */
+  cachedResults?: boolean;
   /** How the model gets a denial: as a result, or as an error. Default result. */
   deniedAs?: 'result' | 'error';
+}
+
+export const runMeasures = ['turns', 'calls', 'tokens', 'timeMs', 'cost'] as const;
+/**
+ * What a run uses up: model calls, calls of tools, tokens, milliseconds since its start, and what it costs by the operator's
+ * prices.
+ */
+export type RunMeasure = (typeof runMeasures)[number];
+
+/** Amounts of one measure: at `ask` a person decides whether the run goes on for as much again, at `end` it ends. */
+export interface RunLimit {
+  ask?: number;
+  end?: number;
+}
+
+/** The limits of a whole run. What has none is not limited. */
+export type RunLimits = Partial<Record<RunMeasure, RunLimit>>;
+
+/** What a million tokens of a model cost. */
+export interface ModelPrice {
+  input: number;
+  /** The price of input tokens that the provider read from its cache. Default: `input`. */
+  cachedInput?: number;
+  output: number;
+}
+
+/** Prices of models, by the ids that agents' models have, in one currency. */
+export interface Prices {
+  currency: string;
+  models: Record<string, ModelPrice>;
 }
 
 /** What a policy wants redacted, beside or instead of the built-in kinds. */
@@ -115,12 +161,18 @@ export interface Policy {
   /** Defaults: `read_only` allow, `write` ask, `destructive` deny. */
   riskDefaults: Partial<Record<Exclude<Risk, 'unknown'>, Action>>;
   approval: ApprovalSettings;
+  /** How far an agent run goes. The smallest of all layers counts. */
+  limits?: RunLimits;
+  /** Ceiling only: what models cost. */
+  prices?: Prices;
   /** Rules that assess calls. See docs/assessment.md. */
   assess?: AssessRule[];
   /** Says which values of arguments reviewers see as placeholders. See docs/policy.md. */
   redact?: RedactSettings;
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;
+  /** Consulted about the calls that this policy asks about, unless a rule says otherwise. */
+  advisor?: AdvisorSettings;
   /**
    * Ceiling only: keys that sign messages, by id.
    */
@@ -148,14 +200,6 @@ export interface PolicyLayers {
   parents?: readonly Policy[];
   /** The policies of the agent and the run's input, merged by `mergeRunSide`. */
   run?: Policy;
-}
-
-/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
-export interface RunPolicies extends PolicyLayers {
-  /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
-  digest: string;
-  /** The version of the engine that rules. */
-  engine: number;
 }
 
 export const standardRiskDefaults = { read_only: 'allow', write: 'ask', destructive: 'deny' } as const satisfies Record<

@@ -5,6 +5,7 @@
  * ask into an allow.
  */
 import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
+import { continueTool } from '../base/continue-tool.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
 import { celArguments } from '../match/cel-arguments.ts';
 import { maxConditionWork, type ConditionVariables } from '../match/condition.ts';
@@ -12,6 +13,7 @@ import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects, maxRulingWork } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
+import type { SumOf } from '../match/sum-of.ts';
 import { grantedCommand, undeclaredArguments } from './whole-call.ts';
 import type { Mode } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
@@ -20,6 +22,7 @@ import type { ShellSplit } from '../shell/parts.ts';
 import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
+export type { SumOf } from '../match/sum-of.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
 /**
@@ -29,20 +32,21 @@ export type { RulingMeter } from '../match/ruling-meter.ts';
  * - Engine 2 looks at the whole call (whole-call.ts). A rule that cannot be evaluated makes the answer at least `ask`.
  * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts). No layer
  *   shortens the time in which another one lets people say no, nor floods those who answer for it (ask-terms.ts).
+ * - Engine 4 knows `sum` in conditions.
  */
-export const engine = 3;
+export const engine = 4;
 const oldest = 1;
 
 /**
  * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
- * 'medium', engine: 3 }`.
+ * 'medium', engine: 4 }`.
  */
 export interface Ruling {
   action: Action;
-  /** Id of the rule or grant that decided; null if a risk default or a mode decided. */
+  /** Id of the rule or grant, or name of the advisor, that decided; null if a risk default or a mode decided. */
   rule: string | null;
   /** The layer of that rule; `default` if a risk default or a mode decided. */
-  layer: 'ceiling' | 'parent' | 'agent' | 'run' | 'grant' | 'default';
+  layer: 'ceiling' | 'parent' | 'agent' | 'run' | 'grant' | 'advisor' | 'default';
   /** The rule's reason, why it could not be evaluated, or which mode decided. The model gets it with a denial. */
   reason?: string;
   /** The mode, if it decided the action. */
@@ -92,6 +96,8 @@ export interface RulingContext {
   metadata?: JsonObject;
   /** Counts of this run so far. Default: zeros. */
   counts?: Partial<RunCounts>;
+  /** Gives the sum that a condition asks for; undefined if a call that counts has no such number. Default: always 0. */
+  sumOf?: SumOf;
   /** Default: derived from the tool's risk. */
   assessment?: Assessment;
   grants?: readonly Grant[];
@@ -160,18 +166,20 @@ export function evaluate(
   const ofRun = run === undefined ? [] : layerAnswers(run, ready);
   const answers = [...ofCeiling, ...ofParents.flat(), ...ofRun];
   meter.work += (maxConditionWork - ready.facts.budget.left) * workOfConditionStep;
-  if (answers.length === 0) answers.push({ action: riskDefault({}, call.risk), rule: null, layer: 'default' });
+  if (answers.length === 0) answers.push({ action: riskDefault({}, call), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
   const common = { severity: ready.mode.severity, engine: number };
   if (action === 'ask') {
-    const always = narrowest(decisive.map((answer) => admittedBy(answer, call)));
+    // What lets a run go on once must not let it go on for ever.
+    const isToContinue = call.tool === continueTool;
+    const always = isToContinue ? false : narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
     const { subjects, undeclared } = ready;
     const command = grantedCommand(call, number);
     const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects, undeclared, command }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
-    if (decisive.some(saysHow)) {
+    if (isToContinue || decisive.some(saysHow)) {
       const by = decisive.map((answer) => {
         const parent = ofParents.findIndex((answers) => answers.includes(answer));
         if (parent >= 0) return { ...askingRule(answer, 'parent'), parent };
@@ -186,7 +194,7 @@ export function evaluate(
 
 /** Prepares a call for all layers. Their conditions share one budget. */
 export function readyCall(call: RuledCall, context: RulingContext, meter: RulingMeter = { work: 0 }): LayerCall {
-  const { agent, caller, metadata, counts, assessment = defaultAssessment(call.risk) } = context;
+  const { agent, caller, metadata, counts, sumOf = () => 0, assessment = defaultAssessment(call.risk) } = context;
   const number = context.engine ?? engine;
   const { severity, requiresApproval } = assessment;
   let variables: ConditionVariables | undefined;
@@ -201,6 +209,7 @@ export function readyCall(call: RuledCall, context: RulingContext, meter: Ruling
     facts: {
       engine: number,
       agent,
+      sumOf,
       budget: { left: maxConditionWork },
       ...(call.shell !== undefined && { held: new Map() }),
       variables: () =>

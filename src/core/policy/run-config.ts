@@ -1,6 +1,7 @@
 import type { AttributeNames } from '../base/attribute-names.ts';
 import type { ChannelRoutes } from '../people/channel-routes.ts';
 import type { Policy } from './policy.ts';
+import type { TakenFiles } from '../base/user-files.ts';
 import type { RuleLines } from './rule-place.ts';
 import type { SizeLimits } from '../base/size-limits.ts';
 import type { ToolDefinition } from '../base/tool-call.ts';
@@ -22,6 +23,8 @@ export interface AgentConfig {
   tools: ToolDefinition[];
   maxTurns: number;
   modelCall?: ModelCallLimits;
+  /** The files that it takes from its user. Absent: none. */
+  files?: TakenFiles;
   /** The agent's policy and `RunInput.policy`, merged. */
   run?: Policy;
   /** SHA-256 of the canonical JSON of all policies that bind this agent. */
@@ -53,6 +56,12 @@ export interface RunConfig extends AgentConfig {
   attributes?: AttributeNames;
   /** True: the run redacts what reviewers see. Absent in runs of older versions, which do not. */
   redacts?: true;
+  /** True: a session whose user may stop a turn. Absent in sessions of older versions, which refuse a stop. */
+  userMayStop?: true;
+  /** True: channels are told that the user of a session has written. Absent in sessions of older versions. */
+  announcesUserMessages?: true;
+  /** True: the advisors that its policies name are consulted. Absent in runs of older versions. */
+  consultsAdvisors?: true;
   /** Which channels carry its requests. Absent: it has none. */
   routes?: ChannelRoutes;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */

@@ -1,6 +1,7 @@
 import type { Mode } from './modes.ts';
-import type { Policy, Rule } from './policy.ts';
+import type { Policy, PolicyLayers, Rule } from './policy.ts';
 import { mergeRedact } from './merge-redact.ts';
+import { mergeRunLimits } from './run-limits.ts';
 import { mergeShow } from './show.ts';
 
 /** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
@@ -15,8 +16,9 @@ export interface RunSide extends Policy {
 
 /**
  * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
- * input's override them. For the mode, each risk default, each limit and the directory as a whole, the later source
- * wins; the names in `show`, and what is redacted, add up. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
+ * input's override them. For the mode, each risk default, each limit of the approval, the directory and the advisor as a
+ * whole, the later source wins; the names in `show`, and what is redacted, add up; of the `limits`, the smallest amount
+ * counts. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
  * Returns undefined if all three are undefined.
  *
  * @example
@@ -38,9 +40,11 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
   const show = mergeShow(agentPolicy?.approval.show, inputPolicy?.approval.show);
   const assess = [...(agentPolicy?.assess ?? []), ...(inputPolicy?.assess ?? [])];
   const redact = mergeRedact(agentPolicy?.redact, inputPolicy?.redact);
+  const limits = mergeRunLimits(agentPolicy?.limits, inputPolicy?.limits);
   const mode = inputMode ?? inputPolicy?.mode ?? agentPolicy?.mode;
   // Taken whole: a name in one source must not become a member through the groups of another.
   const directory = inputPolicy?.directory ?? agentPolicy?.directory;
+  const advisor = inputPolicy?.advisor ?? agentPolicy?.advisor;
   // Like a parsed policy, a merged one has no keys without a value.
   return {
     version: 1,
@@ -50,7 +54,9 @@ export function mergeRunSide(agentPolicy?: Policy, inputPolicy?: Policy, inputMo
     approval: show === undefined ? approval : { ...approval, show },
     ...(assess.length > 0 && { assess }),
     ...(redact !== undefined && { redact }),
+    ...(limits !== undefined && { limits }),
     ...(directory !== undefined && { directory }),
+    ...(advisor !== undefined && { advisor }),
   };
 }
 
@@ -60,6 +66,16 @@ export interface PolicyChange {
   mode?: Mode;
   /** The channels that carry the run's requests from now on, in place of its routes. */
   channels?: readonly string[];
+}
+
+/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
+export interface RunPolicies extends PolicyLayers {
+  /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
+  digest: string;
+  /** The version of the engine that rules. */
+  engine: number;
+  /** The changes by `setPolicy` that are in force. Absent if there was none, and in runs of older versions. */
+  change?: PolicyChange;
 }
 
 /** The change that counts after another one: channels and policy change apart, so each keeps what the other leaves alone. */

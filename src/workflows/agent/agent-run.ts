@@ -4,43 +4,39 @@
  * the model's order. Continue-as-new carries the loop's state, so a run can continue as new while it waits.
  */
 import {
+  ActivityFailure,
   CancellationScope,
   defineQuery,
   isCancellation,
   makeContinueAsNewFunc,
+  patched,
   proxyActivities,
   setHandler,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
-import type { CallModelInput, CallModelResult, JournalCarrier } from '../../activities/model-turn.ts';
+import type { CallModelResult } from '../../activities/model-turn.ts';
 import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
-import { activityNames, queryNames } from '../../contract.ts';
+import { activityNames, newInput, queryNames, shownTranscript } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
-import { failRun } from './fail-run.ts';
+import { ModelCall } from './call-model.ts';
+import { failRun, problemOf } from './fail-run.ts';
 import { gateOptionsOf } from './gate-options.ts';
-import { modelActivityOptions } from './model-activity-options.ts';
+import { LimitCheck } from './limit-check.ts';
 import { NestedRuns } from './nested-runs.ts';
-import type { Carried, RunState } from './run-state.ts';
-import { agentOf } from './run-state.ts';
+import { type Carried, type RunState, agentOf, spentOf } from './run-state.ts';
 import { runStatus } from './run-status.ts';
 import { UserSession } from './session.ts';
-import { readInput, startOf } from './start.ts';
+import { continuedInput, readInput, startOf } from './start.ts';
+import { isFinal, keptAnswer, lastText, resultOf, withoutFileData } from './transcript.ts';
 import { TurnCalls } from './turn-calls.ts';
 
 const { [activityNames.loadAgent]: loadAgent } = proxyActivities<{ [activityNames.loadAgent]: LoadAgent }>({
   startToCloseTimeout: '30s',
-});
-const { [activityNames.callModel]: callModel } = proxyActivities<{
-  [activityNames.callModel]: (input: CallModelInput, carrier: JournalCarrier) => Promise<CallModelResult>;
-}>({
-  startToCloseTimeout: '10m',
-  heartbeatTimeout: '30s',
-  retry: { maximumAttempts: 10 },
 });
 
 const runQuery = defineQuery<RunStatus>(queryNames.run);
@@ -77,8 +73,7 @@ class AgentRun {
   readonly #session: UserSession;
   #loaded: RunState | undefined;
   #calls: TurnCalls | undefined;
-  /** The scope of the model call in flight. */
-  #asking: CancellationScope | undefined;
+  readonly #modelCall = new ModelCall();
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
 
@@ -89,23 +84,35 @@ class AgentRun {
     this.#nested = new NestedRuns(input, gate);
     setHandler(runQuery, () => this.#status());
     setHandler(transcriptQuery, () => this.#transcript());
-    gate.onClose(() => {
-      this.#asking?.cancel();
-      this.#nested.cancel();
-    });
+    gate.onClose(() => this.#interrupt());
+  }
+
+  /** Cancels the model call, the nested runs and the advisors in flight. */
+  #interrupt(): void {
+    this.#calls?.advising.cancel();
+    this.#modelCall.cancel();
+    this.#nested.cancel();
   }
 
   async toEnd(state: RunState): Promise<RunResult> {
     this.#loaded = state;
-    this.#session.begin(state);
-    const calls = new TurnCalls(state, this.#gate, this.#nested);
+    const limits = new LimitCheck(state, this.#gate);
+    const calls = new TurnCalls(state, this.#gate, this.#nested, limits);
     this.#calls = calls;
+    this.#session.begin(state, () => {
+      this.#interrupt();
+      calls.cancelRunning();
+    });
     this.#setPolicies();
     // What the user has said meanwhile belongs to the first turn.
     if (this.#session.isSession) await this.#gate.drain();
     for (;;) {
       if (this.#state.calls.length > 0) await this.#finish(calls);
-      if (this.#session.isAnswered) await this.#untilMessage();
+      if (limits.isAsking) {
+        const stopped = await this.#untilAnswered(limits);
+        if (stopped !== undefined) return this.#end('limit', stopped);
+      }
+      if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
@@ -116,28 +123,48 @@ class AgentRun {
       if (byteLength(JSON.stringify(this.#state.messages)) > transcriptBytes) {
         return this.#end('limit', `Stopped: the transcript passes ${transcriptBytes} bytes`);
       }
+      const reached = limits.check();
+      if (reached !== undefined) return this.#end('limit', reached);
+      if (limits.isAsking) continue;
       if (this.#shouldContinueAsNew) {
         // Continuing as new would lose what is in flight, such as a new policy (I11).
         if (this.#gate.busy) await this.#gate.until(() => !this.#gate.busy);
         await this.#continueAsNew();
       }
-      const text = await this.#modelTurn(calls).catch(this.#whenClosed);
-      const isAnswered = text !== undefined && this.#state.calls.length === 0 && this.#gate.closing === undefined;
-      if (isAnswered && !this.#session.isSession) return this.#end('completed', text);
+      const answer = await this.#modelTurn(calls, limits).catch(this.#withoutAnswer);
+      if (answer === undefined || this.#session.isSession || this.#gate.closing !== undefined) continue;
+      if (isFinal(this.#state.messages.at(-1))) return this.#end('completed', answer.text, resultOf(answer));
     }
   }
 
-  /** A model call that is cancelled because somebody closed the run is not a failure. */
-  #whenClosed = (error: unknown): undefined => {
-    if (isCancellation(error) && this.#gate.closing !== undefined) return undefined;
+  /** A model call that a close or a stop has cancelled is no failure. One that has failed leaves only a session open. */
+  #withoutAnswer = (error: unknown): undefined => {
+    if (isCancellation(error)) {
+      if (this.#gate.closing !== undefined || this.#state.stopped !== undefined) return;
+    } else if (error instanceof ActivityFailure) {
+      const problem = problemOf(error);
+      const isRefused = problem.code === 'input_refused';
+      if (isRefused) this.#gate.inputRefused(JSON.stringify(newInput(this.#state.messages)).length);
+      if (this.#session.isSession && patched('failed-turn-of-a-session')) {
+        this.#session.fail(problem);
+        return;
+      }
+    }
     throw error;
   };
 
-  /** A session has answered: waits for its user, or for its end. No command follows from that, so it costs no event. */
+  /** A session waits for its user, or for its end. No command follows from that, so it costs no event. */
   async #untilMessage(): Promise<void> {
-    const goesOn = (): boolean => !this.#session.isAnswered || this.#gate.closing !== undefined;
+    const goesOn = (): boolean => !this.#session.awaitsUser || this.#gate.closing !== undefined;
     await this.#gate.until(() => goesOn() || (this.#shouldContinueAsNew && this.#idle));
     if (!goesOn()) await this.#continueAsNew();
+  }
+
+  /** Waits until a person has said whether the run goes on beyond a limit. Returns why it ends, if it does. */
+  async #untilAnswered(limits: LimitCheck): Promise<string | undefined> {
+    await this.#gate.until(() => limits.isSettled || (this.#shouldContinueAsNew && this.#idle));
+    if (!limits.isSettled) await this.#continueAsNew();
+    return limits.takeSettled();
   }
 
   /** Sets the gate's policies to those of the agent in charge. */
@@ -146,48 +173,34 @@ class AgentRun {
   }
 
   /** Calls the model, records its answer, and passes each of its calls through the gate (I1). */
-  async #modelTurn(turnCalls: TurnCalls): Promise<string> {
+  async #modelTurn(turnCalls: TurnCalls, limits: LimitCheck): Promise<CallModelResult> {
     const { config, messages } = this.#state;
     const { agent, instructions, tools, modelCall } = this.#agent;
     const turn = this.#state.turn + 1;
-    const scope = new CancellationScope();
-    this.#asking = scope;
     // The activity carries the journal. Runs that are no sessions keep the gate's own command beside it (I12).
     if (this.#session.isSession) this.#gate.noteCommand();
-    const { text, calls, usage, contextSummary } = await scope.run(() =>
-      callModel.executeWithOptions({ summary: `turn ${turn} of ${agent}`, ...modelActivityOptions(modelCall) }, [
-        {
-          agent,
-          turn,
-          instructions,
-          tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
-          messages,
-          redact: config.redacts === true ? redactionSettings(this.#gate.policies) : undefined,
-          sizeLimits: config.sizeLimits,
-        },
-        // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
-        { journal: this.#gate.takeJournal() },
-      ]),
-    );
+    const answer = await this.#modelCall.make(`turn ${turn} of ${agent}`, modelCall, [
+      {
+        agent,
+        turn,
+        instructions,
+        tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
+        messages,
+        redact: config.redacts === true ? redactionSettings(this.#gate.policies) : undefined,
+        sizeLimits: config.sizeLimits,
+      },
+      // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
+      { journal: this.#gate.takeJournal() },
+    ]);
     // A revocation that arrived before the model's answer binds its calls.
     await this.#gate.drain();
+    const { text, calls, contextSummary } = answer;
     this.#state.turn = turn;
-    this.#state.usage = {
-      inputTokens: this.#state.usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#state.usage.outputTokens + usage.outputTokens,
-    };
+    limits.addModelCall(answer);
     const summary = contextSummary ?? (text.trim() === '' ? lastText(messages, 'user') : text);
     turnCalls.admitAll(calls, turn, summary);
-    const toolCalls = this.#state.calls.map(({ modelCallId: id, tool: name, written }) => ({
-      id,
-      name,
-      arguments: written,
-    }));
-    this.#state.messages = [
-      ...messages,
-      { role: 'assistant', content: text, ...(toolCalls.length > 0 ? { toolCalls } : {}) },
-    ];
-    return text;
+    this.#state.messages = [...messages, keptAnswer(answer, this.#state.calls)];
+    return answer;
   }
 
   /** Runs the calls that may run and waits for the others, until every call of the turn has an answer. */
@@ -229,7 +242,7 @@ class AgentRun {
   get #shouldContinueAsNew(): boolean {
     if (!this.#gate.shouldContinueAsNew) return false;
     // All of this is carried together, including the run's input and a changed policy.
-    const carried = [this.#bareInput, this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
+    const carried = [continuedInput(this.#input), this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
     return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
   }
 
@@ -246,28 +259,30 @@ class AgentRun {
     const state = { ...this.#state, executions: this.#state.executions + 1 };
     const { gate, memo } = this.#gate.snapshot();
     const carried: Carried = { writer: thisExecution(), state, gate };
-    return makeContinueAsNewFunc<typeof agentRun>({ memo })(this.#bareInput, carried);
+    return makeContinueAsNewFunc<typeof agentRun>({ memo })(continuedInput(this.#input), carried);
   }
 
-  /** The input without the inherited policies, which the state holds already. */
-  get #bareInput(): RunInput {
-    const { parent, ...input } = this.#input;
-    return parent === undefined ? input : { ...input, parent: { ...parent, policies: [] } };
-  }
-
-  async #end(status: RunStatusName, output: string): Promise<RunResult> {
+  async #end(status: RunStatusName, output: string, more: Partial<RunResult> = {}): Promise<RunResult> {
     this.#session.end();
     if (this.#gate.isAnnouncing) await this.#gate.until(() => !this.#gate.isAnnouncing);
     this.#ended = status;
     this.#gate.cancelAll('the run ended');
     await this.#gate.drain();
     this.#gate.writeIndex();
-    return { status, output, usage: this.#state.usage, outcomes: this.#gate.ledger.outcomes, ...this.#gate.takeLast() };
+    return {
+      status,
+      output,
+      ...more,
+      usage: this.#state.usage,
+      ...spentOf(this.#state),
+      outcomes: this.#gate.ledger.outcomes,
+      ...this.#gate.takeLast(),
+    };
   }
 
   #transcript(): Message[] {
     this.#gate.requirePast();
-    return this.#loaded?.messages ?? [];
+    return withoutFileData(shownTranscript(this.#loaded?.messages ?? []));
   }
 
   #status(): RunStatus {
@@ -277,12 +292,8 @@ class AgentRun {
       gate: this.#gate,
       state: this.#loaded,
       ended: this.#ended,
-      awaitsMessage: this.#session.isAnswered && this.#gate.closing === undefined,
+      awaitsMessage: this.#session.awaitsUser && this.#gate.closing === undefined,
       nested: this.#nested.listed(this.#calls?.nested ?? []),
     });
   }
-}
-
-function lastText(messages: Message[], by: 'user' | 'assistant'): string {
-  return messages.findLast(({ role }) => role === by)?.content ?? '';
 }

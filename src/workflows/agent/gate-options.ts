@@ -5,7 +5,7 @@ import { agentOf, recordedTool, type RunState } from './run-state.ts';
 /** What the gate is told of a run: the policies of the agent in charge, and what they rule by. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
   const { ceiling, ceilingLines, parents, engine, auditSalt, redacts } = state.config;
-  const { continueAsNewAfter, attributes, routes } = state.config;
+  const { continueAsNewAfter, attributes, routes, announcesUserMessages, consultsAdvisors } = state.config;
   const { agent, run } = agentOf(state);
   return {
     agent,
@@ -24,5 +24,7 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
     attributes,
     redacts,
     routes,
+    announcesUserMessages,
+    consultsAdvisors,
   };
 }

@@ -24,7 +24,7 @@ const maxToldBytes = 2_000_000;
 export class NestedRuns {
   readonly #input: RunInput;
   readonly #gate: Gate;
-  readonly #scope = new CancellationScope();
+  #scope = new CancellationScope();
   readonly #open = new Set<Open>();
   #isTelling = false;
   #inTurn = 0;
@@ -41,6 +41,8 @@ export class NestedRuns {
 
   newTurn(): void {
     this.#inTurn = 0;
+    // A stop cancels only the runs of its turn.
+    if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
   }
 
   /** Why one more call of an agent cannot start a run; undefined if it can. Counts the call. */

@@ -1,9 +1,10 @@
-/** A call that passes the gate again, because its tool has changed since it was admitted (I8). */
+/** Calls that pass the gate again: their tool has changed since they were admitted (I8), or advisors have answered. */
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import type { Message } from '../../contract.ts';
 import { definitionChange } from '../../core/policy/definition-change.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
+import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { StartableCall, HeldCall, RunState } from './run-state.ts';
 import { agentOf } from './run-state.ts';
@@ -43,6 +44,20 @@ export function heldAgain(
       replaces: requestId === undefined ? undefined : { requestId, by: 'definition' },
     },
   };
+}
+
+/** Holds a call until its advisors have answered. */
+export function heldForAdvice(
+  call: Omit<HeldCall, 'state' | 'held'>,
+  held: HeldCall['held'],
+  consultation: Consultation,
+): HeldCall {
+  return { ...call, state: 'held', held: { ...held, consultation } };
+}
+
+/** True if it does not wait for earlier calls of its turn: its tool has changed, or its advisors have answered. */
+export function passesAtOnce({ held: { again, advice, consultation } }: HeldCall): boolean {
+  return consultation === undefined && (again === true || advice !== undefined);
 }
 
 /** Replaces a recorded tool with its present definition, for every agent of the run that has it. */

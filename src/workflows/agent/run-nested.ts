@@ -14,7 +14,9 @@ import { escapeText } from '../../core/base/escape-text.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import { maxInheritedBytes } from '../../core/policy/nesting.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
+import { totalUsage } from '../../core/base/usage.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
+import { isUnfinished, unfinishedText } from '../../core/base/unfinished.ts';
 import type { ToolEnd } from './run-tool.ts';
 
 export interface NestedRun {
@@ -57,11 +59,21 @@ export async function runNested({ workflowId, input, resultBytes, journal, onSta
 
 function answerOf(agent: string, result: unknown, resultBytes: number): ToolEnd {
   if (isUndecodable(result)) return unknown;
-  const { status, output } = (result ?? {}) as Partial<RunResult>;
+  const ended = (result ?? {}) as Partial<RunResult>;
+  return {
+    ...answerTo(agent, ended, resultBytes),
+    usage: totalUsage(ended.usage, ended.nestedUsage),
+    cost: ended.cost,
+  };
+}
+
+function answerTo(agent: string, { status, output, finish }: Partial<RunResult>, resultBytes: number): ToolEnd {
   if (typeof output !== 'string') return unknown;
   if (byteLength(output) > resultBytes) return failed(agent, `its answer has more than ${resultBytes} bytes`);
   if (status === 'closed') return closed(agent, output);
-  return status === 'limit' ? failed(agent, output) : { content: output, isError: false, ran: 'yes' };
+  if (status === 'limit') return failed(agent, output);
+  const content = !isUnfinished(finish) ? output : `${output}\n(${unfinishedText(finish)})`;
+  return { content, isError: false, ran: 'yes' };
 }
 
 /** Includes the run's last output: it may be all that the run found out. */

@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunStatus, RunStatusName } from '../../contract.ts';
 import { waitingFor } from '../../core/ledger/waiting-for.ts';
 import type { Gate } from '../gate/gate.ts';
-import { agentOf, type RunState } from './run-state.ts';
+import { agentOf, spentOf, type RunState } from './run-state.ts';
 
 /** What the status of a run is made of. */
 interface StatusParts {
@@ -17,7 +17,7 @@ interface StatusParts {
 
 /** The answer of query `run`. */
 export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: StatusParts): RunStatus {
-  const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 } } = state ?? {};
+  const { turn = 0, executions = 1, usage = { inputTokens: 0, outputTokens: 0 }, failedTurn } = state ?? {};
   const { counts, open, outcomes, refused } = gate.ledger;
   return {
     workflowId: workflowInfo().workflowId,
@@ -26,9 +26,11 @@ export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: 
     turn,
     executions,
     usage,
+    ...(state !== undefined && spentOf(state)),
     counts: { ...counts, open: open.length, refused: refused.total },
     ...(open.length > 0 && { waitingFor: open.map(waitingFor) }),
     ...(awaitsMessage && { awaitsMessage }),
+    ...(failedTurn !== undefined && { failedTurn: { ...failedTurn, turn: turn + 1 } }),
     outcomes,
     ...nested,
     refused,

@@ -1,15 +1,23 @@
 import type { EventGroupMarker } from '@temporalio/workflow';
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  TimeoutFailure,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { RunCost } from '../../core/policy/run-cost.ts';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
-import type { Permit } from '../../contract.ts';
+import type { Permit, Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
-import { sentences } from '../../core/ledger/sentences.ts';
+import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
 import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
 import { isRepeatable } from '../../core/base/tool-call.ts';
 import {
   leftInMidCallTypes,
   payloadNotKeptType,
   payloadUnreadType,
+  resultWithheldType,
   secondGateTypes,
   toolFailedType,
 } from '../../core/base/tool-failure.ts';
@@ -21,23 +29,33 @@ export interface ToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
+  /** True: `content` is what the tool itself returned. */
+  isResult?: boolean;
   /** True if it was not started because its arguments cannot be read now: it can be started again later. */
   unread?: boolean;
   /** If it was not started because its definition has changed: the tool as it is now. */
   changed?: ChangedDefinition;
+  /** Why the tool's check withholds what it gave. */
+  withheld?: string;
+  /** Of a nested run that has ended: its tokens, and those of the runs below it. */
+  usage?: Usage;
+  /** What it says that all of these cost. */
+  cost?: RunCost;
 }
 
 const repeats = 3;
 
 /**
  * Runs one admitted call as its activity. Never throws: every way in which an activity can end is an answer to the
- * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried.
+ * model (I7). A tool with side effects has one attempt; only idempotent and read-only tools are retried. `awaitsEnd`: if it
+ * is cancelled, its own end is awaited.
  */
 export async function runTool(
   tool: ToolDefinition,
   permit: Permit,
   args: JsonObject,
   eventGroups: EventGroupMarker[],
+  { awaitsEnd = false }: { awaitsEnd?: boolean } = {},
 ): Promise<ToolEnd> {
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
     startToCloseTimeout: tool.timeoutMs,
@@ -45,15 +63,13 @@ export async function runTool(
     retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
     summary: `${permit.outcome}: call ${permit.callId}`,
     eventGroups,
+    ...(awaitsEnd && { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }),
   });
   try {
     const result: unknown = await activities[tool.name]!(permit, args);
     if (isUndecodable(result)) return unknown;
-    return {
-      content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''),
-      isError: false,
-      ran: 'yes',
-    };
+    const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+    return { content, isError: false, ran: 'yes', isResult: !content.startsWith(resultNotGivenStart) };
   } catch (error) {
     return endOf(error, tool.name);
   }
@@ -72,6 +88,10 @@ function endOf(error: unknown, tool: string): ToolEnd {
   }
   if (cause instanceof ApplicationFailure && cause.type === payloadNotKeptType) {
     return { content: sentences.resultNotGiven(cause.message), isError: false, ran: 'yes' };
+  }
+  if (cause instanceof ApplicationFailure && cause.type === resultWithheldType) {
+    const { message } = cause;
+    return { content: sentences.resultWithheld(message), isError: false, ran: 'yes', withheld: message };
   }
   // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;

@@ -2,18 +2,23 @@
 import type { Message, RunInput } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { Problem } from '../../core/base/problem.ts';
+import type { UserMessage } from '../../core/messages/control.ts';
+import { filesProblem, saidText } from '../../core/base/user-files.ts';
+import { mostWaiting } from '../../core/messages/viewed.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { UserMessageTaker } from '../messages/user-message.ts';
-import type { RunState } from './run-state.ts';
+import { agentOf, type RunState, type SaidMessage } from './run-state.ts';
+import { isFinal, withRefused } from './transcript.ts';
 
-/** The messages that may wait for the model at once. */
-const mostPending = 100;
+/** Why a turn is stopped whose user gives no reason. */
+const stoppedByUser = 'the user stopped this turn';
 
 export class UserSession implements UserMessageTaker {
   /** False: the run ends with the model's first answer without tool calls. */
   readonly isSession: boolean;
   #state: RunState | undefined;
   #isEnding = false;
+  #onStop: () => void = () => undefined;
   readonly #measured = new WeakMap<object, number>();
 
   constructor({ session }: Pick<RunInput, 'session'>) {
@@ -21,8 +26,9 @@ export class UserSession implements UserMessageTaker {
   }
 
   /** No message is applied before this, because the gate has no policies yet. */
-  begin(state: RunState): void {
+  begin(state: RunState, onStop: () => void): void {
     this.#state = state;
+    this.#onStop = onStop;
   }
 
   /** The run ends: no message would reach the model any more. */
@@ -30,64 +36,126 @@ export class UserSession implements UserMessageTaker {
     this.#isEnding = true;
   }
 
-  problem(content: string): Problem | undefined {
+  problem({ content, files = [], stop }: UserMessage): Problem | undefined {
     if (!this.isSession) {
       return { code: 'invalid_message', message: 'this run is no session: it takes no further messages of its user' };
     }
     if (this.#isEnding) return { code: 'run_closed', message: 'the run is ending: start another run' };
-    const { messages, config, pendingMessages = [] } = this.#state!;
-    if (pendingMessages.length >= mostPending) {
+    const { messages, config, pendingMessages = [], failedTurn } = this.#state!;
+    if (stop === true) return this.#stopProblem;
+    if (content === undefined) {
+      const message =
+        'no model call of this run has failed since its user last said something: there is nothing to retry';
+      return failedTurn === undefined ? { code: 'invalid_message', message } : undefined;
+    }
+    if (pendingMessages.length >= mostWaiting) {
       const message = `${pendingMessages.length} messages wait for the model already: send this one again later`;
       return { code: 'rate_limited', message };
     }
-    const { transcriptBytes } = config.sizeLimits ?? inlineLimits;
-    const lists = [messages, pendingMessages, [content]];
-    const count = lists.reduce((sum, list) => sum + list.length, 0);
+    const { transcriptBytes, fileBytes } = config.sizeLimits ?? inlineLimits;
+    const { agent, files: taken } = agentOf(this.#state!);
+    const refused = filesProblem(files, agent, taken, fileBytes);
+    if (refused !== undefined) return refused;
+    const count = messages.length + pendingMessages.length + 1;
+    const items =
+      this.#bytesOf(messages) + this.#bytesOf(pendingMessages, wordsOf) + this.#bytesOf([content, ...files]);
     // As JSON: the items, commas between them, and brackets.
-    const bytes = lists.reduce((sum, list) => sum + this.#bytesOf(list), 0) + count + 1;
+    const bytes = items + count + 1;
     if (bytes <= transcriptBytes) return undefined;
     const message = `the transcript would pass ${transcriptBytes} bytes: start another run`;
     return { code: 'too_large', message };
   }
 
+  get #stopProblem(): Problem | undefined {
+    const { config } = this.#state!;
+    if (config.userMayStop !== true) {
+      const message = 'this run was started by a version that cannot stop a turn: close the run';
+      return { code: 'invalid_message', message };
+    }
+    if (!this.awaitsUser) return undefined;
+    return { code: 'invalid_message', message: 'no turn of this run is under way: there is nothing to stop' };
+  }
+
   /** Of the items. The lists are replaced, never changed: a thousand messages measure the transcript once. */
-  #bytesOf(items: readonly (Message | string)[]): number {
+  #bytesOf<Item>(items: readonly Item[], measured: (item: Item) => unknown = (item) => item): number {
     const known = this.#measured.get(items);
     if (known !== undefined) return known;
-    const bytes = items.reduce((sum, item) => sum + byteLength(JSON.stringify(item)), 0);
+    const bytes = items.reduce((sum, item) => sum + byteLength(JSON.stringify(measured(item))), 0);
     this.#measured.set(items, bytes);
     return bytes;
   }
 
-  take(content: string): void {
+  take({ content, files, messageId, stop, reason = '' }: UserMessage): string | undefined {
     const state = this.#state!;
     const { pendingMessages = [] } = state;
-    const extended = [...pendingMessages, content];
-    this.#measured.set(extended, this.#bytesOf(pendingMessages) + this.#bytesOf([content]));
+    if (stop === true) {
+      state.stopped = { reason: reason.trim() === '' ? stoppedByUser : reason, pending: pendingMessages.length };
+      this.#onStop();
+      return state.stopped.reason;
+    }
+    if (content !== undefined) this.#setAside(state);
+    delete state.failedTurn;
+    if (content === undefined) return undefined;
+    const words = { content, ...(files !== undefined && { files }) };
+    const said: SaidMessage = { role: 'user', ...words, ...(messageId !== undefined && { messageId }) };
+    const extended = [...pendingMessages, said];
+    this.#measured.set(extended, this.#bytesOf(pendingMessages, wordsOf) + this.#bytesOf([said], wordsOf));
     state.pendingMessages = extended;
+    return undefined;
   }
 
-  /** True if messages wait for the model. */
-  get hasPending(): boolean {
-    return (this.#state?.pendingMessages?.length ?? 0) > 0;
+  /** What a check has refused is not said to the model with what its user says instead. A retry has it checked again. */
+  #setAside(state: RunState): void {
+    if (state.failedTurn?.code === 'input_refused') state.messages = withRefused(state.messages);
   }
 
-  /** True if the model has answered everything, so that the user speaks next. */
-  get isAnswered(): boolean {
-    return this.isSession && !this.#isEnding && !this.hasPending && isAnswer(this.#state?.messages.at(-1));
+  /** The message under this id that the model has or gets; undefined: there is none. */
+  said(messageId: string): SaidMessage | undefined {
+    const { messages = [], pendingMessages = [] } = this.#state ?? {};
+    const isIt = (each: Message | string): each is SaidMessage =>
+      typeof each === 'object' && each.role === 'user' && each.messageId === messageId;
+    return messages.find(isIt) ?? pendingMessages.find(isIt);
   }
 
-  /** Puts what the user has said into the transcript. Call it between two turns only. */
+  /** What the model has not got, oldest first. */
+  get unheard(): string[] {
+    return (this.#state?.pendingMessages ?? []).map((each) => (typeof each === 'string' ? each : saidText(each)));
+  }
+
+  /** The model could not be asked: its user decides how the session goes on. */
+  fail(problem: Problem): void {
+    this.#state!.failedTurn = problem;
+  }
+
+  /** True if the model has answered everything, was stopped or could not be asked, so that the user speaks next. */
+  get awaitsUser(): boolean {
+    if (!this.isSession || this.#isEnding || this.#state === undefined) return false;
+    const { stopped, pendingMessages = [], failedTurn, messages } = this.#state;
+    // What the user had said before the stop waits as well: nothing goes on until they say more.
+    if (stopped !== undefined) return pendingMessages.length <= stopped.pending;
+    return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
+  }
+
+  /** Puts what the user has said into the transcript. Call it between two turns only, before the model is called. */
   moveToTranscript(): void {
     const state = this.#state!;
+    // A message may have come in the step in which the call before failed.
+    if (state.pendingMessages !== undefined) this.#setAside(state);
+    delete state.failedTurn;
+    delete state.stopped;
     const { pendingMessages = [], messages, turn } = state;
     if (pendingMessages.length === 0) return;
-    state.messages = [...messages, ...pendingMessages.map((content) => ({ role: 'user' as const, content }))];
+    const said = pendingMessages.map((each) =>
+      typeof each === 'string' ? ({ role: 'user', content: each } as const) : each,
+    );
+    state.messages = [...messages, ...said];
     state.askedAfterTurn = turn;
     delete state.pendingMessages;
   }
 }
 
-function isAnswer(last: Message | undefined): boolean {
-  return last?.role === 'assistant' && (last.toolCalls ?? []).length === 0;
+/** What is measured of a message: its text alone, or with its files. */
+function wordsOf(said: SaidMessage | string): unknown {
+  if (typeof said === 'string') return said;
+  return said.files === undefined ? said.content : [said.content, said.files];
 }

@@ -3,7 +3,9 @@ import type { ParentOfRun, RunInput } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { RunConfig } from '../../core/policy/run-config.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
+import { isObject } from '../../core/base/is-object.ts';
 import type { RunState } from './run-state.ts';
+import { withoutFileData } from './transcript.ts';
 
 /** A run's input must leave room for what is sent to the model with it. */
 const maxInputBytes = 512_000;
@@ -20,7 +22,7 @@ export function readInput(input: unknown): RunInput {
     );
   }
   const { parent, ...rest } = input as RunInput;
-  const bytes = byteLength(JSON.stringify(rest));
+  const bytes = byteLength(JSON.stringify({ ...rest, input: withoutFiles(rest.input) }));
   if (bytes > maxInputBytes) {
     throw ApplicationFailure.nonRetryable(`The run's input has ${bytes} bytes; at most ${maxInputBytes}`, 'too_large');
   }
@@ -31,6 +33,14 @@ export function readInput(input: unknown): RunInput {
     );
   }
   return input as RunInput;
+}
+
+/** The agent has limits of its own for files, and nothing of this input is checked yet. */
+function withoutFiles(input: unknown): unknown {
+  if (!Array.isArray(input)) return input;
+  return (input as unknown[]).map((each) =>
+    isObject(each) && each['role'] === 'user' && 'files' in each ? { ...each, files: [] } : each,
+  );
 }
 
 /** Only the workflow that started this one may set the policies that bind it; nobody else may use this field (I10). */
@@ -49,4 +59,10 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
     usage: { inputTokens: 0, outputTokens: 0 },
     executions: 1,
   };
+}
+
+/** The input for the next execution: without the inherited policies and the data of files, which the state holds already. */
+export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
+  const said = typeof input === 'string' ? input : withoutFileData(input);
+  return { ...rest, input: said, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
 }

@@ -2,10 +2,9 @@
  * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
  * state, which continue-as-new carries.
  */
-import { createEventGroup } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
-import type { Message } from '../../contract.ts';
 import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
 import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
@@ -13,11 +12,15 @@ import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { Gate } from '../gate/gate.ts';
+import { Consultations } from './consultations.ts';
+import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
-import { admittedTool, heldAgain, takeDefinition } from './readmission.ts';
+import { admittedTool, heldAgain, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
+import { earlierResult, keepResult, noteStart } from './result-cache.ts';
 import type { StartableCall, AnsweredCall, HeldCall, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool, type ToolEnd } from './run-tool.ts';
+import { answerOf } from './transcript.ts';
 
 /** How often a tool is started in total if its arguments cannot be read. */
 const startsForUnread = 5;
@@ -25,18 +28,25 @@ const startsForUnread = 5;
 export class TurnCalls {
   readonly #gate: Gate;
   readonly #nested: NestedRuns;
+  readonly advising: Consultations;
+  readonly #limits: LimitCheck;
   readonly #state: RunState;
   #running = 0;
+  /** Of the tools that run, if the user may stop them. */
+  #tools = new CancellationScope();
 
-  constructor(state: RunState, gate: Gate, nested: NestedRuns) {
+  constructor(state: RunState, gate: Gate, nested: NestedRuns, limits: LimitCheck) {
     this.#state = state;
     this.#gate = gate;
     this.#nested = nested;
+    this.advising = new Consultations(state, gate);
+    this.#limits = limits;
   }
 
   /** Passes every call that the model requested through the gate, at once (I1). */
   admitAll(modelCalls: readonly ModelCall[], turn: number, contextSummary: string): void {
     this.#nested.newTurn();
+    if (this.#tools.consideredCancelled) this.#tools = new CancellationScope();
     this.#state.calls = [];
     const meter = { work: 0 };
     for (const [index, requested] of modelCalls.entries()) {
@@ -48,39 +58,47 @@ export class TurnCalls {
     return this.#state.calls.every(({ state }) => state === 'done');
   }
 
-  /** True while a tool or a nested run is in flight: the run must not continue as new then (I11). */
+  /** True while a tool, a nested run or an advisor is in flight: the run must not continue as new then (I11). */
   get areRunning(): boolean {
-    return this.#running > 0;
+    return this.#running > 0 || this.advising.areRunning;
   }
 
   get canGoOn(): boolean {
     const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'
         ? this.#gate.settlement(each.requestId) !== undefined
-        : each.state === 'held' && each.held.again === true;
+        : each.state === 'held' && passesAtOnce(each);
     return this.areAnswered || this.#state.calls.some(isDue);
   }
 
   get canStart(): boolean {
-    return this.#state.calls.some(({ state }) => state === 'ready');
+    return this.#state.calls.some((each) => each.state === 'ready' || this.advising.mayStart(each));
   }
 
   /** Takes over settlements, admits held calls, and gives up the remaining calls if the run is closing. */
   takeSettled(): void {
     this.#change((each) => this.#settled(each));
     this.#admitHeld();
-    const { closing } = this.#gate;
-    if (closing !== undefined) this.#change((each) => this.#givenUp(each, closing));
+    const reason = this.#gate.closing ?? this.#state.stopped?.reason;
+    if (reason !== undefined) this.#change((each) => this.#givenUp(each, reason));
   }
 
   /** Starts the calls that may run. */
   startReady(): void {
-    for (const [index, each] of this.#state.calls.entries()) if (each.state === 'ready') this.#start(index, each);
+    for (const [index, each] of this.#state.calls.entries()) {
+      if (each.state === 'ready') this.#start(index, each);
+      else if (this.advising.mayStart(each)) this.advising.start(index, each);
+    }
+  }
+
+  /** Tells the tools that run that nobody wants their results any more. Their ends are awaited and told. */
+  cancelRunning(): void {
+    this.#tools.cancel();
   }
 
   /** Waits until no call runs. A cancelled activity ends at once for its workflow; the journal needs its end. */
   untilEnded(): Promise<void> {
-    return this.#gate.until(() => this.#running === 0);
+    return this.#gate.until(() => !this.areRunning);
   }
 
   /** Answers every call, even if the run ends before the call has run. */
@@ -122,40 +140,42 @@ export class TurnCalls {
     const { calls } = this.#state;
     const meter = { work: 0 };
     for (const [index, each] of calls.entries()) {
-      if (each.state !== 'held') continue;
+      if (each.state !== 'held' || each.held.consultation !== undefined) continue;
       const { held, notice, changes } = each;
-      // A call that was allowed to run before does not wait for its turn again.
-      if (held.again !== true && calls.slice(0, index).some(isUnanswered)) continue;
+      // A call that was ruled on before does not wait for its turn again.
+      if (!passesAtOnce(each) && calls.slice(0, index).some(isUnanswered)) continue;
       const admitted = this.#admit(held, meter);
       calls[index] = { ...admitted, notice, changes };
     }
   }
 
-  #admit({ requested, callId, contextSummary, replaces }: HeldCall['held'], meter: RulingMeter): TurnCall {
+  #admit(held: HeldCall['held'], meter: RulingMeter): TurnCall {
+    const { requested, callId, contextSummary, again, replaces, advice } = held;
     const turnCall = {
       modelCallId: requested.id,
       tool: requested.tool,
       written: requested.args ?? requested.raw ?? {},
     };
     const tool = this.#tool(requested.tool);
-    if (tool === undefined || requested.args === undefined) {
-      const content =
-        tool === undefined
-          ? `Error: tool '${requested.tool}' not found`
-          : (requested.problem ?? 'Error: bad arguments');
+    const refuse = (content: string): TurnCall => {
       this.#gate.refuse(callId, requested.tool, content);
       return answered(turnCall, content);
-    }
+    };
+    if (tool === undefined) return refuse(`Error: tool '${requested.tool}' not found`);
+    if (requested.args === undefined) return refuse(requested.problem ?? 'Error: bad arguments');
     const problem = tool.agent === undefined ? undefined : this.#nested.problem(callId);
-    if (problem !== undefined) {
-      const content = sentences.failed(problem);
-      this.#gate.refuse(callId, requested.tool, content);
-      return answered(turnCall, content);
-    }
+    if (problem !== undefined) return refuse(sentences.failed(problem));
+    // A call that passes the gate again is counted already.
+    const limit = again === true || advice !== undefined ? undefined : this.#limits.refusal();
+    if (limit !== undefined) return refuse(limit);
     const call = { callId, tool: requested.tool, args: requested.args };
     const { shell, sentence, assessment, redaction } = requested;
-    const facts = { contextSummary, shell, sentence, assessment, redaction, replaces };
+    const { stopped, pendingMessages = [] } = this.#state;
+    const meanwhile = { stopped: stopped?.reason, isUnheard: pendingMessages.length > 0 };
+    const earlier = (digest: string) => earlierResult(this.#state, tool, digest);
+    const facts = { contextSummary, shell, sentence, assessment, redaction, replaces, advice, earlier, ...meanwhile };
     const admission = this.#gate.admit(call, tool, facts, meter);
+    if (admission.kind === 'advised') return heldForAdvice(turnCall, held, admission.consultation);
     const { definition: admitted } = tool;
     if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
     if (admission.kind === 'asked') {
@@ -187,31 +207,36 @@ export class TurnCalls {
     }
     this.#state.calls[index] = { ...each, state: 'running' };
     this.#running++;
+    noteStart(this.#state, tool);
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
     // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
     const { admitted: definition = tool.definition } = each;
     const permit = tool.agent === undefined ? this.#gate.permit(call, { ...tool, definition }, requestId) : undefined;
     const ending =
       permit !== undefined
-        ? runTool(tool, permit, call.args, groups)
+        ? this.#run(tool, permit, call.args, groups)
         : this.#nested.run(call, tool.agent!, (this.#state.config.sizeLimits ?? inlineLimits).resultBytes);
     void ending.then((end) => {
       this.#running--;
+      if (end.isResult) keepResult(this.#state, tool, { ...each, index, digest: permit!.digest });
       this.#state.calls[index] = this.#ended(each, tool, permit?.requestId, end);
     });
   }
 
-  #ended(
-    each: StartableCall,
-    tool: ToolDefinition,
-    requestId: string | undefined,
-    { content, isError, ran, unread, changed }: ToolEnd,
-  ): TurnCall {
+  #run(...[tool, permit, args, groups]: Parameters<typeof runTool>): Promise<ToolEnd> {
+    if (this.#state.config.userMayStop !== true) return runTool(tool, permit, args, groups);
+    // Whoever stops a tool wants to know how it ended.
+    return this.#tools.run(() => runTool(tool, permit, args, groups, { awaitsEnd: true }));
+  }
+
+  #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
+    const { content, isError, ran, unread, changed, withheld } = end;
+    if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
     // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
     const starts = (each.unread ?? 0) + 1;
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
-    this.#gate.finished(each.call.callId, ran);
+    this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
     return answered(each, each.notice === undefined ? content : `${each.notice}\n${content}`, isError);
   }
@@ -262,12 +287,6 @@ function answered(
   isError = false,
 ): AnsweredCall {
   return { modelCallId, tool, written, state: 'done', content, ...(isError && { isError }) };
-}
-
-function answerOf(each: TurnCall): Message {
-  const { modelCallId: toolCallId, tool: toolName } = each;
-  const { content = '', isError = false } = each.state === 'done' ? each : {};
-  return { role: 'tool', toolCallId, toolName, content, ...(isError && { isError }) };
 }
 
 function isUnanswered({ state }: TurnCall): boolean {

@@ -126,9 +126,12 @@ export class Answering {
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
       if (final.includes(code) || receipt.outcome !== undefined) return this.#lookAgain(question);
-      if (!receipt.accepted) this.#failures.note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
+      // The user has written since: the channel looks at the request again.
+      const isOutdated = code === 'request_changed';
+      if (!receipt.accepted && !isOutdated)
+        this.#failures.note(requestId, `${channel.name}: ${code ?? 'internal'}: ${message}`);
       if (channel.isAutomatic && refused === undefined) await this.#askPeople(question);
-      else if (!channel.retries) {
+      else if (!channel.retries && !isOutdated) {
         if (!receipt.accepted) await this.#denyAlone(question, code ?? 'internal');
         return;
       }

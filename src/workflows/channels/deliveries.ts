@@ -6,7 +6,7 @@ import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
-import { ChannelMessages, type MessagesState } from './messages.ts';
+import { ChannelMessages, type DueStep, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
 const { [activityNames.lookAtRequests]: lookAtRequests } = proxyActivities<{
@@ -129,7 +129,8 @@ export class Deliveries {
   readonly #trackedFirst = ([one]: [string, unknown], [other]: [string, unknown]): number =>
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
-  #follow({ requestId, deadlineMs = null, names, channels }: LookedRequest, announced: AnnouncedStep[]): void {
+  #follow(looked: LookedRequest, announced: AnnouncedStep[]): void {
+    const { requestId, deadlineMs = null, userMessages = 0, names, channels } = looked;
     const known = this.#requests.get(requestId);
     if (known === undefined && names.length === 0) return;
     const tracked = known ?? { requestId, deadlineMs, channels: [], asked: [], begun: [], answers: 0, steps: [] };
@@ -140,7 +141,12 @@ export class Deliveries {
       tracked.channels.filter((name) => !names.includes(name)),
     );
     tracked.channels = names;
-    const steps = this.#take(tracked, announced);
+    const steps: DueStep[] = this.#take(tracked, announced);
+    if (userMessages > (tracked.userMessages ?? 0)) {
+      // The first message of a request shows what had been written by then.
+      if (known !== undefined) steps.push({ kind: 'user_wrote', dueAt: `${userMessages}` });
+      tracked.userMessages = userMessages;
+    }
     for (const channel of channels) {
       this.#tell(tracked, channel, steps);
       if (channel.resolves) this.#answering.begin(tracked, channel);
@@ -166,7 +172,7 @@ export class Deliveries {
     return fresh;
   }
 
-  #tell({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly AnnouncedStep[]): void {
+  #tell({ requestId, asked }: Tracked, channel: LookedChannel, steps: readonly DueStep[]): void {
     if (!asked.includes(channel.name)) {
       asked.push(channel.name);
       if (channel.notifies && !channel.isAutomatic) this.#messages.ask(requestId, channel);

@@ -1,5 +1,4 @@
 import { condition, isCancellation, patched, proxyActivities, sleep } from '@temporalio/workflow';
-import type { AnnouncedStep } from '../../activities/announce.ts';
 import type { ChannelCalls, LastSent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
@@ -35,11 +34,16 @@ export interface ChannelMessage {
   dueMs?: number;
 }
 
+/** A step of a request. `dueAt` names it together with `kind`: when it was due, or how many messages the user had written. */
+export interface DueStep extends ChannelStep {
+  dueAt: string;
+}
+
 /** A reminder that waits for the end of the quiet hours, and for its request to be sent. */
 export interface Later {
   requestId: string;
   channel: string;
-  step: AnnouncedStep;
+  step: DueStep;
   /** Workflow time. */
   dueMs: number;
 }
@@ -65,6 +69,8 @@ export class ChannelMessages {
   readonly #timed = new Set<ChannelMessage>();
   /** The settled requests that the next call about a message tells of. */
   readonly #settling = new Map<ChannelMessage, string[]>();
+  /** The open requests about which the next call says that the user has written. */
+  readonly #written = new Map<ChannelMessage, string[]>();
   readonly #later = new Set<Later>();
   #running = 0;
 
@@ -124,7 +130,7 @@ export class ChannelMessages {
     for (const each of this.#messages) if (isCollecting(each) && !this.#timed.has(each)) void this.#sendWhenDue(each);
   }
 
-  remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: AnnouncedStep): void {
+  remind(requestId: string, { name: channel, delayMs }: LookedChannel, step: DueStep): void {
     const message = this.#of(requestId, channel);
     if (message === undefined) return;
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
@@ -147,7 +153,10 @@ export class ChannelMessages {
 
   #remind(message: ChannelMessage, { requestId, step: { dueAt, ...step } }: Later): void {
     const name = `${requestId}:${step.kind}:${dueAt}`;
-    this.#queue(message, requestId, () => this.#notify(message, [requestId], step, name));
+    const tell = (requestIds: string[]): Promise<LastSent> => this.#notify(message, requestIds, step, name);
+    // What a user writes concerns all open requests of the run.
+    if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, tell);
+    else this.#queue(message, requestId, () => tell([requestId]));
   }
 
   /** Tells the channels how a request was settled, and drops what was not sent yet. */
@@ -155,7 +164,8 @@ export class ChannelMessages {
     this.drop(requestId, channels);
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
-      if (message?.settles === true) this.#settle(message, requestId);
+      if (message?.settles !== true) continue;
+      this.#queueTogether(this.#settling, message, requestId, (ids) => this.#settled(message, ids));
     }
   }
 
@@ -174,18 +184,23 @@ export class ChannelMessages {
     });
   }
 
-  /** One call tells of all that was settled while the call before it ran. */
-  #settle(message: ChannelMessage, requestId: string): void {
-    const waiting = this.#settling.get(message);
+  /** One call tells of all requests for which it was queued while the call before it ran. */
+  #queueTogether(
+    queued: Map<ChannelMessage, string[]>,
+    message: ChannelMessage,
+    requestId: string,
+    call: (requestIds: string[]) => Promise<LastSent>,
+  ): void {
+    const waiting = queued.get(message);
     if (waiting !== undefined) {
-      waiting.push(requestId);
+      if (!waiting.includes(requestId)) waiting.push(requestId);
       return;
     }
-    const settledIds = [requestId];
-    this.#settling.set(message, settledIds);
+    const requestIds = [requestId];
+    queued.set(message, requestIds);
     this.#queue(message, requestId, () => {
-      this.#settling.delete(message);
-      return this.#settled(message, settledIds);
+      queued.delete(message);
+      return call(requestIds);
     });
   }
 

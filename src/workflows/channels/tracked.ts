@@ -14,6 +14,8 @@ export interface Tracked {
   answers: number;
   /** The keys of the steps that were taken. */
   steps: string[];
+  /** How many messages of the user the channels were told of. Absent: none. */
+  userMessages?: number;
   /** By channel: why the run did not take its last answer, for the next call. */
   refused?: Record<string, ResolveCall['refused']>;
 }

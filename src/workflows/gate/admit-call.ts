@@ -5,8 +5,11 @@ import type { Problem } from '../../core/base/problem.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
 import type { ApprovalRequest, OutcomeName } from '../../core/ledger/approval.ts';
+import { whyAsked } from '../../core/ledger/why-asked.ts';
+import { mayRun } from '../../core/policy/action.ts';
+import { adviceSentence, advisorsOf, raisedBy, withoutReasons, type Advice } from '../../core/policy/advice.ts';
 import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
-import { sentences } from '../../core/ledger/sentences.ts';
+import { sentences, userHasWritten } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
@@ -14,15 +17,20 @@ import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { ShellSplit } from '../../core/shell/parts.ts';
 import { notSplit } from '../../core/shell/parts.ts';
+import type { Consultation } from './consult-advisors.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
 
-/** The gate's answer to one call. `answered`: the call does not run, and `content` is what the model is told. */
+/**
+ * The gate's answer to one call. `answered`: the call does not run, and `content` is what the model is told. `advised`:
+ * its advisors are to be consulted, and then it passes the gate again, with what they answer.
+ */
 export type Admission =
   | { kind: 'allowed' }
   | { kind: 'asked'; requestId: string }
+  | { kind: 'advised'; consultation: Consultation }
   | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
 
 /** Facts about a call that an activity determined when it parsed the arguments; recorded with the call. */
@@ -36,8 +44,22 @@ export interface CallFacts {
   assessment?: Assessment;
   /** What reviewers do not see of the arguments. Absent: no activity has looked for it. */
   redaction?: Redaction;
+  /** Why the call must not run, whatever the policies say: its turn is stopped. */
+  stopped?: string;
+  /** True: the user has said something that the model had not got when it made the call. */
+  isUnheard?: boolean;
+  /** Finds the result that answers an equal call, by the call's digest. Absent: its tool keeps none. */
+  earlier?: (digest: string) => EarlierResult | undefined;
+  /** What its advisors answered. Absent: they have not been consulted. */
+  advice?: readonly Advice[];
   /** If the call's tool changed after the call was approved: the request that approved it. */
   replaces?: ApprovalRequest['replaces'];
+}
+
+/** The result of the earlier call `callId`, as the model got it. */
+export interface EarlierResult {
+  callId: string;
+  content: string;
 }
 
 /**
@@ -50,8 +72,8 @@ export function admitCall(
   { call, tool, facts, meter }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts; meter?: RulingMeter },
 ): Admission {
   const { callId, args } = call;
-  const { name: toolName, risk, subject, beside, show, previewTimeoutMs, definition } = tool;
-  const { ledger, closing } = state;
+  const { name: toolName, risk, subject, shellSubject, beside, show, previewTimeoutMs, definition } = tool;
+  const { ledger, closing = facts.stopped } = state;
   const atMs = clock.nowMs;
   const answered = (outcome: OutcomeName, content: string): Admission => ({
     kind: 'answered',
@@ -72,34 +94,61 @@ export function admitCall(
   }
   const shell = shellOf(tool, facts);
   const { contextSummary, sentence, replaces, assessment: assessed, redaction } = facts;
+  // Where reviewers see no arguments, the journal has no text that may quote them. The model may read the reason.
+  const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCase = active.rule(
-    { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition },
+    { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition, advice },
     ledger,
     atMs,
     meter,
   );
   const { ruling, assessment, limits } = ruledCase;
-  if (ruling.action === 'deny') {
-    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest });
-    return answered('denied_by_policy', sentences.deniedByPolicy(toolName, ruling.reason));
+  if (!mayRun(ruling.action)) {
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest, advice });
+    const denial =
+      ruling.layer === 'advisor' ? facts.advice?.find(({ advisor }) => advisor === ruling.rule) : undefined;
+    const written = denial === undefined ? ruling.reason : adviceSentence(denial);
+    return answered('denied_by_policy', sentences.deniedByPolicy(toolName, written));
   }
   // A call that replaces another one is already counted.
   const reversible =
     assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
-  const answer = answerBefore(ledger, ruling, { tool: toolName, args, digest, reversible, atMs }, limits);
+  // What limits the calls that rules ask about limits also those that an advisor approves.
+  const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
+  const answer = answerBefore(ledger, limited, { tool: toolName, args, digest, reversible, atMs }, limits);
   if (answer !== undefined) {
     const { outcome, content, reason, grantId } = answer;
-    state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId });
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId, advice });
     return answered(outcome, content);
   }
+  // The model has this result already, so it learns nothing that nobody let it have, and nothing runs.
+  const earlier = limits.cachedResults ? facts.earlier?.(digest) : undefined;
+  if (earlier !== undefined) {
+    const { callId: resultOf, content } = earlier;
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cached', ruling, digest, resultOf, advice });
+    return answered('cached', content);
+  }
   if (ruling.action === 'allow') {
-    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible });
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed' };
   }
-  const ruled = { definition, subject, shell, beside, show, assessment: assessed };
+  if (facts.isUnheard === true && ruledCase.terms.whenUserWrites === 'withdraw') {
+    state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: userHasWritten, advice });
+    return answered('cancelled', sentences.cancelled(userHasWritten));
+  }
+  const advisors = advisorsOf(ruling);
+  if (active.options.consultsAdvisors === true && facts.advice === undefined && advisors.length > 0) {
+    const { severity, rule } = ruling;
+    const { agent, caller } = active.options;
+    const why = { severity, rule, reason: whyAsked(ruling, risk), contextSummary };
+    const about = { tool: toolName, risk, agent, ...(caller && { caller: caller.userId }), ...why };
+    return { kind: 'advised', consultation: { advisors, about, subject, shellSubject } };
+  }
+  const raised = advice && raisedBy(advice);
+  const ruled = { definition, subject, shell, beside, show, assessment: assessed, ...(raised && { raised }) };
   const { lineage = [] } = active.options;
-  const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence, replaces };
-  const record = recordRequest(active, { ...asked, redaction, previewTimeoutMs, lineage, atMs });
+  const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence };
+  const record = recordRequest(active, { ...asked, replaces, advice, redaction, previewTimeoutMs, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };

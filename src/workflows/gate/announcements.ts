@@ -2,6 +2,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Announce } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import type { UserMessageTaker } from '../messages/user-message.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
@@ -16,25 +17,33 @@ const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
 const mostFailures = 3;
 
 /**
- * Tells the workflow of the run's channels which requests have opened, have other channels, or are settled: one activity
- * for all that an activation changed. A run without channels announces nothing.
+ * Tells the workflow of the run's channels which requests have opened, have other channels, are settled, or were written
+ * about by the user: one activity for all that an activation changed. A run without channels announces nothing.
  */
 export class Announcements implements ScheduledTask {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
   readonly #active: () => ActivePolicies | undefined;
-  /** The channels of each open request, as they were announced last. */
+  /** How many messages of the user the model has not got. */
+  readonly #unheard: () => number;
+  /** The channels of each open request and the number of unheard messages, as they were announced last. */
   #announced = new Map<string, string>();
-  /** What was compared last. Nothing has changed while both are the same objects. */
-  #seen: { open: RequestRecord[]; active: ActivePolicies } | undefined;
+  /** What was compared last. Nothing has changed while all are the same. */
+  #seen: { open: RequestRecord[]; active: ActivePolicies; unheard: number } | undefined;
   #pending = 0;
   /** Announcements that failed since the last one that arrived. */
   #failures = 0;
 
-  constructor(state: GateState, inFlight: InFlight, active: () => ActivePolicies | undefined) {
+  constructor(
+    state: GateState,
+    inFlight: InFlight,
+    active: () => ActivePolicies | undefined,
+    taker: Pick<UserMessageTaker, 'unheard'> | undefined,
+  ) {
     this.#state = state;
     this.#inFlight = inFlight;
     this.#active = active;
+    this.#unheard = () => (active()?.options.announcesUserMessages === true ? (taker?.unheard.length ?? 0) : 0);
   }
 
   /** Restores what the previous execution announced. */
@@ -42,7 +51,7 @@ export class Announcements implements ScheduledTask {
     this.#announced = new Map(Object.entries(announced));
   }
 
-  /** For continue-as-new, when nothing is in flight: the channels of each open request, as they were announced. */
+  /** For continue-as-new, when nothing is in flight: what was announced of each open request. */
   carried(): Record<string, string> | undefined {
     return this.#announced.size === 0 ? undefined : Object.fromEntries(this.#announced);
   }
@@ -61,7 +70,7 @@ export class Announcements implements ScheduledTask {
     if (requestIds.length === 0) return;
     const before = this.#announced;
     this.#announced = this.#now();
-    this.#seen = { open: this.#state.ledger.open, active: this.#active()! };
+    this.#seen = { open: this.#state.ledger.open, active: this.#active()!, unheard: this.#unheard() };
     this.#pending += 1;
     void this.#inFlight.wait(this.#send(requestIds, before));
     this.#state.noteCommand();
@@ -96,21 +105,25 @@ export class Announcements implements ScheduledTask {
     const active = this.#active();
     if (active?.options.routes === undefined) return [];
     const { open } = this.#state.ledger;
-    if (this.#seen?.open === open && this.#seen.active === active) return [];
+    const unheard = this.#unheard();
+    if (this.#seen?.open === open && this.#seen.active === active && this.#seen.unheard === unheard) return [];
     const now = this.#now();
     const ids = [...new Set([...now.keys(), ...this.#announced.keys()])];
     const changed = ids.filter((id) => now.get(id) !== this.#announced.get(id));
-    if (changed.length === 0) this.#seen = { open, active };
+    if (changed.length === 0) this.#seen = { open, active, unheard };
     return changed;
   }
 
   /** The open requests that have channels. */
   #now(): Map<string, string> {
     const active = this.#active()!;
+    const unheard = this.#unheard();
+    // No name of a channel.
+    const written = unheard === 0 ? [] : [`#${unheard}`];
     return new Map(
       this.#state.ledger.open.flatMap((record): [string, string][] => {
-        const names = active.channelsOf({ ...record, requestedAt: record.request.requestedAt });
-        return names.length === 0 ? [] : [[record.request.requestId, names.join(' ')]];
+        const names = active.channelsOf(record) ?? [];
+        return names.length === 0 ? [] : [[record.request.requestId, [...names, ...written].join(' ')]];
       }),
     );
   }

@@ -19,8 +19,7 @@ import { editedSentence, settledSentence } from '../../core/ledger/sentences.ts'
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation } from '../sandbox/activation.ts';
 import { clock } from '../sandbox/clock.ts';
-import type { GateSnapshot } from '../state/gate-state.ts';
-import { GateState } from '../state/gate-state.ts';
+import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
@@ -57,8 +56,8 @@ export class Gate {
       taker,
       refuseUnknownSignals,
     });
-    answerQueries(this.#state, this.#previews, () => this.#active);
-    this.#announcements = new Announcements(this.#state, this.#messages.inFlight, () => this.#active);
+    answerQueries(this.#state, this.#previews, () => this.#active, taker);
+    this.#announcements = new Announcements(this.#state, this.#messages.inFlight, () => this.#active, taker);
     const outputs = outputsOf(this.#state, this.#messages, this.#index, [this.#previews, this.#announcements]);
     this.#scheduler = new Scheduler(this.#messages.pipeline, outputs);
   }
@@ -142,10 +141,7 @@ export class Gate {
     return this.#state.outgrew(this.#activePolicies.options.continueAsNewAfter);
   }
 
-  /**
-   * Waits until `predicate` holds, after the messages of the activation are applied (scheduler.ts gives the reason).
-   * Rejects when the scope that it is called in is cancelled.
-   */
+  /** Waits until `predicate` holds, after the messages of the activation (scheduler.ts). Rejects if cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#scheduler.until(predicate);
   }
@@ -220,15 +216,17 @@ export class Gate {
     };
   }
 
-  /** Records how an admitted call ended. */
-  finished(callId: string, ran: Ran): void {
-    this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran });
+  /** Records how an admitted call ended. `withheld`: why the model gets nothing of what it gave. */
+  finished(callId: string, ran: Ran, withheld?: string): void {
+    this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
   }
 
-  /**
-   * Refuses the messages in flight and settles every open request as cancelled, in the activation that ends the run.
-   * Call `writeLast` afterwards.
-   */
+  /** Records that the agent's check has refused what the user said, of this many characters of JSON. */
+  inputRefused(size: number): void {
+    this.#state.apply({ kind: 'refuse', atMs: clock.nowMs, refused: { code: 'input_refused', size } });
+  }
+
+  /** Refuses what is in flight and cancels what is open, in the run's last activation. Call `writeLast` afterwards. */
   cancelAll(reason: string): void {
     this.#messages.pipeline.end();
     this.#state.cancelOpen(reason);

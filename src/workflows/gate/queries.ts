@@ -1,8 +1,9 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import type { ApprovalDetails, RunPolicies } from '../../contract.ts';
 import { queryNames } from '../../contract.ts';
-import type { ApprovalRequest } from '../../core/ledger/approval.ts';
+import type { ApprovalRequest, UserMessages } from '../../core/ledger/approval.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
+import { shortened } from '../../core/base/shortened.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
@@ -17,7 +18,9 @@ import { listed } from '../../core/ledger/listed-request.ts';
 import { panelOf } from '../../core/ledger/panel.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
+import type { UserMessageTaker } from '../messages/user-message.ts';
 import type { GateState } from '../state/gate-state.ts';
+import { redactSummary } from '../state/redact-request.ts';
 import type { Previews } from './previews.ts';
 
 const approvalsQuery = defineQuery<ApprovalRequest[] | ApprovalDetails | (ApprovalDetails | null)[] | null, [unknown?]>(
@@ -41,7 +44,12 @@ interface Filter {
  * Answers queries about a run: its open requests, full requests, its grants, its policies (unknown until `active`
  * returns them).
  */
-export function answerQueries(state: GateState, previews: Previews, active: () => ActivePolicies | undefined): void {
+export function answerQueries(
+  state: GateState,
+  previews: Previews,
+  active: () => ActivePolicies | undefined,
+  taker: Pick<UserMessageTaker, 'unheard'> | undefined,
+): void {
   setHandler(grantsQuery, () => {
     state.requirePast();
     const { grants } = state.ledger;
@@ -49,8 +57,10 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   });
   setHandler(policyQuery, () => {
     state.requirePast();
-    const layers = active()?.policies;
-    return layers === undefined ? null : { digest: policyDigest(layers), engine: state.ledger.engine, ...layers };
+    const now = active();
+    if (now === undefined) return null;
+    const { policies, change } = now;
+    return { digest: policyDigest(policies), engine: state.ledger.engine, ...policies, ...(change && { change }) };
   });
   setHandler(approvalsQuery, (filter) => {
     state.requirePast();
@@ -84,7 +94,7 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
-  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore'> {
+  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore' | 'userMessages'> {
     const { request, ruled } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;
@@ -92,7 +102,11 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
     const isAllShown = settled === undefined && shown === 'all' && redacted === undefined;
     const always = isAllShown ? alwaysTermsOf(found) : undefined;
     const ranBefore = settled === undefined ? earlierRunOf(state.ledger, found) : undefined;
+    // A policy's own patterns need a library, which does not run here.
+    const ownPatterns = (active()?.redaction?.patterns.length ?? 0) > 0;
+    const unheard = settled === undefined ? (taker?.unheard ?? []) : [];
     return {
+      ...(unheard.length > 0 && { userMessages: shownMessages(found, unheard, hides || ownPatterns) }),
       ...(ranBefore !== undefined && { ranBefore }),
       ...(always !== undefined && { always }),
       ...(isSmall(schema) && { schema }),
@@ -109,13 +123,27 @@ export function answerQueries(state: GateState, previews: Previews, active: () =
       ...(delegations.length > 0 && { delegations }),
     };
     if (settled !== undefined) return { ...shown, settled };
-    const channels = active()?.channelsOf({ ...found, requestedAt: request.requestedAt }) ?? [];
+    const channels = active()?.channelsOf(found) ?? [];
     const panel = panelOf(found, state.directories, clock.nowMs);
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
     const people = approvers === undefined ? {} : { approvers };
     return { ...shown, approvals: { have, need }, ...people, ...(channels.length > 0 && { channels }) };
   }
+}
+
+const mostMessages = 10;
+const longestMessage = 500;
+
+function shownMessages(
+  { request, redaction }: RequestRecord,
+  unheard: readonly string[],
+  hides: boolean,
+): UserMessages {
+  const last = hides ? [] : unheard.slice(-mostMessages);
+  const shown = (text: string): string =>
+    redaction === undefined ? text : redactSummary(text, request.arguments, redaction);
+  return { count: unheard.length, last: last.map((each) => shortened(shown(each), longestMessage)) };
 }
 
 function isSmall(schema: JsonObject | undefined): schema is JsonObject {

@@ -1,5 +1,5 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { journalMemoName, memoName } from '../../contract.ts';
 import { approvalIndex, approvalMemo } from '../../core/ledger/approval-index.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
@@ -13,6 +13,8 @@ export class VisibilityIndex {
   readonly #state: GateState;
   /** The open requests that the index shows; the next execution inherits the index. */
   #shown: RequestRecord[];
+  /** The entries under the last head that this execution has written. */
+  #committed = 0;
   /** Recorded in the run; nothing is written before the names are known. */
   #names: AttributeNames | undefined;
 
@@ -56,7 +58,7 @@ export class VisibilityIndex {
     ]);
     const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
-    upsertMemo({ [memoName]: { ...memo, ...this.#state.head } });
+    this.#write(memoName, memo);
     setCurrentDetails(currentDetails(ledger));
     this.#state.noteCommand();
   }
@@ -68,19 +70,29 @@ export class VisibilityIndex {
   writeJournal(): void {
     const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
     this.#state.putBack(rest);
-    upsertMemo({ [journalMemoName]: { journal: memo.journal, ...this.#state.head } });
+    this.#write(journalMemoName, { journal: memo.journal });
     this.#state.noteCommand();
   }
 
-  /** Writes the rest of the journal to the memo, because no other payload will follow. */
+  /** Writes the rest of the journal, and the head over all of it, to the memo: no other payload will follow. */
   writeLast(): void {
     this.run();
     for (let entries = this.#state.takeJournal(); entries.length > 0;) {
       const { memo, rest } = approvalMemo(this.#state.ledger, entries);
-      upsertMemo({ [memoName]: { ...memo, ...this.#state.head } });
+      this.#write(memoName, memo);
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
+    // Activities may have carried the last entries. Runs from before this change end without it.
+    if ((this.#state.head.journalHead?.size ?? 0) > this.#committed && patched('head-of-a-cancelled-run')) {
+      this.#write(memoName, approvalMemo(this.#state.ledger, []).memo);
+    }
+  }
+
+  #write(name: string, value: object): void {
+    const { head } = this.#state;
+    upsertMemo({ [name]: { ...value, ...head } });
+    this.#committed = head.journalHead?.size ?? 0;
   }
 
   /** The memo of the next execution: continue-as-new does not carry what this execution wrote to its own. */

@@ -15,6 +15,8 @@ import type { Json, ToolCall } from '../../core/base/tool-call.ts';
 import { isRepeatable } from '../../core/base/tool-call.ts';
 import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
+import type { Advice } from '../../core/policy/advice.ts';
+import type { Consultation } from '../gate/consult-advisors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
 import { ranOf, refusal } from './gate-refusal.ts';
@@ -34,6 +36,7 @@ export type CallingGate = Pick<
   | 'noteRuling'
   | 'ledger'
   | 'permit'
+  | 'policies'
   | 'putBackJournal'
   | 'refuse'
   | 'sentence'
@@ -59,6 +62,8 @@ export interface GatedCall {
   hasEnded: () => boolean;
   /** Takes the request that an earlier execution opened for the same call; undefined if there is none. */
   takeUp: (call: ToolCall) => { callId: string; requestId: string; definition: string } | undefined;
+  /** Consults the advisors of a call. Rejects if it is cancelled. */
+  consult: (call: ToolCall, consultation: Consultation) => Promise<Advice[]>;
   /** Replaces the activity's recorded definition with the one that the worker has now, and returns the new one. */
   renew: (present: GatedDefinition) => GatedDefinition;
 }
@@ -127,8 +132,19 @@ async function passGate(
   const { gate, activity } = gated;
   // Apply the messages of this activation first: a revocation among them binds the call.
   if (gate.hasChanges) await gate.drain();
-  const wished = wish(gated, input.args, again);
-  const requestId = admit(gated, wished, again);
+  let wished = wish(gated, input.args, again);
+  let admission = admit(gated, wished, again);
+  if (typeof admission === 'object') {
+    const advice = await gated.consult(wished.call, admission);
+    // As below.
+    if (gated.hasEnded()) await new Promise<never>(() => {});
+    if (gate.hasChanges) await gate.drain();
+    gate.noteRuling();
+    // Meanwhile other calls may have been counted, and this one has not been.
+    wished = wish(gated, input.args, again);
+    admission = admit(gated, wished, again, advice);
+  }
+  const requestId = admission as string | undefined;
   // An allowed call is scheduled in this same step, so that calls keep their order.
   const admitted = requestId === undefined ? wished : await answered(gated, own, wished, requestId);
   // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
@@ -177,21 +193,26 @@ function wish({ gate, activity }: GatedCall, given: readonly unknown[], again: A
   throw refusal(content, { toolName: name, outcome: 'refused' }, 'arguments_invalid');
 }
 
-/** Returns the id of the request that the call must wait for; undefined if the call is allowed. */
+/**
+ * Returns the id of the request that the call must wait for, or what its advisors are to be consulted about; undefined if
+ * the call is allowed. `advice`: what they answered.
+ */
 function admit(
   { gate, activity, contextSummary, takeUp }: GatedCall,
   wished: Admitted,
   again?: Again,
-): string | undefined {
-  const carried = again === undefined ? takeUp(wished.call) : undefined;
+  advice?: readonly Advice[],
+): string | Consultation | undefined {
+  const carried = again === undefined && advice === undefined ? takeUp(wished.call) : undefined;
   if (carried !== undefined) {
     wished.call = { ...wished.call, callId: carried.callId };
     wished.definition = carried.definition;
     return carried.requestId;
   }
-  const admission = gate.admit(wished.call, activity, { contextSummary, ...again });
+  const admission = gate.admit(wished.call, activity, { contextSummary, advice, ...again });
   if (admission.kind === 'asked') return admission.requestId;
   if (admission.kind === 'allowed') return undefined;
+  if (admission.kind === 'advised') return admission.consultation;
   gate.noteRuling();
   throw refusal(admission.content, { toolName: activity.name, outcome: admission.outcome });
 }

@@ -8,8 +8,10 @@ import { callDigest } from '../../core/base/digest.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { GatedActivity, GatedDefinition } from '../../core/policy/gated-activity.ts';
 import { gatedDefinition, withGreaterRisk } from '../../core/policy/gated-activity.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { ToolCall } from '../../core/base/tool-call.ts';
+import { consultAdvisors } from '../gate/consult-advisors.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { CallingGate, CallUnderWay } from './call-gated.ts';
 import { callGated } from './call-gated.ts';
@@ -91,6 +93,10 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
         activity,
         contextSummary: summaryOf(guarded, activity.name, input.args),
         takeUp: (call) => takeUp(guarded.carried, call),
+        consult: (call, consultation) => {
+          const { config, gate } = guarded;
+          return consultAdvisors(call, consultation, config?.redacts && redactionSettings(gate.policies));
+        },
         renew: (present) => renew(guarded, present),
         hasEnded: () => guarded.ended,
       },

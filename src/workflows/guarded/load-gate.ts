@@ -64,7 +64,18 @@ export async function loadGate(
   );
   guarded.config = config;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const { ceiling, ceilingLines, run, engine, auditSalt, continueAsNewAfter, attributes, redacts, routes } = config;
+  const {
+    ceiling,
+    ceilingLines,
+    run,
+    engine,
+    auditSalt,
+    continueAsNewAfter,
+    attributes,
+    redacts,
+    routes,
+    consultsAdvisors,
+  } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
@@ -75,6 +86,7 @@ export async function loadGate(
     attributes,
     redacts,
     routes,
+    consultsAdvisors,
     ...(caller && { caller }),
     ...(metadata && { metadata }),
   });

@@ -2,7 +2,9 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
 import { activityNames } from '../../contract.ts';
+import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
+import { mayRun } from '../../core/policy/action.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { RequestRecord, CheckedEdit } from '../../core/ledger/ledger.ts';
@@ -67,9 +69,10 @@ export function checkEdit(
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
     const split = splitOf(ruled, shell);
     const call = { tool, args, risk, ...ruled, shell: split, digest };
-    const ruledCase = policies().rule({ ...call, assessed: assessment }, state.ledger, atMs);
+    const admitted = admittedBefore(state.ledger, found.callId);
+    const ruledCase = policies().rule({ ...call, assessed: assessment }, admitted, atMs);
     const { ruling, limits } = ruledCase;
-    if (ruling.action === 'deny') {
+    if (!mayRun(ruling.action)) {
       return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
     }
     const { reversible } = ruledCase.assessment;

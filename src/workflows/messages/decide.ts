@@ -13,6 +13,7 @@ export function decideMessages(
   state: GateState,
   inFlight: InFlight,
   policies: () => ActivePolicies,
+  userMessageCount: () => number,
 ): MessageKind<ParsedDecision> {
   return {
     name: decideName,
@@ -24,7 +25,9 @@ export function decideMessages(
     concerns: ({ requestId }) => [requestId],
     preview: (decision, { voter }, atMs) => {
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
-      return receipt.code === undefined && isInTheWay(decision) ? inTheWay(decision) : receipt;
+      if (receipt.code !== undefined) return receipt;
+      if (isOutdated(decision)) return outdated(decision);
+      return isInTheWay(decision) ? inTheWay(decision) : receipt;
     },
     late: ({ approved, decisionId }, { voter: { reviewerId } }) => {
       const identity = reviewerId === undefined ? 'anonymous' : 'claimed';
@@ -38,10 +41,24 @@ export function decideMessages(
     },
   };
 
+  /** Nobody lets a call run on a card that lacks what the user has said since. A denial needs no newer card. */
+  function isOutdated({ requestId, approved, response, viewed, decisionId }: ParsedDecision): boolean {
+    const seen = viewed?.userMessages;
+    if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
+    const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
+    // A vote that counts already is a retry.
+    return open !== undefined && !open.votes.some((vote) => decisionId !== undefined && vote.decisionId === decisionId);
+  }
+
   /** Only one edit of a request may be in flight. */
   function isInTheWay({ requestId, modifiedArguments }: ParsedDecision): boolean {
     return modifiedArguments !== undefined && inFlight.holds(requestId);
   }
+}
+
+function outdated({ requestId }: ParsedDecision): Receipt {
+  const message = `the user has written since the card of request ${requestId} was shown: look at it again`;
+  return refused(requestId, { code: 'request_changed', message });
 }
 
 function inTheWay({ requestId }: ParsedDecision): Receipt {

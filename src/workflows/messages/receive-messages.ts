@@ -55,12 +55,12 @@ export function receiveMessages(
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
   const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling });
   const signalsAndUpdates: MessageKind<unknown>[] = [
-    decideMessages(state, inFlight, policies),
+    decideMessages(state, inFlight, policies, () => taker?.unheard.length ?? 0),
     extendMessages(state, policies),
     delegateMessages(state),
     revokeMessages(state, policies),
     setPolicyMessages(state, policies, change),
-    ...(taker === undefined ? [] : [userMessages(state, taker)]),
+    ...(taker === undefined ? [] : [userMessages(state, taker, noteChange)]),
   ];
   const parentsChanged = parentsChangedMessages(state, policies, inherit);
   const signals = [closeMessages(state, close), ...(parentsChanged === undefined ? [] : [parentsChanged])];

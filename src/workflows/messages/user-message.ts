@@ -1,35 +1,77 @@
 /** Message `message`: what the user of a session says next. The run hands it to the model before the next turn. */
 import { messageNames } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 import type { Problem } from '../../core/base/problem.ts';
-import { readUserMessage, type UserMessage } from '../../core/messages/control.ts';
+import { readUserMessage, userMessageDigest, type UserMessage } from '../../core/messages/control.ts';
+import type { UserFile } from '../../core/base/user-files.ts';
 import type { GateState } from '../state/gate-state.ts';
+import type { RequestRecord } from '../../core/ledger/ledger.ts';
+import { userHasWritten } from '../../core/ledger/sentences.ts';
+import { misusedId } from './idempotency.ts';
 import type { MessageKind } from './message-kind.ts';
 import { acceptable, refused } from './message-kind.ts';
 
 /** What takes the messages of a run's user. */
 export interface UserMessageTaker {
-  /** Why the run does not take this text now; undefined if it does. */
-  problem(content: string): Problem | undefined;
-  take(content: string): void;
+  /** Why the run does not take this message now; undefined if it does. */
+  problem(message: UserMessage): Problem | undefined;
+  /** Returns why everything open is withdrawn; undefined if nothing is. */
+  take(message: UserMessage): string | undefined;
+  /** What the model has not got, oldest first. */
+  readonly unheard: readonly string[];
+  /** What the user has said under this id; undefined: nothing. */
+  said(messageId: string): { content: string; files?: UserFile[] } | undefined;
 }
 
-export function userMessages(state: GateState, taker: UserMessageTaker): MessageKind<UserMessage> {
+/** `noteStop`: the gate writes its journal in this activation, so that readers of history learn of a stop at once. */
+export function userMessages(
+  state: GateState,
+  taker: UserMessageTaker,
+  noteStop: () => void,
+): MessageKind<UserMessage> {
   return {
     name: messageNames.message,
     parse: readUserMessage,
     concerns: () => [],
-    preview: ({ content }) => {
+    preview: (message) => {
       const closed = { code: 'run_closed', message: 'the run was closed already' } as const;
-      const problem = state.closing === undefined ? taker.problem(content) : closed;
+      const problem = state.closing === undefined ? taker.problem(message) : closed;
       return problem === undefined ? acceptable : refused('', problem);
     },
-    apply: ({ content, by, reason }, _sender, atMs) => {
+    apply: (message, _sender, atMs) => {
+      const known = message.messageId === undefined ? undefined : taker.said(message.messageId);
+      // The pipeline remembers the last hundred ids, the transcript all.
+      if (known !== undefined) {
+        const isSame = known.content === message.content && filesDigest(known) === filesDigest(message);
+        if (!isSame) return misusedId(message.messageId!);
+        return { requestId: '', accepted: true, message: 'the model has the message already' };
+      }
+      const { by, reason } = message;
       // The journal names who claims to have written it, and has no text of it.
       const voter = by ? ({ reviewerId: by, identity: 'claimed' } as const) : ({ identity: 'anonymous' } as const);
-      state.apply({ kind: 'message', atMs, digest: jsonDigest(content), voter, reason: reason || undefined });
-      taker.take(content);
-      return { requestId: '', accepted: true, message: 'the model gets the message before its next turn' };
+      state.apply({ kind: 'message', atMs, digest: userMessageDigest(message), voter, reason: reason || undefined });
+      const withdrawn = taker.take(message);
+      if (withdrawn !== undefined) {
+        state.cancelOpen(withdrawn);
+        noteStop();
+      }
+      if (message.content !== undefined) state.cancelOpen(userHasWritten, isWithdrawn);
+      return { requestId: '', accepted: true, message: answerTo(message) };
     },
   };
+}
+
+function filesDigest({ files = [] }: { files?: UserFile[] }): string {
+  return jsonDigest(files as unknown as Json);
+}
+
+/** True if a rule says that a message of the user withdraws the request. */
+function isWithdrawn({ terms }: RequestRecord): boolean {
+  return terms.whenUserWrites === 'withdraw';
+}
+
+function answerTo({ retry, stop }: UserMessage): string {
+  if (stop) return 'the turn is stopped: nothing more of it starts';
+  return retry ? 'the model is asked again' : 'the model gets the message before its next turn';
 }

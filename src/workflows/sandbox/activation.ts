@@ -16,8 +16,16 @@ interface Activations {
   eventIds: Map<string, string[]>;
   /** How far history had come in the last activation, the start of its task, and whether it was a replay. */
   last: { historyLength: number; startedMs: number; isReplayed: boolean };
+  /** True if the last activation brought only updates. */
+  isOfUpdates: boolean;
+  /** Updates that were accepted and have not ended, by their protocol instance id. */
+  accepted: Set<string>;
+  /** The last task that the server keeps for sure, and how many events its commands leave. */
+  kept: { historyLength: number; startedMs: number; written: number };
   /** How far history had come with the last activation that brought events, unless a replay handed it over. */
   takenLength?: number | undefined;
+  /** How many commands followed since then that leave an event each. */
+  written: number;
   /** True if a query, not a task, may have brought the events of the last activation. */
   isAhead: boolean;
 }
@@ -30,6 +38,10 @@ export const activations = (): Activations =>
     isBeingHandedOver: false,
     eventIds: new Map(),
     last: { historyLength: 0, startedMs: NaN, isReplayed: false },
+    isOfUpdates: false,
+    accepted: new Set(),
+    kept: { historyLength: 0, startedMs: NaN, written: 0 },
+    written: 0,
     isAhead: false,
   }));
 

@@ -5,13 +5,14 @@
  * the clock and with the other events of that task, and may make other commands. So the query fails, which makes the
  * SDK drop the run from its cache; the next task replays all of history (docs/decisions/0058).
  */
-import type { ActivateInput } from '@temporalio/workflow';
+import type { ActivateInput, ConcludeActivationInput } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { activations } from './activation.ts';
 import { workerNowMs } from './clock.ts';
 
 type Activation = ActivateInput['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
+type Command = ConcludeActivationInput['commands'][number];
 
 /** The SDK's id of a query that comes without a workflow task. */
 const queryAlone = 'legacy_query';
@@ -19,7 +20,9 @@ const queryAlone = 'legacy_query';
 /** The fewest events between the starts of two tasks: one task completes, the next is scheduled and starts. */
 const leastBetween = 3;
 /** How long a worker that is not overloaded takes at most to begin with a task, in milliseconds. */
-const longestStartMs = 2_000;
+const longestStartMs = 500;
+/** For how long after its start the server may still withdraw a task that seems to bring nothing, in milliseconds. */
+const withdrawableMs = 5_000;
 
 /**
  * Notes whether a workflow task took the events of this activation: a task starts later than the one before it, and just
@@ -30,19 +33,87 @@ const longestStartMs = 2_000;
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
   const { last } = state;
-  const startedMs = Number(timestamp?.seconds ?? 0) * 1_000 + (timestamp?.nanos ?? 0) / 1e6;
+  const startedMs = msOf(timestamp);
   const length = historyLength ?? 0;
   const isReplayed = isReplaying === true;
   const brought = jobs?.filter(isOfEvent).length ?? 0;
   const between = length - (state.takenLength ?? -Infinity);
   // One task may lead to several activations, as when an activity is cancelled.
-  if (between > 0 && between < leastBetween + brought) throw new Error(sentences.takenEarly);
-  if (brought > 0) state.takenLength = isReplayed ? undefined : length;
+  if (between > 0 && between < leastBetween + state.written + brought) throw new Error(sentences.takenEarly);
+  if (brought > 0) {
+    state.takenLength = isReplayed ? undefined : length;
+    state.written = 0;
+  }
+  state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
   if (length !== last.historyLength) {
     const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
     state.isAhead = !isReplayed && (isLate || startedMs === last.startedMs);
   }
   state.last = { historyLength: length, startedMs, isReplayed };
+}
+
+/**
+ * Counts commands that leave an event each before the next task is scheduled. A cancelled one counts for nothing: if it
+ * was made in the same activation, neither leaves an event. No task follows one that ended the run.
+ */
+export function noteCommands(commands: readonly Command[]): void {
+  const state = activations();
+  const left = commands.filter(leavesEvent).length - commands.filter(cancels).length;
+  state.written += commands.some(endsRun) ? Infinity : Math.max(0, left);
+  if (commands.some(({ respondToQuery }) => respondToQuery != null)) return;
+  const { historyLength, startedMs } = state.last;
+  const written = eventsOf(commands);
+  // The server may withdraw a task that only refused updates.
+  if (state.isOfUpdates && written === 0) return;
+  if (state.kept.startedMs !== startedMs) state.kept = { historyLength, startedMs, written: 0 };
+  state.kept.written += written;
+}
+
+/** How many events the commands of one activation leave. NaN for commands whose events are not known. */
+function eventsOf(commands: readonly Command[]): number {
+  const { accepted } = activations();
+  const made = new Set<string>();
+  let count = 0;
+  for (const command of commands) {
+    const { startTimer, cancelTimer, scheduleActivity, requestCancelActivity, updateResponse } = command;
+    if (startTimer != null) made.add(`timer ${startTimer.seq}`);
+    if (scheduleActivity != null) made.add(`activity ${scheduleActivity.seq}`);
+    const cancelled = cancelTimer ? `timer ${cancelTimer.seq}` : `activity ${requestCancelActivity?.seq}`;
+    if (updateResponse != null) {
+      const updateId = updateResponse.protocolInstanceId ?? '';
+      const wasAccepted = accepted.delete(updateId);
+      if (updateResponse.accepted != null) accepted.add(updateId);
+      // A refusal leaves an event only if it is how an accepted update ends.
+      if (updateResponse.rejected != null && !wasAccepted) continue;
+    }
+    const isCounted =
+      leavesEvent(command) || cancels(command) || reaches(command) || endsRun(command) || updateResponse != null;
+    // A patch leaves a marker and a search attribute.
+    count += made.has(cancelled) ? -1 : isCounted ? 1 : command.setPatchMarker != null ? 2 : NaN;
+  }
+  return count;
+}
+
+function leavesEvent(command: Command): boolean {
+  const { scheduleActivity, startTimer, modifyWorkflowProperties, upsertWorkflowSearchAttributes } = command;
+  return (scheduleActivity ?? startTimer ?? modifyWorkflowProperties ?? upsertWorkflowSearchAttributes) != null;
+}
+
+function cancels({ requestCancelActivity, cancelTimer }: Command): boolean {
+  return (requestCancelActivity ?? cancelTimer) != null;
+}
+
+/** True for a command to another run. */
+function reaches({ startChildWorkflowExecution, signalExternalWorkflowExecution, ...other }: Command): boolean {
+  const { cancelChildWorkflowExecution, requestCancelExternalWorkflowExecution } = other;
+  const cancelled = cancelChildWorkflowExecution ?? requestCancelExternalWorkflowExecution;
+  return (startChildWorkflowExecution ?? signalExternalWorkflowExecution ?? cancelled) != null;
+}
+
+function endsRun(command: Command): boolean {
+  const { completeWorkflowExecution, failWorkflowExecution, cancelWorkflowExecution } = command;
+  const ended = completeWorkflowExecution ?? failWorkflowExecution ?? cancelWorkflowExecution;
+  return (ended ?? command.continueAsNewWorkflowExecution) != null;
 }
 
 /** False for a job that no history event brings: an update comes before its event, and a local activity has none. */
@@ -51,15 +122,34 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
 }
 
 /**
- * Throws for a query of a run that has handled events which no task has taken. Nothing that a sender says makes an
- * exception: who may only query could keep an open run ahead of its tasks.
+ * Throws for a query of a run that has handled events which no task has taken, or that was handed a task which the server
+ * may still withdraw. Nothing that a sender says makes an exception: who may only query could keep an open run ahead of
+ * its tasks.
  */
-export function refuseAhead(jobs: NonNullable<Activation['jobs']>): void {
-  const query = jobs.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
-  if (!activations().isAhead || query == null) return;
+export function refuseAhead(activation: Activation): void {
+  const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
+  if (query == null || !(activations().isAhead || mayBeWithdrawn(activation))) return;
   // Fails the activation, not only the query: nothing less drops the run from the cache.
   const error = new Error(sentences.notTakenYet);
   // The SDK logs it, and where it was thrown says nothing.
   error.stack = error.message;
   throw error;
+}
+
+/**
+ * True if history seems to end with a task that has started and brought nothing, such as the task of an update. If the
+ * update is refused, the server removes the task's two events and gives their ids to the next events. A worker that got
+ * the two events with a query would skip these next events. The SDK does not say whether the task completed, so for
+ * `withdrawableMs` after its start the answer is true either way.
+ */
+function mayBeWithdrawn({ timestamp, historyLength }: Activation): boolean {
+  const { kept } = activations();
+  const startedMs = msOf(timestamp);
+  if (startedMs === kept.startedMs || Math.abs(workerNowMs() - startedMs) > withdrawableMs) return false;
+  const beyond = (historyLength ?? 0) - (kept.historyLength + 1 + kept.written);
+  return beyond === 1 || beyond === 2;
+}
+
+function msOf(timestamp: Activation['timestamp']): number {
+  return Number(timestamp?.seconds ?? 0) * 1_000 + (timestamp?.nanos ?? 0) / 1e6;
 }

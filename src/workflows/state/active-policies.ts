@@ -1,10 +1,16 @@
 import type { Directories, Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { compileRules, ruleCase, type Case, type CaseCall, type RunRules } from '../../core/ledger/rule-case.ts';
-import type { Caller } from '../../contract.ts';
+import type { ApprovalRequest, Caller } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
-import { type ChannelRoutes, channelTimeoutMs, channelsFor } from '../../core/people/channel-routes.ts';
+import {
+  type ChannelRoutes,
+  type RoutedRequest,
+  channelTimeoutMs,
+  channelsFor,
+  requestRoutes,
+} from '../../core/people/channel-routes.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { reviewersOf } from '../../core/ledger/why-asked.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
@@ -42,10 +48,16 @@ export interface GateOptions {
   redacts?: true;
   /** Which channels carry the run's requests, as recorded in the run. Absent: it has none. */
   routes?: ChannelRoutes;
+  /** True: advisors are consulted. Absent in runs of older versions, whose policies name none. */
+  consultsAdvisors?: true;
+  /** True: the channels of open requests are told that the user has written. Absent in runs of older versions. */
+  announcesUserMessages?: true;
 }
 
-/** What says who is asked about a request. */
-type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> & { requestedAt: string };
+/** What says who is asked about a request, and about what. */
+type Asked = Pick<RequestRecord, 'terms' | 'delegations' | 'stepsTakenUntilMs'> & {
+  request: Pick<ApprovalRequest, 'requestedAt' | 'toolName' | 'agentName' | 'assessment'>;
+};
 
 /** A call that the active policies rule on. */
 export interface CallToRule extends CaseCall {
@@ -67,17 +79,20 @@ export interface RuledCase extends Case {
 export class ActivePolicies {
   readonly options: GateOptions;
   readonly policies: PolicyLayers;
+  /** The changes by `setPolicy` that are in force. */
+  readonly change: PolicyChange | undefined;
   readonly directories: Directories;
   /** What is redacted for reviewers; undefined: nothing is. */
   readonly redaction: RedactionSettings | undefined;
   readonly #rules: RunRules;
-  readonly #chosen: readonly string[] | undefined;
+  readonly #routesOf: ((request: RoutedRequest) => string[]) | undefined;
 
   constructor(options: GateOptions, change: PolicyChange | undefined) {
     const { ceiling, parents, run: base } = options.policies;
     const run = change === undefined ? base : changeRunSide(base, change);
     this.options = options;
-    this.#chosen = change?.channels;
+    this.change = change;
+    this.#routesOf = options.routes && requestRoutes(options.routes);
     this.policies = { ceiling, parents, run };
     this.#rules = compileRules(this.policies);
     this.directories = this.#rules.directories;
@@ -85,23 +100,25 @@ export class ActivePolicies {
   }
 
   /**
-   * The channels of a request, by everybody who is asked after the steps that were taken, and everybody to whom a seat was
-   * delegated. It reads no clock: the steps are in the ledger.
+   * The channels of a request, by everybody who is asked after the steps that were taken, by everybody to whom a seat was
+   * delegated, and by what it asks as it is now; undefined: the run has none. It reads no clock: the steps are in the ledger.
    */
-  channelsOf({ terms, delegations, stepsTakenUntilMs, requestedAt }: Asked): string[] {
+  channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes } = this.options;
-    if (routes === undefined) return [];
+    if (routes === undefined) return undefined;
+    const { requestedAt, toolName, agentName, assessment } = request;
     const waitedMs = Math.max(0, stepsTakenUntilMs - openedAtMs({ request: { requestedAt } }));
     const asked = [...reviewersOf(terms, waitedMs), ...delegations.map(({ to }) => to)];
     const { ceiling, parents = [], run } = this.directories;
     const directories = [ceiling, ...parents, run].filter((directory) => directory !== undefined);
-    return channelsFor(routes, { asked, directories, chosen: this.#chosen });
+    const ofRequest = this.#routesOf?.({ toolName, agentName, severity: assessment.severity });
+    return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels });
   }
 
   /** How long the channels of a new request leave it open at most. */
   channelTimeoutMs(asked: Asked): number {
     const { routes } = this.options;
-    return (routes && channelTimeoutMs(routes, this.channelsOf(asked))) ?? Infinity;
+    return (routes && channelTimeoutMs(routes, this.channelsOf(asked) ?? [])) ?? Infinity;
   }
 
   /** Rules on one call at `atMs`. `meter`: what it costs is added there. */

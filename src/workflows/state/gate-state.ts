@@ -3,7 +3,7 @@ import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { TreeState } from '../../core/ledger/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
-import type { Directories, Ledger, LedgerCommand } from '../../core/ledger/ledger.ts';
+import type { Directories, Ledger, LedgerCommand, RequestRecord } from '../../core/ledger/ledger.ts';
 import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
 import { iso, refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
@@ -69,6 +69,7 @@ export class GateState {
   directories: Directories = {};
   /** The agent in charge. */
   agent: string | undefined;
+  #active: ActivePolicies | undefined;
   /** The active policies, until an entry has recorded their digest. */
   #unrecorded: PolicyLayers | undefined;
   /** True if the active policies show arguments to reviewers; false until the policies are known. */
@@ -99,7 +100,9 @@ export class GateState {
   }
 
   /** Takes what the ledger and its entries need of the active policies. */
-  follow({ policies, directories, options }: ActivePolicies): void {
+  follow(active: ActivePolicies): void {
+    const { policies, directories, options } = active;
+    this.#active = active;
     this.directories = directories;
     this.agent = options.agent;
     this.#unrecorded = policies;
@@ -126,7 +129,8 @@ export class GateState {
   /** Writes a line to the worker's log. Nothing of it enters history, and a replay writes none. */
   #logWaiting(requestId: string | undefined): void {
     const record = this.#ledger.open.find(({ request }) => request.requestId === requestId);
-    if (record !== undefined) log.info(waitingMessage, { ...waitingNotice(record.request) });
+    if (record === undefined) return;
+    log.info(waitingMessage, { ...waitingNotice(record.request, this.#active?.channelsOf(record)) });
   }
 
   /** Entries of calls name their agent, because a run may be handed over. The first one names the policies. */
@@ -143,10 +147,10 @@ export class GateState {
     };
   }
 
-  /** Settles everything open as cancelled. */
-  cancelOpen(reason: string): void {
-    for (const { request } of this.#ledger.open) {
-      this.apply({ kind: 'cancel', atMs: clock.nowMs, requestId: request.requestId, reason });
+  /** Settles the open requests that are meant as cancelled. Default: all of them. */
+  cancelOpen(reason: string, isMeant: (record: RequestRecord) => boolean = () => true): void {
+    for (const record of this.#ledger.open.filter(isMeant)) {
+      this.apply({ kind: 'cancel', atMs: clock.nowMs, requestId: record.request.requestId, reason });
     }
   }
 

@@ -26,6 +26,7 @@ export interface CallToAsk {
   /** What the activity that parsed the arguments found. */
   redaction?: Redaction;
   replaces?: ApprovalRequest['replaces'];
+  advice?: ApprovalRequest['advice'];
   previewTimeoutMs?: number;
   /** Workflow time at which the request is opened. */
   atMs: number;
@@ -44,7 +45,10 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
   const waiting = { terms, delegations: [], stepsTakenUntilMs: atMs - 1 };
   const timeoutMs = Math.min(
     terms.timeoutMs ?? Infinity,
-    active.channelTimeoutMs({ ...waiting, requestedAt: iso(atMs) }),
+    active.channelTimeoutMs({
+      ...waiting,
+      request: { requestedAt: iso(atMs), toolName: tool, agentName: agent, assessment },
+    }),
   );
   const endMs = Math.min(atMs + timeoutMs, latestMs ?? Infinity);
   const deadlineMs = endMs === Infinity ? null : endMs;
@@ -75,6 +79,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
       lineage: call.lineage,
       replaces,
       metadata: metadata ?? {},
+      advice: call.advice,
       reviewers: reviewersOf(terms, 0),
       shown: 'all',
       ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values)),

@@ -1,3 +1,4 @@
+import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
@@ -47,11 +48,12 @@ function reevaluate(
   record: RequestRecord,
   { atMs, among, meter }: { atMs: number; among: number; meter: RulingMeter },
 ): void {
-  const { request, ruled, terms: before, deadlineMs } = record;
+  const { request, ruled, terms: termsBefore, deadlineMs } = record;
   const { requestId, toolName: tool, arguments: args, riskLevel: risk, digest } = request;
   const { assessment: assessed, ...declared } = ruled;
   const call = { tool, args, risk, digest, assessed, ...declared };
-  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, state.ledger, atMs, meter);
+  const before = admittedBefore(state.ledger, record.callId);
+  const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, before, atMs, meter);
   if (ruling.action !== 'ask') {
     state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
     return;
@@ -67,7 +69,7 @@ function reevaluate(
   }
   const waitMs = deadlineMs === null ? null : deadlineMs - openedAtMs({ request });
   const terms = termsOfWait(asked, waitMs, ruling.engine);
-  if (sameTerms(before, terms) && request.rule === ruling.rule) return;
+  if (sameTerms(termsBefore, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;
   const reason = whyAsked(ruling, risk);
   const reviewers = reviewersOf(terms, atMs - openedAtMs({ request }));

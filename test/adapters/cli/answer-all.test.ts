@@ -1,21 +1,19 @@
 /** `approve --all` and `deny --all`: the frozen set, its confirmation, and its results, on a real server and worker. */
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RunInput } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines } from './support.ts';
+import { cli, jsonLines, startOnTerminal } from './support.ts';
 
-const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 /** Of these tests alone: an inbox that no other test writes to. */
 const namespace = `batch-${randomUUID()}`;
 const agent = 'batch';
 const env = { TEMPORAL_NAMESPACE: namespace };
 const answer = (words: string[]) => cli(words, { env });
+const onTerminal = (words: string[]) => startOnTerminal(words, env);
 let world: World;
 const started: RunInTest[] = [];
 beforeAll(async () => {
@@ -92,23 +90,6 @@ test('an approval leaves out what is not all shown; --unseen and a denial do not
   const unseen = await answer(['approve', ...all, '--unseen', '--run', long.run.workflowId]);
   expect([unseen.code, jsonLines(unseen)]).toEqual([0, [expect.objectContaining({ outcome: 'approved' })]]);
 });
-
-/** The command on a terminal of its own (`script`), with what it prints. */
-function onTerminal(words: string[]) {
-  const command = [process.execPath, main, ...words].join(' ');
-  const child = spawn('script', ['-qfec', `stty cols 300; exec ${command}`, '/dev/null'], {
-    env: { ...process.env, ...env, NODE_OPTIONS: '', NO_COLOR: '1' },
-  });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
-    ended,
-    printed: () => printed,
-    shows: (text: string) => eventually(`'${text}' on the terminal, not ${printed}`, () => printed.includes(text)),
-    type: (keys: string) => child.stdin.write(keys),
-  };
-}
 
 describe('on a terminal', () => {
   test('what comes while the question stands is not touched', async () => {

@@ -117,6 +117,13 @@ describe('the channels of a module', () => {
     expect(await found(`'channels.yaml'`, 'channels: { desk: { kind: auto_deny } }')).toEqual(line);
   });
 
+  test('no default: it says which requests no channel carries', async () => {
+    const requests = 'requests: [{ tool: pay, channels: [desk] }]';
+    const file = `channels: { desk: { kind: auto_deny } }\nroutes: { default: [], ${requests} }`;
+    const message = 'A worker can start with its channels: desk. Only the inbox has requests that no route matches.';
+    expect(await found(`'channels.yaml'`, file)).toEqual({ check: 'channels', ok: true, message });
+  });
+
   test.each([
     ['{ desk: { check() { throw new Error("No key."); }, resolve: () => true } }', '', "channel 'desk': No key."],
     [`'channels.yaml'`, 'channels: { desk: { kind: auto_deni } }', expect.stringContaining("'kind' must be one of")],

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Receipt } from '../../../src/contract.ts';
+import { activityNames, type Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
@@ -253,6 +253,46 @@ describe('message', () => {
     await run.handle.terminate();
   });
 
+  test('--retry has the model asked again whose last call failed', async () => {
+    const run = await world.start([{ error: { status: 401 } }], { session: true });
+    const { workflowId } = run;
+    await eventually('the turn fails', async () => (await run.status()).failedTurn !== undefined);
+    expect(JSON.parse((await cli(['show', workflowId])).stdout)).toMatchObject({
+      status: 'running',
+      run: { awaitsMessage: true, failedTurn: { turn: 1, code: 'model_refused' } },
+    });
+    expect(receiptOf(await cli(['message', workflowId, '--retry', '--by', 'carl'])).message).toBe(
+      'the model is asked again',
+    );
+    await run.handle.terminate();
+  });
+
+  test('--stop ends the turn that is under way', async () => {
+    const run = await world.start([{ text: 'never', delayMs: 86_400_000 }], { session: true });
+    const { workflowId } = run;
+    await eventually('the model is asked', async () =>
+      (await run.handle.describe()).raw.pendingActivities?.some(
+        ({ activityType }) => activityType?.name === activityNames.callModel,
+      ),
+    );
+    const words = ['--stop', '--by', 'carl', '--reason', 'enough'];
+    expect(receiptOf(await cli(['message', workflowId, ...words])).message).toBe(
+      'the turn is stopped: nothing more of it starts',
+    );
+    await eventually('it awaits its user', async () => (await run.status()).awaitsMessage === true);
+    const shown = await cli(['show', workflowId, '--events']);
+    expect(shown.stdout).toContain('{"type":"turn_ended","turn":1,"stopped":true}');
+    await run.handle.terminate();
+  });
+
+  test.each([
+    [['more', '--retry'], 'error: Give one of TEXT, --retry and --stop.\n'],
+    [['--stop', '--retry'], 'error: Give one of TEXT, --retry and --stop.\n'],
+    [[], 'error: Give the message that the agent gets: TEXT, or - to read standard input.\n'],
+  ])('%j: one sentence, exit 2', async (words, stderr) => {
+    expect(await cli(['message', 'any', ...words])).toMatchObject({ code: 2, stdout: '', stderr });
+  });
+
   test('to a run that is no session: one sentence, exit 1', async () => {
     const { workflowId } = await waiting();
     expect(await cli(['message', workflowId, 'more'])).toEqual({
@@ -260,6 +300,17 @@ describe('message', () => {
       stdout: '',
       stderr: 'error: this run is no session: it takes no further messages of its user\n',
     });
+  });
+
+  test('run --session says why a turn failed, and how to have it tried again', async () => {
+    const turns = JSON.stringify([{ error: { status: 401 } }]);
+    const id = `session-${randomUUID()}`;
+    const flags = ['--session', '--input', turns, '--task-queue', world.taskQueue, '--id', id];
+    const run = startCli(['run', 'tester', ...flags]);
+    await run.shows(`refused the request (401)`, 'stderr');
+    await run.shows(`Try again: countersign message ${id} --retry`, 'stderr');
+    await cli(['close', id]);
+    expect((await run.ended).code).toBe(0);
   });
 
   test('run --session shows each answer, and exits with 0 when it is closed', async () => {

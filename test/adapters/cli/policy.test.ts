@@ -32,8 +32,15 @@ agents:
   - { pattern: 'get_*', action: ask, ask: { on_timeout: allow } }
 `,
   'ceiling.yaml': 'approval: { max_timeout: 2d }\n',
+  'advised.yaml': `advisor: { name: triage, timeout: 20s }
+rules:
+  - { pattern: pay, action: ask, ask: { advisor: { name: judge, may_approve: true } } }
+  - { pattern: wire, action: ask, ask: { advisor: false } }
+  - { pattern: wipe, action: deny }
+`,
   'empty.yaml': '',
   'none.yaml': 'rules: []\n',
+  'sum.yaml': `rules: [{ pattern: pay, when: "sum('pay', 'eur') + args.eur > 9.0", action: deny }]\n`,
 };
 for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 
@@ -148,7 +155,7 @@ describe('explain', () => {
     expect([result.code, result.stderr]).toEqual([0, '']);
     const [answer] = jsonLines(result);
     expect(answer).toMatchObject(expected);
-    expect(Object.keys(answer!)).toEqual(['action', 'rule', 'reason', 'severity', 'layer', 'matches']);
+    expect(Object.keys(answer!)).toEqual(['action', 'rule', 'reason', 'severity', 'layer', 'advisors', 'matches']);
   });
 
   test.concurrent('each rule states whether it matched and why', async () => {
@@ -161,6 +168,28 @@ describe('explain', () => {
       { rule: 'ceiling.intern#1', action: 'deny', matched: false, why: "it is for agent 'intern'" },
     ]);
     expect(result.stdout).not.toContain('\u202e');
+  });
+
+  test.concurrent.each([
+    ['pay', [{ name: 'judge', timeoutMs: 30_000 }]],
+    ['look', [{ name: 'triage', timeoutMs: 20_000 }]],
+    ['wire', []],
+    ['wipe', []],
+  ])('the advisors that %s is put to', async (tool, advisors) => {
+    const result = await policy(['explain', 'advised.yaml', '--tool', tool, '--json']);
+    expect(jsonLines(result)[0]!['advisors']).toEqual(advisors);
+  });
+
+  test.concurrent('sums of earlier calls', async () => {
+    const call = ['explain', 'sum.yaml', '--tool', 'pay', '--args', '{"eur":5}', '--json'];
+    const results = await Promise.all([policy(call), policy([...call, '--sums', '{"pay":{"eur":5}}'])]);
+    expect(results.map((result) => jsonLines(result)[0]!['action'])).toEqual(['ask', 'deny']);
+    const cases = ['{"pay":{"eur":4}}', '{"pay":{"eur":5}}', '{"pay":5}', '{"pay":{"eur":"5"}}'].map(
+      (sums) => `{"tool":"pay","args":{"eur":5},"sums":${sums}}\n`,
+    );
+    const error = `'sums' must be what earlier calls add up to, by tool and argument: {"refund":{"amount":700}}`;
+    const lines = jsonLines(await policy(['eval', 'sum.yaml', '--cases', '-'], cases.join('')));
+    expect(lines).toMatchObject([{ action: 'ask' }, { action: 'deny' }, { error }, { error }]);
   });
 
   test.concurrent('a policy that does not load: exit 1', async () => {
@@ -433,6 +462,10 @@ describe('wrong use: one sentence, exit 2', () => {
     [
       ['explain', 'good.yaml', '--tool', 'x', '--risk', 'bad'],
       "error: option '--risk <risk>' argument 'bad' is invalid. Allowed choices are read_only, write, destructive, unknown.",
+    ],
+    [
+      ['explain', 'good.yaml', '--tool', 'x', '--sums', '{"x":1}'],
+      'error: --sums must be what earlier calls add up to, by tool and argument: {"refund":{"amount":700}}.',
     ],
     [['eval', 'good.yaml'], "error: required option '--cases <file>' not specified"],
     [

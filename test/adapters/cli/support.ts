@@ -101,3 +101,20 @@ export function listedRow(
     ...row,
   };
 }
+
+/** Starts the command line on a terminal of its own (`script`), with what it prints. */
+export function startOnTerminal(words: string[], env: Record<string, string>) {
+  const command = [process.execPath, main, ...words].join(' ');
+  const child = spawn('script', ['-qfec', `stty cols 300; exec ${command}`, '/dev/null'], {
+    env: { ...process.env, ...env, NODE_OPTIONS: '', NO_COLOR: '1' },
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    ended,
+    printed: () => printed,
+    shows: (text: string) => eventually(`'${text}' on the terminal, not ${printed}`, () => printed.includes(text)),
+    type: (keys: string) => child.stdin.write(keys),
+  };
+}

@@ -380,7 +380,7 @@ describe('renderRun', () => {
       'started     2026-01-02T02:00:00.000Z',
       'task queue  countersign',
       'turns       1 (executions: 1)',
-      'calls       5, asked 2, open 1, denied 1; decisions refused 3',
+      'calls       5, asked 2, open 1, denied 1; messages refused 3',
       'tokens      120 in, 40 out',
       `waits for   ann, ${escapeText(hostile)}, any reviewer, until 2026-01-02T03:00:00.000Z`,
       '',
@@ -435,6 +435,15 @@ describe('renderRun', () => {
       'one',
       'two x\\u{202E}\\u{001B}[2J\\u{200B}\\u{0007}\\u{E0041}',
     ]);
+    const withheld = outcomes.map((each) => ({ ...each, withheld: true as const }));
+    expect(renderResult(output, { ...result, outcomes: withheld })).toContain('allowed  yes, result withheld\n');
+    const cached = outcomes.map((each) => ({
+      ...each,
+      outcome: 'cached' as const,
+      ran: 'no' as const,
+      resultOf: '1.0',
+    }));
+    expect(renderResult(output, { ...result, outcomes: cached })).toContain('cached   no, as 1.0\n');
     expect(renderResult(output, { ...result, status: 'limit', outcomes: [] })).toMatch(/^The run ended as limit\.\n/);
   });
 });

@@ -29,7 +29,8 @@ function printed(events: readonly RunEvent[], width = 60): string {
 
 const place = { id: 'a.1.0', workflowId: 'run-1', at: '2026-01-02T03:04:05.000Z' };
 const item = (of: RunItem): RecordedEvent => ({ type: 'RunItemEvent', ...place, item: of });
-const says = (content: string): RecordedEvent => item({ type: 'message', role: 'assistant', content, turn: 1 });
+const says = (content: string, more: { outputProblem?: string } = {}): RecordedEvent =>
+  item({ type: 'message', role: 'assistant', content, turn: 1, ...more });
 const token = (offset: number, delta: string, hidden?: number): RawResponseEvent => ({
   type: 'RawResponseEvent',
   workflowId: 'run-1',
@@ -55,6 +56,11 @@ describe('what people see', () => {
       'model     (5 characters before this are not shown) lo\nmodel     hihello\n',
     ],
     [
+      'a final answer that does not fit, streamed or not',
+      [says('c', { outputProblem: 'output: no\n' }), token(0, 'hello'), says('hello', { outputProblem: 'output: no' })],
+      'model     c\n(asked again: output: no\\n)\nmodel     hello\n(asked again: output: no)\n',
+    ],
+    [
       'an answer that starts over',
       [token(0, 'hel'), token(0, ''), token(0, 'bye'), says('bye')],
       'model     hel\nthe model starts over\nmodel     bye\n',
@@ -66,6 +72,36 @@ describe('what people see', () => {
         item({ type: 'tool_result', callId: '1.1', toolName: 'pay', content: 'paid\n', isError: false, ran: 'yes' }),
       ],
       `call      1.1 pay {"to":"${'x'.repeat(34)}…\nresult    1.1 pay: paid\\n\n`,
+    ],
+    [
+      'a result that is withheld',
+      [
+        item({
+          type: 'tool_result',
+          callId: '1.1',
+          toolName: 'pay',
+          content: 'the tool ran',
+          isError: false,
+          ran: 'yes',
+          withheld: true,
+        }),
+      ],
+      'withheld  1.1 pay: the tool ran\n',
+    ],
+    [
+      'the result of an earlier call',
+      [
+        item({
+          type: 'tool_result',
+          callId: '2.1',
+          toolName: 'look',
+          content: 'seen',
+          isError: false,
+          ran: 'no',
+          resultOf: '1.1',
+        }),
+      ],
+      'cached    2.1 look, as 1.1: seen\n',
     ],
     [
       'text that would move the cursor',

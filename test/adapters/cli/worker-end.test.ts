@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, startCli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-end-'));
@@ -41,6 +44,38 @@ test.each([
   const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 20_000, 'still runs'))]);
   worker.child.kill('SIGKILL');
   expect(ended).toEqual({ code: 0, stdout: '{"agents":["tester"]}\n', stderr });
+});
+
+test('SIGTERM ends a worker in which a tool runs that heeds no signal', async () => {
+  const file = join(folder, `${randomUUID()}.ts`);
+  const imported = (path: string): string => JSON.stringify(join(import.meta.dirname, '../../..', path));
+  const lines = [
+    `import { z } from ${imported('node_modules/zod/index.js')};`,
+    `import { defineAgent, defineTool } from ${imported('src/index.ts')};`,
+    `import { promptScripted } from ${imported('test/support/prompt-scripted.ts')};`,
+    `const execute = () => new Promise(() => console.error('it runs'));`,
+    `const wait = defineTool({ name: 'wait', description: 'Waits.', input: z.object({}), risk: 'read_only', execute });`,
+    `const agent = defineAgent({ name: 'waiter', instructions: 'Wait.', model: promptScripted(), tools: [wait] });`,
+    `export default { agents: [agent], shutdownGraceTime: 1 };`,
+  ];
+  writeFileSync(file, lines.join('\n'));
+  const taskQueue = `end-${randomUUID()}`;
+  const worker = startCli(['worker', file, '--task-queue', taskQueue]);
+  await worker.shows('{"agents":["waiter"]}');
+  const client = await createClient({ address: sharedAddress(), taskQueue });
+  const { workflowId } = await client.start('waiter', JSON.stringify([{ calls: [{ tool: 'wait', args: {} }] }]));
+  await eventually('the tool runs', () => worker.stderr().includes('it runs'));
+  worker.child.kill('SIGTERM');
+  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 40_000, 'still runs'))]);
+  worker.child.kill('SIGKILL');
+  await client.session.client.workflow.getHandle(workflowId).terminate();
+  await client.close();
+  expect(ended).toEqual({
+    code: 1,
+    stdout: '{"agents":["waiter"]}\n',
+    stderr:
+      'it runs\nerror: The worker has ended without something that still runs in it, such as a tool that heeds no signal.\n',
+  });
 });
 
 test('a worker that is refused ends too, after close()', async () => {

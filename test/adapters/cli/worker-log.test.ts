@@ -24,6 +24,18 @@ function logged(forPeople: boolean): { log: WorkerLog; lines: string[] } {
   return { log: new WorkerLog(output, { namespace: 'agents' }), lines };
 }
 
+test.each([
+  [[], 1],
+  [['desk'], 0],
+])('carried by the channels %j: a line says so if there are none', (channels, count) => {
+  const { log, lines } = logged(true);
+  log.info(waitingMessage, { ...notice, ...added, channels });
+  expect(lines.join('\n').split('no channel carries it: only the inbox has it').length - 1).toBe(count);
+  const program = logged(false);
+  program.log.info(waitingMessage, { ...notice, ...added, channels });
+  expect(JSON.parse(program.lines[0]!)).toMatchObject({ channels });
+});
+
 test('for people: the call, and how to look and answer', () => {
   const { log, lines } = logged(true);
   log.info(waitingMessage, { ...notice, ...added });

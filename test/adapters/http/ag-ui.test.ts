@@ -1,6 +1,7 @@
 import { AgentCapabilitiesSchema, EventSchemas } from '@ag-ui/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChatEvent, agUiInput, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
 
@@ -135,13 +136,38 @@ test('a repeated resume gets the first receipts, and nothing runs twice', async 
   expect(world.ran().filter((line) => line.includes('twice'))).toEqual(['pay twice 1']);
 });
 
-test('the same message again joins the run, and another message starts one', async () => {
+test('the same message again joins the run, and so does another one', async () => {
   const input = agUiInput(once(pay('joined')));
   const [first, again] = [interruptsOf(await send(input)), interruptsOf(await send({ ...input, runId: 'other' }))];
   expect(again).toEqual(first);
   const more = [...input.messages, { id: 'm-2', role: 'user', content: 'and then' }];
   const [next] = interruptsOf(await send({ ...input, messages: more }));
-  expect(next!.metadata.workflowId).not.toBe(first[0]!.metadata.workflowId);
+  const { id, message } = first[0]!;
+  expect(next).toMatchObject({
+    id,
+    message: expect.stringMatching(/^Pay: to joined.*\nThe user has written 1 message /s),
+  });
+  expect((next as Interrupt).message.startsWith(message)).toBe(true);
+});
+
+test('what becomes of a call that was open when its user wrote again is told by the next run', async () => {
+  const input = agUiInput([{ calls: [pay('meanwhile')] }, { text: 'It is paid.' }]);
+  const asked = await send(input);
+  const [interrupt] = interruptsOf(asked) as [Interrupt];
+  const toolCalls = [{ id: interrupt.toolCallId, type: 'function', function: { name: 'pay', arguments: '{}' } }];
+  const assistant = { id: 'a-1', role: 'assistant', toolCalls };
+  const messages = [...input.messages, assistant, { id: 'm-2', role: 'user', content: 'And then?' }];
+  const next = { ...input, messages };
+  await send(next);
+  await world.client.decide({ requestId: interrupt.metadata.requestId, approved: true, reviewerId: 'bob' });
+  // The turn is over: the message is in its middle, after the call.
+  await eventually('the last answer', async () => {
+    const { awaitsMessage } = await world.client.run(interrupt.metadata.workflowId).status();
+    return awaitsMessage;
+  });
+  const told = await send(next);
+  expect(resultsOf(told)).toEqual([[interrupt.toolCallId, 'paid 1 to meanwhile']]);
+  expect(types(told)).toEqual(answering);
 });
 
 describe('what a front end sends is not believed', () => {

@@ -6,6 +6,8 @@ import {
   safeValidateUIMessages,
   uiMessageChunkSchema,
 } from 'ai';
+import { uiChunks } from '../../../packages/gateway/src/http/chat/ai-sdk-chunks.ts';
+import type { ChatStep } from '../../../packages/gateway/src/http/chat/chat-step.ts';
 import { type ChatEvent, aiSdkBody, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
@@ -85,6 +87,17 @@ describe('a request is a tool approval', () => {
     expect(next.tools).toMatchObject([{ toolCallId: tool.toolCallId, approval: answer, ...part }]);
     expect(next.message.id).toBe(asked.message.id);
   });
+});
+
+test.each(['length', 'content-filter', 'other', undefined] as const)('an answer ends by %s', async (finish) => {
+  const ended: ChatStep = { type: 'ended', status: 'completed', output: 'It is', ...(finish && { finish }) };
+  const none = new Set<string>();
+  const seen = { answers: none, calls: none, results: none, texts: none };
+  const options = { messageId: 'm', seen, continues: false, failed: () => undefined };
+  const chunks = [];
+  for await (const chunk of uiChunks(ReadableStream.from([ended]), options)) chunks.push(chunk);
+  expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: finish ?? 'stop' });
+  expect(await uiMessageChunkSchema().validate!(chunks.at(-1))).toMatchObject({ success: true });
 });
 
 test('half an answer is kept, and counts once', async () => {

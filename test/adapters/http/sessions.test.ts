@@ -99,6 +99,27 @@ test.each(['', 'x'.repeat(100_001)])('a message of the wrong length is refused',
   expect(await httpProblem(await tell('ann', 'any', content))).toMatchObject({ status: 422 });
 });
 
+test('the person for whom a session works has a turn that failed tried again, once for each key', async () => {
+  const id = await started('ann', { input: JSON.stringify([{ error: { status: 401 } }]) });
+  await eventually('the turn fails', async () => (await world.run(id).status()).failedTurn !== undefined);
+  const shown = await json<ShownRun>(await world.as('ann')('GET', `/runs/${id}`));
+  expect(shown).toMatchObject({
+    status: 'running',
+    takesMessages: true,
+    run: { awaitsMessage: true, failedTurn: { turn: 1, code: 'model_refused' } },
+  });
+  const post = (by: string, body: object, headers = {}) => world.as(by)('POST', `/runs/${id}/messages`, body, headers);
+  expect(await httpProblem(await post('bob', { retry: true }))).toMatchObject({ status: 403, code: 'forbidden' });
+  for (const body of [{}, { retry: false }, { retry: true, content: 'and this' }]) {
+    expect(await httpProblem(await post('ann', body))).toMatchObject({ status: 422 });
+  }
+  const key = { 'idempotency-key': 'again' };
+  const receipt = await json<Receipt>(await post('ann', { retry: true }, key));
+  expect(receipt).toMatchObject({ accepted: true, message: 'the model is asked again' });
+  expect(await json(await post('ann', { retry: true }, key))).toEqual(receipt);
+  await world.run(id).handle.terminate();
+});
+
 test('a run that is no session: refused, also if somebody else asks', async () => {
   const id = await started('ann', { session: false, input: JSON.stringify(once(pay('shop'))) });
   await world.run(id).open();

@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PresentPolicy, Statistics } from '../../../packages/gateway/src/index.ts';
+import { agentTool, defineAgent } from '../../../src/index.ts';
 import { createClient } from '../../../src/client/client.ts';
+import { costlyModel, costlyPrices } from '../../support/costly-model.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
-import { once, pay } from '../../support/team.ts';
+import { callOf, once, pay } from '../../support/team.ts';
+import { testAgent } from '../../support/test-agent.ts';
 
 const namespace = `statistics-${randomUUID()}`;
 const folder = mkdtempSync(join(tmpdir(), 'countersign-statistics-'));
@@ -24,9 +27,26 @@ beforeAll(async () => {
   await client.close();
   writeFileSync(
     file,
-    ['rules:', "  - { pattern: '*', action: deny }", '  - { id: money, pattern: pay, action: ask }', ''].join('\n'),
+    [
+      'rules:',
+      "  - { pattern: '*', action: deny }",
+      '  - { id: money, pattern: pay, action: ask }',
+      '  - { id: helpers, pattern: helper, action: allow }',
+      `prices: ${JSON.stringify(costlyPrices)}`,
+      '',
+    ].join('\n'),
   );
-  world = await openGatewayWorld({ namespace, policy: file });
+  world = await openGatewayWorld({
+    namespace,
+    policy: file,
+    agentsIn: (place) => {
+      const model = costlyModel('costly-1');
+      const tester = testAgent(place);
+      const helper = { ...tester, name: 'helper', description: 'Helps.', model };
+      const boss = defineAgent({ name: 'boss', instructions: 'Be brief.', model, tools: [agentTool(helper)] });
+      return [tester, boss];
+    },
+  });
 });
 afterAll(async () => {
   await world.close();
@@ -76,6 +96,7 @@ test('the figures of the runs, and the policy in force with the places of its ru
         rule: { action: 'ask' },
         statistics: { asked: 2, policy: policy.present!.digest },
       },
+      { id: 'helpers' },
     ],
   });
 });
@@ -92,6 +113,39 @@ test('a workflow that only claims to have asked hides no policy and adds no figu
   });
   await stranger.terminate();
   expect(found).toMatchObject({ present: { runs: 1 }, withoutPolicy: 0 });
+});
+
+test('what agents used, once: nested runs count for the agent that was started', async () => {
+  const run = await world.start(once(callOf('helper', { text: 'done' })), { agent: 'boss' });
+  await run.result();
+  const session = await world.start([{ text: 'hello' }], { agent: 'boss', session: true });
+  const agents = await eventually('visibility lists the runs', async () => {
+    const since = new Date(Date.now() - 60_000 * ++looks).toISOString();
+    const { agents } = await get<Statistics>(`/statistics?since=${since}`);
+    return agents.some(({ agent, runs, others }) => agent === 'boss' && runs === 1 && others === 1) && agents;
+  });
+  expect(agents).toEqual([
+    {
+      agent: 'boss',
+      runs: 1,
+      others: 1,
+      inputTokens: 3_000,
+      outputTokens: 1_500,
+      costs: [{ currency: 'EUR', amount: expect.closeTo(0.03) }],
+      unpriced: 0,
+    },
+    {
+      agent: 'tester',
+      runs: 1,
+      others: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costs: [{ currency: 'EUR', amount: 0 }],
+      unpriced: 1,
+    },
+  ]);
+  await session.handle.signal('close');
+  await session.result();
 });
 
 test.each(['since=yesterday', 'since=2030-01-01', 'until=2030-01-01T00:00:00Z'])('%s is refused', async (query) => {

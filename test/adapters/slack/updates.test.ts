@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
-import type { ApprovalDetails, ApprovalRequest } from '../../../src/contract.ts';
+import type { ApprovalDetails, ApprovalRequest, RunInput } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
@@ -23,8 +23,12 @@ beforeEach(() => {
 const settledIn = ({ blocks }: SlackMessageInTest): string[] =>
   blocks.flatMap(({ block_id: id = '' }) => (id.startsWith('settled.') ? [id.slice('settled.'.length)] : []));
 
-async function ask(count: number): Promise<{ run: RunInTest; open: ApprovalRequest[]; message: SlackMessageInTest }> {
-  const run = await world.start(once(...Array.from({ length: count }, (_, index) => pay(`payee-${index}`, index))));
+async function ask(
+  count: number,
+  input: Partial<RunInput> = {},
+): Promise<{ run: RunInTest; open: ApprovalRequest[]; message: SlackMessageInTest }> {
+  const calls = Array.from({ length: count }, (_, index) => pay(`payee-${index}`, index));
+  const run = await world.start(once(...calls), input);
   const open = await run.open(count);
   await eventually('the message with its thread', async () => {
     const handle = world.client.session.client.workflow.getHandle(channelsWorkflowId(run.workflowId));
@@ -95,4 +99,36 @@ test('an update waits for nothing: two activities, two calls, and no more time t
   // A decision is one task of the run; an update is the run's announcement, two tasks and two activities beside it. On a
   // machine that is not busy, decisions take less than 100 ms, and the bound is the two seconds that are promised.
   expect(median(lags)).toBeLessThan(Math.max(2_000, 20 * median(decisions)));
+});
+
+test('the user writes: the message shows it, a click on the old card is refused, and one on the new card counts', async () => {
+  const ann = await world.linked('ann');
+  const { run, open, message } = await ask(2, { session: true });
+  const [first, second] = open as [ApprovalDetails, ApprovalDetails];
+  const shown = structuredClone(message);
+  const before = world.slack.messages.map(({ ts }) => ts);
+  const ranBefore = world.ran().length;
+  await run.handle.executeUpdate('message', { args: [{ content: 'Only the first one.' }] });
+  const note = await eventually('the note in the thread', () =>
+    world.slack.messages.find(({ thread_ts: thread, ts }) => thread === message.ts && !before.includes(ts)),
+  );
+  // One update and one note for both requests.
+  expect(world.slack.calls.filter((call) => ['chat.update', 'chat.postMessage'].includes(call))).toEqual([
+    'chat.update',
+    'chat.postMessage',
+  ]);
+  expect(JSON.stringify(message.blocks)).toContain('The user has written 1 message');
+  expect(JSON.stringify(note.blocks)).toContain('The user has written since');
+  await world.deliver(world.slack.click(ann, shown, 'approve', first.requestId));
+  expect(await world.toldTo(ann, 1)).toEqual([
+    `Nothing was changed: the user has written since the card of request ${first.requestId} was shown: look at it again`,
+  ]);
+  await world.deliver(world.slack.click(ann, message, 'approve', first.requestId));
+  await world.deliver(world.slack.click(ann, message, 'deny', second.requestId));
+  const view = await eventually('the modal', () => world.slack.views.at(-1));
+  await world.deliver(world.slack.submit(ann, view, 'as the user says'));
+  await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+  expect(world.ran().slice(ranBefore)).toEqual(['pay payee-0 0']);
+  await run.handle.signal('close');
+  await run.result();
 });

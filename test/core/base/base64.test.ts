@@ -37,3 +37,7 @@ describe('invalid base64', () => {
     ['one digit', 'Q'],
   ])('%s', (_, text) => expect(bytesFromBase64(text)).toBeUndefined());
 });
+
+test('a text of several megabytes', () => {
+  expect(bytesFromBase64('AAAA'.repeat(1_700_000))).toHaveLength(5_100_000);
+});

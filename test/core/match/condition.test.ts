@@ -56,6 +56,25 @@ describe('the value of a condition', () => {
     ['args.x == 1 && false', {}, false],
   ])('%s of %j: %s', (source, args, expected) => expect(held(source, args)).toBe(expected));
 
+  test('what earlier calls add up to', () => {
+    const condition = compileCondition("sum('pay', 'amount') + args.amount <= 10.0");
+    if ('problem' in condition) throw new Error(condition.problem);
+    const holds = (sum: number | undefined, number = engine) => {
+      const variables = { args: celArguments({ amount: 3 }, number) } as unknown as ConditionVariables;
+      return condition.holds(variables, { left: maxConditionWork }, number, () => sum);
+    };
+    expect([7, 7.001, undefined].map((sum) => holds(sum))).toEqual([
+      true,
+      false,
+      {
+        problem: "an earlier call has no number of at least 0 in 'amount' of 'pay'; it reads 'amount'",
+      },
+    ]);
+    expect(holds(7, 3)).toEqual({ problem: "uses 'sum', which is not part of the language" });
+    // Without sums, as outside a run.
+    expect(held("sum('pay', 'amount') == 0.0")).toHaveProperty('problem');
+  });
+
   test('a caller with groups', () => {
     const caller = { userId: 'ann', groups: ['finance'] };
     expect(held('caller.userId == "ann" && "finance" in caller.groups', {}, { caller })).toBe(true);
@@ -153,6 +172,14 @@ describe('refused when the policy loads', () => {
     ['google.protobuf.Struct{} == args', "makes a 'google.protobuf.Struct'"],
     ['args.?a == 1', 'is not'],
     ['"\ud800" == args.x', 'holds half a surrogate pair'],
+    ...[
+      `sum(tool, 'amount')`,
+      `sum('pay', args.x)`,
+      `sum('pay*', 'a')`,
+      `sum('', 'a')`,
+      `sum('pay')`,
+      `args.sum('pay', 'a')`,
+    ].map((sum): [string, string] => [`${sum} > 1.0`, 'has a sum of what is no tool and no argument']),
     [' '.repeat(1_000) + 'true', 'has 1004 characters; at most 1000 are allowed'],
   ])('%s', (source, problem) => {
     expect(compileCondition(source)).toHaveProperty('problem', expect.stringContaining(problem));
@@ -261,6 +288,7 @@ test('tests for members in each other are read once each', () => {
 describe('a condition takes about as long as it pays', () => {
   const repeated = (part: string, operator: string) => Array.from({ length: 80 }, () => part).join(operator);
   const l = Array.from({ length: 8_000 }, (_, index) => index);
+  const plain = 'args.l.all(x, x >= 0.0 && x < 9000.0)';
   test.each([
     ['loops that miss a field', 'args.l.exists(x, x.a > 1.0 || x.b > 1.0 || x.c > 1.0)'],
     ['loops that miss many', `args.l.exists(x, ${repeated('x.z==1', '||')})`],
@@ -271,16 +299,18 @@ describe('a condition takes about as long as it pays', () => {
     ['lists in each other', 'size(args.l.map(x, {"a": x, "b": x})) > 5'],
     ['lists that are put together', 'args.l.all(x, size(args.l + args.l + args.l) > 0)'],
   ])('%s', (_, when) => {
-    const compiled = compileCondition(when);
-    if ('problem' in compiled) throw new Error(compiled.problem);
     const variables = { args: celArguments({ l, a: {} }, engine) } as unknown as ConditionVariables;
-    const usPerStep = Array.from({ length: 3 }, () => {
+    const usPerStep = (condition: string): number => {
+      const compiled = compileCondition(condition);
+      if ('problem' in compiled) throw new Error(compiled.problem);
       const budget = { left: maxConditionWork };
       const tookMs = processorMs(() => compiled.holds(variables, budget, engine));
       return (tookMs * 1_000) / (maxConditionWork - budget.left);
-    });
-    // Twice what it may: processor time passes faster where other work shares the caches.
-    expect(Math.min(...usPerStep)).toBeLessThan(2);
+    };
+    // Turn about, because machines, and one machine from day to day, differ in speed.
+    const ratios = Array.from({ length: 3 }, () => usPerStep(when) / usPerStep(plain));
+    // The dearest step takes ten times as long as one of a plain loop; one that is not paid for, hundreds of times.
+    expect(Math.min(...ratios)).toBeLessThan(15);
   });
 
   test('everyday loops pay no more than before', () => {

@@ -110,7 +110,7 @@ describe('an invalid decision is refused in one sentence', () => {
     ...['cli', null, [], 7].map((viewed): [unknown, string, string] => [
       { ...whole, viewed },
       'invalid_decision',
-      "'viewed' must be an object { channel, card, durationMs, batch }, each of them optional",
+      "'viewed' must be an object { channel, card, durationMs, userMessages, batch }, each of them optional",
     ]),
     ...(
       [
@@ -124,6 +124,8 @@ describe('an invalid decision is refused in one sentence', () => {
         [{ durationMs: -1 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
         [{ durationMs: 1.5 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
         [{ durationMs: '5' }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
+        [{ userMessages: -1 }, "'viewed.userMessages' must be a whole number from 0 to 100"],
+        [{ userMessages: 101 }, "'viewed.userMessages' must be a whole number from 0 to 100"],
         [{ batch: 0 }, "'viewed.batch' must be a whole number from 1 to 10000"],
         [{ batch: 10_001 }, "'viewed.batch' must be a whole number from 1 to 10000"],
       ] as const

@@ -116,6 +116,12 @@ test.each<[string, object | undefined, Mode | undefined, string | undefined]>([
     'policy.risk_defaults.destructive',
   ],
   ['a limit', { approval: { max_pending: 50 } }, undefined, 'policy.approval'],
+  [
+    'a limit of the run, which may ask as often as it likes',
+    { limits: { turns: { ask: 1 } } },
+    undefined,
+    'policy.limits',
+  ],
   ['an assessment', { assess: [{ pattern: 'pay', severity: 'safe' }] }, undefined, 'policy.assess'],
   ['a directory', { directory: { people: { eve: { groups: ['finance'] } } } }, undefined, 'policy.directory'],
   ['something that is hidden', { redact: { also: ['to'] } }, undefined, 'policy.redact'],

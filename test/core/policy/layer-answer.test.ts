@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { compileCondition, maxConditionWork, type Condition } from '../../../src/core/match/condition.ts';
 import { maxRulingWork } from '../../../src/core/match/matching.ts';
-import { maxPartMatches } from '../../../src/core/policy/layer-answer.ts';
+import { layerAnswers, maxPartMatches } from '../../../src/core/policy/layer-answer.ts';
+import { continueTool } from '../../../src/core/base/continue-tool.ts';
 import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import {
   compileLayers,
+  compilePolicy,
   engine,
   evaluate,
   maxWorkOfStep,
@@ -221,3 +223,51 @@ describe('a rule that allows the command, not what is beside it', () => {
     expect([ruling.action, ruling.reason?.split(' ')[1]]).toEqual(['deny', expected]);
   });
 });
+
+describe('the advisor of a policy', () => {
+  const advisor = { name: 'a', mayApprove: true, timeoutMs: 10 };
+  const asks = (ask: Rule['ask'], more: Partial<Policy> = {}, when?: string) => {
+    const written = rule('ask', { ...(ask && { ask }), ...(when !== undefined && { when }) });
+    return ruled({ run: policy([written], { advisor, ...more }) }).ask?.by[0]?.advisor;
+  };
+
+  test.each<[string, Rule['ask'], object | false]>([
+    ['nobody is named', undefined, advisor],
+    ['nobody has to be verified', { verified: false }, advisor],
+    ['reviewers are named', { reviewers: ['ann'] }, { name: 'a', timeoutMs: 10 }],
+    ['a number is named', { quorum: 2 }, { name: 'a', timeoutMs: 10 }],
+    ['one of each group is named', { oneOfEach: ['group:a'] }, { name: 'a', timeoutMs: 10 }],
+    ['a verified reviewer is named', { verified: true }, { name: 'a', timeoutMs: 10 }],
+    ['the rule names another', { advisor: { name: 'b' } }, { name: 'b' }],
+    ['the rule wants none', { advisor: false }, false],
+  ])('of a rule that asks, if %s', (_, ask, expected) => expect(asks(ask)).toStrictEqual(expected));
+
+  test('without a time of its own, what names people has none either', () => {
+    expect(asks({ quorum: 2 }, { advisor: { name: 'a', mayApprove: true } })).toStrictEqual({ name: 'a' });
+  });
+
+  test.each<[string, Rule['ask'], object | false]>([
+    ['it names none', undefined, { name: 'a', timeoutMs: 10 }],
+    ['it names another', { advisor: { name: 'b', mayApprove: true } }, { name: 'b' }],
+    ['it wants none', { advisor: false }, false],
+  ])('approves nothing that a rule cannot be evaluated for: %s', (_, ask, expected) => {
+    expect(asks(ask, {}, failing)).toStrictEqual(expected);
+  });
+
+  test('is no part of an answer that does not ask', () => {
+    const compiled = compilePolicy(policy([rule('allow')], { advisor }), 'run');
+    const call = readyCall({ tool: 'pay', args: {}, risk: 'write' }, {});
+    expect(layerAnswers(compiled, call)).toEqual([{ action: 'allow', rule: 'run#1', layer: 'run' }]);
+  });
+});
+
+test.each<Mode>(['default', 'bypassPermissions', 'auto_approve', 'approve_all'])(
+  'mode %s asks whether a run goes on, and says why',
+  (mode) => {
+    expect(ruled({ run: policy([], { mode }) }, { tool: continueTool })).toMatchObject({
+      action: 'ask',
+      rule: null,
+      reason: 'The run has reached a limit',
+    });
+  },
+);

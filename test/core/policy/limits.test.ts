@@ -78,6 +78,7 @@ test('without any setting, the default applies', () => {
     includeArguments: true,
     redact: true,
     batch: 'parallel',
+    cachedResults: true,
     deniedAs: 'result',
   });
 });
@@ -104,6 +105,9 @@ test.each<[keyof Limits, Approval | undefined, Approval | undefined, unknown]>([
   ['batch', { batch: 'sequential' }, { batch: 'parallel' }, 'sequential'],
   ['batch', { batch: 'parallel' }, { batch: 'sequential' }, 'sequential'],
   ['batch', { batch: 'parallel' }, {}, 'parallel'],
+  ['cachedResults', { cachedResults: true }, { cachedResults: false }, false],
+  ['cachedResults', { cachedResults: false }, { cachedResults: true }, false],
+  ['cachedResults', {}, { cachedResults: true }, true],
   ['deniedAs', { deniedAs: 'result' }, { deniedAs: 'error' }, 'error'],
   ['deniedAs', { deniedAs: 'error' }, { deniedAs: 'result' }, 'error'],
   ['deniedAs', {}, { deniedAs: 'result' }, 'result'],

@@ -248,20 +248,24 @@ describe('the engine (I12)', () => {
     run?: object;
     call: RuledCall;
     context?: RulingContext;
+    /** By tool and argument; null: it is not known. */
+    sums?: Record<string, Record<string, number | null>>;
     ruling: Ruling;
   }
   const storedIn = (file: string): Stored[] =>
     (JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { rulings: Stored[] }).rulings;
-  const again = ({ ceiling, run, call, context }: Stored, number: number): Ruling => {
+  const again = ({ ceiling, run, call, context, sums }: Stored, number: number): Ruling => {
+    const sumOf = (tool: string, argument: string) => sums?.[tool]?.[argument] ?? undefined;
     const layers = {
       ...(ceiling && { ceiling: compiled(ceiling, 'ceiling') }),
       ...(run && { run: compiled(run, 'run') }),
     };
-    return evaluate(layers, call, { ...context, engine: number });
+    return evaluate(layers, call, { ...context, ...(sums && { sumOf }), engine: number });
   };
   const common = storedIn('rulings.json');
   const ofEngine2 = storedIn('rulings-2.json');
   const ofEngine3 = storedIn('rulings-3.json');
+  const ofEngine4 = storedIn('rulings-4.json');
 
   // Open runs rule with these engines. If a ruling changes, add a new engine instead of changing the expectation.
   test.each([1, 2].flatMap((number) => common.map((each) => [number, each.name, each] as const)))(
@@ -282,6 +286,22 @@ describe('the engine (I12)', () => {
     expect(again(each, 3)).toStrictEqual({ ...each.ruling, engine: 3 }),
   );
 
+  test.each([...common, ...ofEngine2, ...ofEngine3].map((each) => [each.name, each] as const))(
+    'engine 4 changed no other ruling: %s',
+    (_, each) => expect(again(each, 4)).toStrictEqual({ ...again(each, 3), engine: 4 }),
+  );
+  test.each(ofEngine4.map((each) => [each.name, each] as const))('a ruling of engine 4: %s', (_, each) => {
+    expect(again(each, 4)).toStrictEqual(each.ruling);
+  });
+  test.each(ofEngine4.map((each) => [each.name, each] as const))('which engine 3 did not know: %s', (_, each) => {
+    expect(again(each, 3).reason).toBe(`rule run#1 cannot be evaluated: uses 'sum', which is not part of the language`);
+  });
+
+  test('whoever does not say what was admitted says that nothing was', () => {
+    const run = compiled({ rules: [{ pattern: 't', when: 'sum("t", "amount") == 0.0', action: 'allow' }] }, 'run');
+    expect(evaluate({ run }, { tool: 't', args: {}, risk: 'write' })).toMatchObject({ action: 'allow', rule: 'run#1' });
+  });
+
   test('a condition that this version does not load is kept, and each engine says what it finds', () => {
     const run = compilePolicy(
       {
@@ -293,17 +313,17 @@ describe('the engine (I12)', () => {
       'run',
     );
     const answers = (args: JsonObject) =>
-      [1, 2, 3].map((number) => evaluate({ run }, { tool: 'a', args, risk: 'write' }, { engine: number }).action);
-    expect(answers({ x: '' })).toEqual(['ask', 'ask', 'deny']);
-    expect(answers({})).toEqual(['allow', 'allow', 'allow']);
+      [1, 2, 3, 4].map((number) => evaluate({ run }, { tool: 'a', args, risk: 'write' }, { engine: number }).action);
+    expect(answers({ x: '' })).toEqual(['ask', 'ask', 'deny', 'deny']);
+    expect(answers({})).toEqual(['allow', 'allow', 'allow', 'allow']);
   });
 
   test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
-    for (const number of [0, 4, 1.5]) {
+    for (const number of [0, 5, 1.5]) {
       expect(() => evaluate({}, call, { engine: number })).toThrow(`ruling engine ${number} is not in this version`);
     }
-    expect(engine).toBe(3);
-    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 3 }));
+    expect(engine).toBe(4);
+    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 4 }));
   });
 });

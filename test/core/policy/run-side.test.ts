@@ -161,3 +161,14 @@ describe("a change of a run's policy", () => {
     expect(laterChange(later, earlier)).toEqual(expected);
   });
 });
+
+test.each<[string, string, object | undefined]>([
+  ['advisor: { name: a }', '', { name: 'a' }],
+  ['', 'advisor: { name: b }', { name: 'b' }],
+  ['advisor: { name: a }', 'advisor: { name: b }', { name: 'b' }],
+  ['', '', undefined],
+])('the advisor of %j and %j is the later one', (ofAgent, ofInput, advisor) => {
+  const merged = mergeRunSide(policy(`version: 1\n${ofAgent}`), policy(`version: 1\n${ofInput}`))!;
+  expect('advisor' in merged).toBe(advisor !== undefined);
+  expect(merged.advisor).toEqual(advisor);
+});

@@ -47,6 +47,7 @@ export const approval: fc.Arbitrary<ApprovalSettings> = fc
         redact: fc.boolean(),
         show: fc.constantFrom(false as const, { pay: ['amount'] }),
         batch: fc.constantFrom('parallel' as const, 'sequential' as const),
+        cachedResults: fc.boolean(),
         deniedAs: fc.constantFrom('result' as const, 'error' as const),
       },
       { requiredKeys: [] },
@@ -133,6 +134,7 @@ export function loosenedLimits(before: Limits, after: Limits): string[] {
     includeArguments: before.includeArguments || !after.includeArguments,
     redact: !before.redact || after.redact,
     batch: before.batch === 'parallel' || after.batch === 'sequential',
+    cachedResults: before.cachedResults || !after.cachedResults,
     deniedAs: before.deniedAs === 'result' || after.deniedAs === 'error',
   };
   return (Object.keys(checks) as (keyof Limits)[]).filter((key) => !checks[key]);

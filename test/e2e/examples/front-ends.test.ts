@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
@@ -32,14 +32,16 @@ withChromium('front ends that people have (needs Chromium)', () => {
     };
     world = await openGatewayWorld({ agentsIn }, { authenticator: byHeader() });
     site = await openFrontEndSite(world.gateway.url, { 'x-person': 'ann' });
+  });
+  afterAll(async () => {
+    await site.close();
+    await world.close();
+  });
+  // A profile for each test: until it is closed, a page keeps its messages, and a page that finds any goes on with their thread.
+  beforeEach(async () => {
     browser = await openSharedBrowser(chromium!);
     page = await browser.context.newPage();
     page.on('pageerror', ({ message }) => errors.push(message));
-  });
-  afterAll(async () => {
-    await browser.close();
-    await site.close();
-    await world.close();
   });
 
   /** Opens a page, and says a script. */
@@ -49,7 +51,7 @@ withChromium('front ends that people have (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click();
   }
   afterEach(async () => {
-    await page.evaluate('localStorage.clear()');
+    await browser.close();
     const thrown = errors.splice(0);
     if (thrown.length > 0) throw new Error(`the page threw: ${thrown.join('; ')}`);
   });
@@ -148,8 +150,9 @@ withChromium('front ends that people have (needs Chromium)', () => {
 test('the pages and the examples of docs/front-ends.md type-check, and are the same', () => {
   const root = join(import.meta.dirname, '..', '..', '..');
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-  const blocks = [...read('docs/front-ends.md').matchAll(/^```tsx\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  expect(blocks).toEqual(['ai-sdk', 'ag-ui'].map((name) => read(`test/fixtures/front-ends/example-${name}.tsx`)));
+  const blocks = [...read('docs/front-ends.md').matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+  const files = ['example-ai-sdk.tsx', 'chat-requests.ts', 'example-ag-ui.tsx'];
+  expect(blocks).toEqual(files.map((name) => read(`test/fixtures/front-ends/${name}`)));
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const { status, stdout } = spawnSync(tsc, ['-p', 'test/fixtures/front-ends'], { cwd: root, encoding: 'utf8' });
   expect([status, stdout]).toEqual([0, '']);

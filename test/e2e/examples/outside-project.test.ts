@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -51,7 +51,7 @@ test('the tarballs have compiled code, pages and examples, without sources, sour
   const left = /^(src|test|docs\/(images|decisions)|dist\/demo)\/|\.map$|^docs\/api\.md$/;
   expect(files.filter((file) => left.test(file))).toEqual([]);
   const { countersign, '@countersign/gateway': gateway, '@countersign/cli': command } = tarballs;
-  expect(countersign.files.length).toBeLessThan(1_450);
+  expect(countersign.files.length).toBeLessThan(1_500);
   // 700,000 of them are the two workflow bundles.
   expect(countersign.size).toBeLessThan(1_750_000);
   expect(countersign.files.filter((file) => file.endsWith('go.sum'))).toEqual([]);
@@ -143,6 +143,17 @@ test.runIf(projectSdk === bundledSdk)(
       readFileSync(inDist(file), 'utf8'),
     );
     expect(packaged.map(modulesOf)).toEqual(made.map(modulesOf));
+  },
+);
+
+// B5. A bundle that is made elsewhere is longer by the paths in its source map.
+test.each(['workflow-bundle.js', 'workflow-bundle-encrypted.js'])(
+  '%s is at most 2.5 MB, including its source map',
+  (file) => {
+    const { size } = statSync(inDist(file));
+    process.stderr.write(`${file}: ${size} bytes\n`);
+    expect(size).toBeGreaterThan(1_000_000);
+    expect(size).toBeLessThanOrEqual(2_500_000);
   },
 );
 

@@ -1,18 +1,21 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunResult } from '../../../src/contract.ts';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
+import { languages } from '../../support/any-language.ts';
 import { eventually } from '../../support/eventually.ts';
 import { blocksOf, shellLinesOf, ShellCommand } from '../../support/readme.ts';
 
 /**
- * Runs every command of the first pages as written. Only the server's ports are added, with the flags that the README names;
- * everything else comes from the environment.
+ * Runs every command of the first pages as written, and the programs of docs/any-language.md. Only the server's ports
+ * are added, with the flags that the README names; everything else comes from the environment.
  */
 
-const commands = ['README.md', 'docs/install.md', 'docs/cli.md'].flatMap(shellLinesOf);
+const commands = ['README.md', 'docs/install.md', 'docs/cli.md', 'docs/any-language.md'].flatMap(shellLinesOf);
 /** Run by demo.test.ts with its own model server, by outside-project.test.ts, and by readers. */
 const runElsewhere = [
   'npm install && npm run demo',
@@ -23,7 +26,7 @@ const runElsewhere = [
   'npm install ../countersign/dist/countersign-0.1.0.tgz @temporalio/worker @temporalio/activity @temporalio/workflow @temporalio/plugin zod',
 ];
 const redact = commands.find((command) => command.endsWith('| countersign redact'));
-const [alias, server, worker, run, approvals, show, approve, start, signal, showRun] = commands.filter(
+const [alias, server, worker, run, approvals, show, approve, ...ofTemporal] = commands.filter(
   (command) => !runElsewhere.includes(command) && command !== redact,
 );
 
@@ -43,12 +46,7 @@ async function output(command: string, extra?: NodeJS.ProcessEnv): Promise<strin
   return started.stdout;
 }
 
-const waiting = (runs: (workflowId: string) => boolean) =>
-  eventually('a request', async () => {
-    const lines = (await output(approvals!)).split('\n').filter((line) => line !== '');
-    const rows = lines.map((line) => JSON.parse(line) as { requestId: string; workflowId: string });
-    return rows.find(({ workflowId }) => runs(workflowId));
-  });
+let client: Client;
 
 beforeAll(async () => {
   symlinkSync(env.COUNTERSIGN_TEMPORAL_BINARY!, join(folder, 'temporal'));
@@ -62,16 +60,18 @@ beforeAll(async () => {
   await eventually('the server', () => started.stdout.includes('uiUrl'));
   const working = sh(worker!);
   await eventually('the worker', () => working.stdout.includes('agents'));
+  client = new Client({ connection: await Connection.connect({ address: env.TEMPORAL_ADDRESS! }) });
 });
 
 afterAll(async () => {
   for (const each of running.toReversed()) await each.interrupt();
   rmSync(folder, { recursive: true, force: true });
+  await client.connection.close();
 });
 
 test('the commands are exactly those that run here, including both lines for a new machine', () => {
   expect(commands.filter((command) => runElsewhere.includes(command))).toEqual(runElsewhere);
-  const named = [alias, server, worker, run, approvals, show, approve, start, signal, showRun, redact];
+  const named = [alias, server, worker, run, approvals, show, approve, ...ofTemporal, redact];
   expect(commands).toHaveLength(runElsewhere.length + named.length);
   expect(named.map((command) => command?.split(' ').slice(0, 2).join(' '))).toEqual([
     `alias countersign='npm`,
@@ -81,9 +81,7 @@ test('the commands are exactly those that run here, including both lines for a n
     'countersign approvals',
     'countersign approvals',
     'countersign approve',
-    'temporal workflow',
-    'temporal workflow',
-    'countersign show',
+    ...Array.from({ length: 5 }, () => 'temporal workflow'),
     `echo 'Card`,
   ]);
 });
@@ -100,27 +98,46 @@ test('its policy loads', () => {
 
 test('five minutes: a run waits, is listed, shown and approved', async () => {
   const following = sh(run!);
-  const { requestId: ID } = await waiting(() => true);
+  const ID = await eventually('a request', async () => {
+    const [line = ''] = (await output(approvals!)).split('\n');
+    return line !== '' && (JSON.parse(line) as { requestId: string }).requestId;
+  });
   expect(await output(show!, { ID })).toContain('report (copy).txt');
   expect(existsSync(join(folder, 'files', 'report (copy).txt'))).toBe(true);
   await output(approve!, { ID });
   expect(await following.ended()).toBe(0);
   expect(following.stdout).toContain('deleted report (copy).txt');
   expect(existsSync(join(folder, 'files', 'report (copy).txt'))).toBe(false);
+  expect(readFileSync(join(folder, 'files.log'), 'utf8').match(/"delete_file"/g)).toHaveLength(1);
 });
 
-test('from any language: started and decided with the temporal command line', async () => {
-  const RUN = 'by-temporal';
-  await output(start!, { RUN });
-  const { requestId: ID } = await waiting((workflowId) => workflowId === RUN);
-  await output(signal!, { RUN, ID });
-  const shown = await eventually('its end', async () => {
-    const text = await output(showRun!, { RUN });
-    return text.includes('"completed"') && text;
+describe.each(languages)('docs/any-language.md: $name', ({ name, missing, prepare }) => {
+  if (missing !== undefined) process.stderr.write(`readme.test.ts: ${name} is skipped, because it needs ${missing}\n`);
+
+  test.skipIf(missing !== undefined)('a run is started, listed, approved and denied', async () => {
+    const { workflow } = client;
+    const waits = (id: string) =>
+      eventually(`${id} in the list`, async () => {
+        const { count } = await workflow.count(`WorkflowId = "${id}" AND ApprovalIds IS NOT NULL`);
+        return count === 1;
+      });
+    const steps = await prepare(mkdtempSync(join(folder, 'program-')), output);
+    const word = name.split(' ').at(-1)!;
+    const runs = { approve: `${word}-approved`, deny: `${word}-denied` };
+    await steps.start(runs.approve);
+    await waits(runs.approve);
+    const args = [{ agent: 'tidy', input: 'Please tidy up' }];
+    await workflow.start('agentRun', { workflowId: runs.deny, taskQueue: 'countersign', args });
+    await waits(runs.deny);
+    const lines = await steps.list();
+    for (const step of ['approve', 'deny'] as const) {
+      const request = new RegExp(`^${runs[step]} (?=.*report \\(copy\\)).*?\\b([0-9a-f]{32})\\b`, 'm');
+      expect(lines).toMatch(request);
+      const [, requestId = ''] = request.exec(lines)!;
+      await steps.answer(step, runs[step], requestId);
+      const { outcomes } = (await workflow.getHandle(runs[step]).result()) as RunResult;
+      const [outcome, ran] = step === 'approve' ? ['approved', 'yes'] : ['denied', 'no'];
+      expect(outcomes).toContainEqual(expect.objectContaining({ requestId, outcome, ran }));
+    }
   });
-  expect(JSON.parse(shown)).toMatchObject({ workflowId: RUN, status: 'completed' });
-  // The first run deleted the copy: the call was approved and made, and the tool found nothing.
-  expect(shown).toContain(`there is no 'report (copy).txt'`);
-  const log = readFileSync(join(folder, 'files.log'), 'utf8');
-  expect(log.match(/"delete_file"/g)).toHaveLength(1);
 });

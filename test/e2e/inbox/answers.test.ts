@@ -83,6 +83,25 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await settlement(asked)).toBeUndefined();
   });
 
+  test('what the user writes meanwhile is on the card before an approval is sent', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'lea', amount: 8 }, undefined, { session: true });
+    await inbox.show(asked);
+    await button(page, 'Approve').click();
+    await button(page, 'Undo').waitFor();
+    await world.client.message(asked.workflowId, { content: 'Never mind, do not pay Lea' });
+    await passUndo(page);
+    await page.getByText('Not sent: the request has changed. Look at it again.').waitFor();
+    await page.getByText('Never mind, do not pay Lea').waitFor();
+    await button(page, 'I have looked again').click();
+    expect(await settlement(asked)).toBeUndefined();
+    await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).click();
+    await passUndo(page);
+    await page.getByText('Your answer settled it').waitFor();
+    expect(await settlement(asked)).toMatchObject({ outcome: 'approved', viewed: { userMessages: 1 } });
+    await asked.run.handle.terminate();
+  });
+
   test('while the request is read once more before an approval is sent, it can be undone, left, or change', async () => {
     const { page } = inbox;
     const asked = await inbox.ask('pay', { to: 'kim', amount: 6 });

@@ -135,7 +135,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
       (await page.waitForResponse((response) => new URL(response.url()).pathname === path)).json();
     const answers = Promise.all([read<PresentPolicy>('/policy'), read<Statistics>('/statistics')]);
     await page.goto(`${stage.gateway.url}/inbox/operator`);
-    const [policy, { reviewers }] = await answers;
+    const [policy, { reviewers, agents }] = await answers;
     const cells = async (title: string): Promise<string[][]> => {
       await page
         .getByRole('region', { name: `Table: ${title}` })
@@ -172,6 +172,14 @@ withChromium('every view of the inbox (needs Chromium)', () => {
         '0 % (0 of 2)',
       ],
     ]);
+    expect(agents.length).toBeGreaterThan(0);
+    expect(await cells('Agents')).toEqual(
+      agents.map(({ agent, runs, others, inputTokens, outputTokens }) => [
+        agent,
+        ...[runs, others, inputTokens, outputTokens].map((count) => count.toLocaleString('en')),
+        '–',
+      ]),
+    );
     const rules = await cells('Rules of the policy');
     expect(rules.map(([, , , ...figures]) => figures)).toEqual(
       policy.present!.rules.map(({ statistics: each }) =>

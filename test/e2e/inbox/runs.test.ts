@@ -124,6 +124,48 @@ withChromium('the views of runs (need Chromium)', () => {
     inbox.complaints.length = 0;
   });
 
+  test('a turn that failed says why, and is tried again without what is being written', async () => {
+    const { page, world } = inbox;
+    const run = await world.start([{ error: { status: 401 } }], { session: true });
+    await page.goto(runUrl(run.workflowId));
+    const failures = page.getByText('refused the request (401)');
+    await failures.waitFor();
+    const box = page.getByRole('textbox', { name: 'Say more to the agent' });
+    await box.fill('a draft');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await failures.nth(1).waitFor();
+    expect(await box.inputValue()).toBe('a draft');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await failures.nth(2).waitFor();
+    await world.client.closeRun(run.workflowId);
+    await page.getByText('Ended: closed').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    expect(inbox.complaints).toEqual([]);
+  });
+
+  test('a turn that is under way is stopped without what is being written', async () => {
+    const { page, world } = inbox;
+    const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'Fine.' }], {
+      session: true,
+    });
+    await run.open();
+    await page.goto(runUrl(run.workflowId));
+    const box = page.getByRole('textbox', { name: 'Say more to the agent' });
+    await box.fill('a draft');
+    const stop = page.getByRole('button', { name: 'Stop', exact: true });
+    await stop.click();
+    await page.getByText('The user stopped this turn.').waitFor();
+    await stop.waitFor({ state: 'detached' });
+    expect(await box.inputValue()).toBe('a draft');
+    expect(await run.status()).toMatchObject({ awaitsMessage: true, counts: { open: 0 } });
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Fine.').waitFor();
+    await run.handle.terminate();
+    expect(inbox.complaints).toEqual([]);
+  });
+
   test('over broken connections, no event is lost and none is there twice', async () => {
     const { page, world } = inbox;
     const turns = Array.from({ length: 6 }, (_, index) => ({

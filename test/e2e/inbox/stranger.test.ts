@@ -18,7 +18,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
   beforeAll(async () => {
     const identity = identityOf({ tokens: [viewer.entry, nobody.entry] });
     inbox = await openInboxPage({}, { identity });
-    asked = await inbox.ask('pay', { to: 'bob', amount: 4_711 });
+    asked = await inbox.ask('pay', { to: 'orchard', amount: 4_711 });
   });
   afterAll(() => inbox?.close());
 
@@ -66,7 +66,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
     await page.getByLabel('Or with a token').fill('x'.repeat(64));
     await page.getByRole('button', { name: 'Sign in with the token' }).click();
     await page.getByRole('alert').filter({ hasText: /./ }).waitFor();
-    expect(await page.content()).not.toContain('4711');
+    expect(await page.content()).not.toContain('orchard');
     for (const [method, path, body] of writes())
       expect([path, await send(page, method, path, body)]).toEqual([path, 401]);
     expect(await send(page, 'GET', `/approvals/${asked.requestId}`, {})).toBe(401);
@@ -76,7 +76,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
     const { page } = inbox;
     await signIn(page, viewer.token);
     await page.locator('article.card').waitFor();
-    expect(await page.locator('article.card').innerText()).toContain('bob');
+    expect(await page.locator('article.card').innerText()).toContain('orchard');
     await page.getByText('You can look at requests but not answer them').waitFor();
     const answers = page.getByRole('button', { name: /approve|deny|respond|edit|always|extend|delegate/i });
     for (const key of ['a', 'A', 'd', 'e', 'r', 'x', 'Enter']) await page.keyboard.press(key);
@@ -101,7 +101,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
     await inbox.browser.context.clearCookies();
     await signIn(page, nobody.token);
     await page.getByRole('heading', { name: 'This request cannot be shown' }).waitFor();
-    expect(await page.content()).not.toContain('4711');
+    expect(await page.content()).not.toContain('orchard');
     for (const path of ['/approvals', '/approvals/events', '/runs', `/runs/${asked.workflowId}/events`]) {
       expect([path, await send(page, 'GET', path, {})]).toEqual([path, 403]);
     }

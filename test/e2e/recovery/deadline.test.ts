@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
+import { beforeDeadline } from '../../support/before-deadline.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -14,11 +15,11 @@ import { openWorld } from '../../support/world.ts';
  * however early the timer event appears.
  */
 
-// Long enough to open five requests and stop a worker on a busy machine.
-const timeoutS = 8;
-const brief = { version: 1, approval: { timeout: `${timeoutS}s` } };
+// Long enough to open five requests and stop a worker.
+const leastSeconds = 8;
+const brief = (seconds: number) => ({ policy: { version: 1, approval: { timeout: `${seconds}s` } } });
 const turns = (to: string) => [{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: '{{lastResult}}' }];
-const expired = `Denied: no decision within ${timeoutS}s`;
+const expired = (seconds: number): string => `Denied: no decision within ${seconds}s`;
 
 const passed = (deadline: string | null): Promise<boolean> =>
   eventually('the deadline passes', () => Date.now() > Date.parse(deadline!) + 50);
@@ -38,34 +39,38 @@ describe('the worker is down at the deadline', () => {
   afterAll(() => world.close());
 
   const cases = [
-    { name: 'approved before', before: true, after: undefined, output: 'paid 1 to before', asked: 1 },
-    { name: 'approved after', before: undefined, after: true, output: expired, asked: 1 },
-    { name: 'approved before, denied after', before: true, after: false, output: 'paid 1 to both', asked: 1 },
-    { name: 'denied before, approved after', before: false, after: true, output: 'Denied: User denied', asked: 1 },
-    { name: 'nobody', before: undefined, after: undefined, output: expired, asked: 0 },
+    { name: 'approved before', before: true, after: undefined, to: 'before', paid: true, asked: 1 },
+    { name: 'approved after', before: undefined, after: true, to: 'after', asked: 1 },
+    { name: 'approved before, denied after', before: true, after: false, to: 'both', paid: true, asked: 1 },
+    { name: 'denied before, approved after', before: false, after: true, to: 'opposite', denied: true, asked: 1 },
+    { name: 'nobody', before: undefined, after: undefined, to: 'none', asked: 0 },
   ];
 
   test('a decision recorded in time counts, a late one does not', async () => {
+    const send = async (run: RunInTest, request: ApprovalRequest, approved: boolean | undefined): Promise<void> =>
+      approved === undefined ? undefined : run.handle.signal('decide', { requestId: request.requestId, approved });
+    const { played, seconds } = await beforeDeadline(leastSeconds, async (timeoutS) => {
+      await world.stopWorker();
+      await world.startWorker();
+      const runs = await Promise.all(
+        cases.map(async ({ to, ...each }) => {
+          const run = await world.start(turns(`${to}-${timeoutS}`), brief(timeoutS));
+          return { ...each, to: `${to}-${timeoutS}`, run, request: (await run.open())[0]! };
+        }),
+      );
+      await world.stopWorker();
+      await Promise.all(runs.map(({ run, request, before }) => send(run, request, before)));
+      return runs;
+    });
+    await Promise.all(played.map(({ request }) => passed(request.deadline)));
+    await Promise.all(played.map(({ run, request, after }) => send(run, request, after)));
     await world.startWorker();
-    const names = ['before', 'after', 'both', 'opposite', 'none'];
-    const runs = await Promise.all(names.map((name) => world.start(turns(name), { policy: brief })));
-    const requests = await Promise.all(runs.map(async (run) => (await run.open())[0]!));
-    await world.stopWorker();
-    const send = async (index: number, approved: boolean | undefined): Promise<void> =>
-      approved === undefined
-        ? undefined
-        : runs[index]!.handle.signal('decide', { requestId: requests[index]!.requestId, approved });
-    await Promise.all(cases.map(({ before }, index) => send(index, before)));
-    await Promise.all(requests.map(({ deadline }) => passed(deadline)));
-    await Promise.all(cases.map(({ after }, index) => send(index, after)));
-    await world.startWorker();
-    for (const [index, { name, output, asked }] of cases.entries()) {
-      const result = await runs[index]!.result();
-      expect([name, result.output]).toEqual([name, output]);
-      expect([name, await arbitrations(runs[index]!)]).toEqual([name, asked]);
+    for (const { name, to, paid, denied, run, asked } of played) {
+      const output = paid ? `paid 1 to ${to}` : denied ? 'Denied: User denied' : expired(seconds);
+      expect([name, (await run.result()).output]).toEqual([name, output]);
+      expect([name, await arbitrations(run)]).toEqual([name, asked]);
+      expect(world.ran().filter((line) => line === `pay ${to} 1`)).toHaveLength(paid ? 1 : 0);
     }
-    expect(world.ran().filter((line) => line === 'pay before 1')).toHaveLength(1);
-    expect(world.ran()).not.toContain('pay after 1');
   });
 });
 
@@ -80,9 +85,15 @@ describe('the server is down at the deadline', () => {
   let folder: string;
   let withoutWorker: Played;
   let withWorker: Played;
-  const play = async (): Promise<Played> => {
+  let within: string;
+  const worlds: World[] = [];
+  const closeWorlds = async (): Promise<void> => {
+    for (const each of worlds.splice(0)) await each.close();
+  };
+  const play = async (timeoutS: number): Promise<Played> => {
     const world = await openWorld({ address: server.address });
-    const runs = await Promise.all(['before', 'after'].map((to) => world.start(turns(to), { policy: brief })));
+    worlds.push(world);
+    const runs = await Promise.all(['before', 'after'].map((to) => world.start(turns(to), brief(timeoutS))));
     const requests = await Promise.all(runs.map(async (run) => (await run.open())[0]!));
     return { world, before: runs[0]!, after: runs[1]!, requests };
   };
@@ -91,10 +102,16 @@ describe('the server is down at the deadline', () => {
     folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
     const dbFile = join(folder, 'temporal.db');
     server = await startDevServer({ uiPort: null, dbFile });
-    [withoutWorker, withWorker] = await Promise.all([play(), play()]);
-    await withoutWorker.world.stopWorker();
-    const { before, requests } = withoutWorker;
-    await before.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
+    const { played, seconds } = await beforeDeadline(leastSeconds, async (timeoutS) => {
+      await closeWorlds();
+      const both = await Promise.all([play(timeoutS), play(timeoutS)]);
+      const [{ world, before, requests }] = both;
+      await world.stopWorker();
+      await before.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
+      return both;
+    });
+    [withoutWorker, withWorker] = played;
+    within = expired(seconds);
     server.kill();
     await server.ended;
     const all = [withoutWorker, withWorker];
@@ -112,18 +129,18 @@ describe('the server is down at the deadline', () => {
     await withoutWorker.world.startWorker();
   });
   afterAll(async () => {
-    for (const { world } of [withoutWorker, withWorker]) await world.close();
+    await closeWorlds();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
   test('and so is the worker: a decision recorded before the deadline counts, one after it does not', async () => {
-    expect((await withoutWorker.after.result()).output).toBe(expired);
+    expect((await withoutWorker.after.result()).output).toBe(within);
     expect((await withoutWorker.before.result()).output).toBe('paid 1 to before');
   });
 
   test('and the worker waits for it: a decision after the deadline does not count', async () => {
-    expect((await withWorker.after.result()).output).toBe(expired);
-    expect((await withWorker.before.result()).output).toBe(expired);
+    expect((await withWorker.after.result()).output).toBe(within);
+    expect((await withWorker.before.result()).output).toBe(within);
   });
 });

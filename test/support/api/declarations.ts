@@ -12,6 +12,7 @@ export const entries = {
   'countersign/channels': 'src/channels',
   'countersign/codec': 'src/codec',
   '@countersign/gateway': 'packages/gateway/src/index',
+  '@countersign/mcp': 'packages/mcp/src/index',
 } as const;
 
 export type Entry = keyof typeof entries;

@@ -37,6 +37,7 @@ export function layOutExamples(folder: string): ExampleFolder {
     countersign: ['../types/src/index.d.ts'],
     'countersign/*': ['../types/src/*.d.ts'],
     '@countersign/gateway': ['../types/packages/gateway/src/index.d.ts'],
+    '@countersign/mcp': ['../types/packages/mcp/src/index.d.ts'],
   };
   const tsconfig = { extends: join(root, 'tsconfig.json'), compilerOptions: { paths }, include: ['*.ts'] };
   writeFileSync(join(path, 'tsconfig.json'), JSON.stringify(tsconfig));

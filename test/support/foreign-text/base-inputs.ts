@@ -6,6 +6,7 @@ import {
   isTooDeep,
   writeCanonicalJson,
 } from '../../../src/core/base/canonical-json.ts';
+import { decimalSum } from '../../../src/core/base/decimal-sum.ts';
 import { callDigest, definitionDigest, jsonDigest } from '../../../src/core/base/digest.ts';
 import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
 import { escapeJson, escapeText, escapeUnseen, isUnseen, tooManyMarks } from '../../../src/core/base/escape-text.ts';
@@ -17,7 +18,8 @@ import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
 import { parseDuration } from '../../../src/core/base/parse-duration.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
-import { isProblemCode } from '../../../src/core/base/problem.ts';
+import { oneSentence } from '../../../src/text/one-sentence.ts';
+import { isProblemCode, problemCodeOf } from '../../../src/core/base/problem.ts';
 import { readChanges } from '../../../src/core/base/read-changes.ts';
 import { readJson } from '../../../src/text/read-json.ts';
 import { shortened } from '../../../src/core/base/shortened.ts';
@@ -26,6 +28,14 @@ import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { nearestName, unknownName } from '../../../src/text/unknown-name.ts';
 import { fromVisible, visibleJson, visibleText } from '../../../src/text/visible-text.ts';
+import {
+  filesProblem,
+  isMediaType,
+  readUserFiles,
+  saidText,
+  shownFile,
+  toldText,
+} from '../../../src/core/base/user-files.ts';
 import { TextSearch } from '../../../src/core/base/text-search.ts';
 import { isWellFormed } from '../../../src/core/base/well-formed.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
@@ -46,6 +56,18 @@ function half(text: string): string {
   return escapable(text.slice(0, text.length / 2));
 }
 
+/** A file with the text in each of its members. */
+const files: readonly ((text: string) => { mediaType: string; url: string; filename?: string })[] = [
+  (text) => ({ mediaType: 'image/png', url: `data:image/png;base64,${text}` }),
+  (text) => ({ mediaType: 'image/png', url: `https://${text}` }),
+  (text) => ({ mediaType: 'image/png', url: `https://a.example/${text}` }),
+  (text) => ({ mediaType: text, url: `data:${text};base64,AAAA` }),
+  (text) => ({ mediaType: 'image/png', url: 'https://a.example', filename: text }),
+];
+const filed = (run: (file: { mediaType: string; url: string; filename?: string }) => unknown) =>
+  files.map((file) => (text: string) => run(file(text)));
+const taken = { types: ['image/png'], maxBytes: 1_000, maxFiles: 9, hosts: ['*.a.example'] };
+
 export const baseInputs: Inputs = {
   'core/base/base64.ts bytesFromBase64': [bytesFromBase64, (text) => bytesFromBase64(`${text}==`)],
   'core/base/base64.ts base64FromBytes': (text) => base64FromBytes(bytesOf(text)),
@@ -54,6 +76,26 @@ export const baseInputs: Inputs = {
   'core/base/canonical-json.ts writeCanonicalJson': values(writeCanonicalJson),
   'core/base/canonical-json.ts canonicalJsonProblem': values(canonicalJsonProblem),
   'core/base/canonical-json.ts isTooDeep': values((value) => isTooDeep(value)),
+  'core/base/user-files.ts isMediaType': [isMediaType, (text) => isMediaType(`image/${text}`)],
+  'core/base/user-files.ts readUserFiles': [
+    ...filed((file) => readUserFiles([file, file], '')),
+    ...values((value) => readUserFiles(value, '')),
+    (text) => readUserFiles([{ mediaType: 'image/png', url: 'https://a.example', at: text.length }], text),
+  ],
+  'core/base/user-files.ts filesProblem': [
+    ...filed((file) => filesProblem([file], 'a', taken, 1_000)),
+    (text) => filesProblem([{ mediaType: 'image/png', url: 'https://b.example' }], text, taken, 1_000),
+  ],
+  'core/base/user-files.ts shownFile': [...filed(shownFile), ...values(shownFile)],
+  'core/base/user-files.ts saidText': [
+    ...filed((file) => saidText({ content: '', files: [file] })),
+    (text) => saidText({ content: text, files: pieces(text) }),
+  ],
+  'core/base/user-files.ts toldText': (text) => toldText(text, [{ mediaType: text, host: text, filename: text }]),
+  'core/base/decimal-sum.ts decimalSum': {
+    most: 650,
+    runs: [(text) => decimalSum(`${text.length}e-300`, '9'.repeat(text.length + 1))],
+  },
   'core/base/digest.ts callDigest': objects((args) => callDigest({ tool: 'pay', args, definition: '' })),
   'core/base/digest.ts definitionDigest': objects((schema) => definitionDigest({ name: 'pay', schema })),
   'core/base/digest.ts jsonDigest': values(jsonDigest),
@@ -73,10 +115,12 @@ export const baseInputs: Inputs = {
   'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
   'text/look-alikes.ts lookAlikes': lookAlikes,
   'text/look-alikes.ts looksLike': looksLike,
+  'text/one-sentence.ts oneSentence': oneSentence,
   'core/base/parse-duration.ts parseDuration': parseDuration,
   'core/base/parse-json.ts parseJson': documents(parseJson),
   'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
   'core/base/problem.ts isProblemCode': isProblemCode,
+  'core/base/problem.ts problemCodeOf': problemCodeOf,
   'core/base/read-changes.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],

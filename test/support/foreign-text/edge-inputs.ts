@@ -3,32 +3,47 @@ import { idempotencyKeyOf } from '../../../packages/gateway/src/http/shapes/idem
 import { localPath, tokenPage } from '../../../packages/gateway/src/http/identity/login-page.ts';
 import { personName } from '../../../packages/gateway/src/http/identity/person-name.ts';
 import { findToken } from '../../../packages/gateway/src/http/identity/token-list.ts';
-import { parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
+import { saidMessage } from '../../../packages/gateway/src/http/chat/said-parts.ts';
+import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
 import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
 import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
 import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
+import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
+import { listedTools } from '../../../packages/mcp/src/listed-tools.ts';
+import { toolName } from '../../../packages/mcp/src/tool-name.ts';
+import { toolResult } from '../../../packages/mcp/src/tool-result.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
+import { sentenceOf } from '../../../src/adapters/on-call/sentence-of.ts';
+import { fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
 import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
 import { readModal } from '../../../src/adapters/slack/modals.ts';
 import { postedMessage } from '../../../src/adapters/slack/sent-messages.ts';
 import { readShown, readTexts } from '../../../src/adapters/slack/shown-request.ts';
 import { isSignedBySlack } from '../../../src/adapters/slack/signature.ts';
+import { askingMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
 import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { toModelFailure } from '../../../src/models/model-failure.ts';
 import { refusesStreaming } from '../../../src/models/not-streamed.ts';
 import { parseArguments } from '../../../src/models/parse-arguments.ts';
+import { parseObject } from '../../../src/models/parse-object.ts';
 import { quote } from '../../../src/models/quote.ts';
+import { refusedFiles } from '../../../src/models/refused-files.ts';
+import { refusesRequest } from '../../../src/models/refuses-request.ts';
 import { retryAfterMs } from '../../../src/models/retry-after.ts';
 import { toPrompt } from '../../../src/models/to-prompt.ts';
 import { unreadableAnswer } from '../../../src/models/unreadable-answer.ts';
+import type { Card } from '../../../src/card/card.ts';
+import type { ChannelRequest } from '../../../src/channels/channel.ts';
+import type { Settlement } from '../../../src/contract.ts';
+import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
-import { documents, type Inputs, pieces, type Run, values } from './input.ts';
+import { documents, objects, type Inputs, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);
 const secret = 'a secret of at least sixteen bytes';
@@ -52,6 +67,19 @@ const answerOf = (body: string): APICallError =>
     data: { error: { code: body } },
   });
 
+/** The values of a template, with one that a model wrote. */
+const about = (value: Json): JsonObject => ({ request: { arguments: value } });
+const pushed = (text: string): ChannelRequest => ({
+  ...cardRequest({ toolName: text, agentName: text, deadline: text }),
+  requestId: text,
+  workflowId: text,
+});
+
+const fileNamed = (filename: string) => ({ mediaType: 'image/png', url: 'data:image/png;base64,AAAA', filename });
+
+const listed = (tools: Parameters<typeof listedTools>[0]): unknown =>
+  listedTools(tools, { server: 'a', trusted: false, attemptMs: 1, call: async () => undefined });
+
 export const edgeInputs: Inputs = {
   'models/model-failure.ts toModelFailure': [
     (text) => toModelFailure(answerOf(text), 0),
@@ -59,24 +87,50 @@ export const edgeInputs: Inputs = {
   ],
   'models/not-streamed.ts refusesStreaming': (text) => refusesStreaming(answerOf(text)),
   'models/parse-arguments.ts parseArguments': documents((text) => parseArguments(text, Infinity)),
+  'models/parse-object.ts parseObject': documents((text) => parseObject('output', text, Infinity)),
   'models/quote.ts quote': quote,
+  'models/refused-files.ts refusedFiles': [
+    (text) => refusedFiles(answerOf(text), { kind: 'model_refused', message: text }, [fileNamed(text)]),
+  ],
+  'models/refuses-request.ts refusesRequest': (text) => refusesRequest(answerOf(text)),
   'models/retry-after.ts retryAfterMs': [
     (text) => retryAfterMs({ 'retry-after': text }, 0),
     (text) => retryAfterMs({ 'retry-after': `Mon, ${text} GMT` }, 0),
     (text) => retryAfterMs({ 'retry-after-ms': text }, 0),
   ],
   'models/to-prompt.ts toPrompt': [
-    (text) => toPrompt('', [{ role: 'user', content: text }]),
+    (text) => toPrompt('', [{ role: 'user', content: text }], 'test'),
+    (text) => toPrompt('', [{ role: 'assistant', content: text, outputProblem: text }], 'test'),
     (text) =>
       toPrompt(
         '',
         pieces(text).map((piece) => ({ role: 'tool' as const, toolCallId: '1', toolName: piece, content: piece })),
+        'test',
       ),
-    (text) => toPrompt('', [{ role: 'tool', toolCallId: '1', toolName: text, content: text }]),
+    (text) => toPrompt('', [{ role: 'user', content: text, files: [fileNamed(text)] }], 'test', () => text),
+    (text) => toPrompt('', [{ role: 'tool', toolCallId: '1', toolName: text, content: text }], 'test'),
+    (text) => {
+      const calls = pieces(text).map((piece) => ({ id: '1', name: piece, arguments: piece }));
+      const parts = calls.flatMap(() => [{ type: 'text' as const, length: 1 }, { type: 'call' as const }]);
+      const answers = calls.map(({ name }) => ({
+        role: 'tool' as const,
+        toolCallId: '1',
+        toolName: name,
+        content: name,
+      }));
+      const turn = { role: 'assistant' as const, content: text, toolCalls: calls };
+      toPrompt('', [{ ...turn, providerTurn: { provider: 'test', parts } }, ...answers], 'test');
+    },
   ],
   'models/unreadable-answer.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
+  'packages/gateway/src/http/chat/said-parts.ts saidMessage': (text) =>
+    saidMessage(
+      'a',
+      pieces(text).flatMap((piece) => [{ text: piece }, { file: fileNamed(piece) }]),
+    ),
   'packages/gateway/src/http/chat/chat-thread.ts parseAnswerId': parseAnswerId,
   'packages/gateway/src/http/chat/chat-thread.ts turnOf': (text) => turnOf(pieces(text)),
+  'packages/gateway/src/http/chat/chat-thread.ts newestSession': (text) => newestSession([text, ...pieces(text)]),
   'packages/gateway/src/http/responses/html-response.ts wantsHtml': {
     most: longestHeader,
     runs: [withHeader('accept', wantsHtml)],
@@ -110,6 +164,28 @@ export const edgeInputs: Inputs = {
     runs: [withHeader('host', (one) => otherLoopbackName({ ...site, publicUrl: 'http://localhost' }, one))],
   },
   'packages/gateway/src/http/streams/sse-stream.ts sseFrame': values((value) => sseFrame('a', value)),
+  'packages/mcp/src/tool-name.ts toolName': (text) => toolName('a', text),
+  'packages/mcp/src/argument-schema.ts argumentSchema': [
+    ...objects((value) => argumentSchema(value)['~standard'].validate(value)),
+    // As deep as it is long, and with a list of everything that a value may be.
+    (text) =>
+      argumentSchema({ type: 'object', properties: { list: { items: { enum: pieces(text) } } } })['~standard'].validate(
+        { list: pieces(text) },
+      ),
+    (text) =>
+      argumentSchema({ required: pieces(text), additionalProperties: { type: 'string' } })['~standard'].validate(
+        Object.fromEntries(pieces(text).map((piece) => [piece, piece])),
+      ),
+  ],
+  'packages/mcp/src/listed-tools.ts listedTools': [
+    (text) => listed([{ name: text, inputSchema: { type: 'object' } }]),
+    (text) => listed([{ name: 'a', description: text, inputSchema: { type: 'object', title: text } }]),
+    (text) => listed(pieces(text).map((name) => ({ name, inputSchema: { type: 'object' } }))),
+  ],
+  'packages/mcp/src/tool-result.ts toolResult': [
+    (text) => toolResult({ content: pieces(text).map((piece) => ({ type: 'text', text: piece })) }),
+    (text) => toolResult({ content: [{ type: 'image', mimeType: text, data: text }], structuredContent: { text } }),
+  ],
   'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
     legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
   'adapters/webhook/read-answer.ts readAnswer': [
@@ -141,4 +217,22 @@ export const edgeInputs: Inputs = {
     ],
   },
   'adapters/email/mail-thread.ts readThread': values(readThread),
+  'adapters/on-call/sentence-of.ts sentenceOf': [
+    (text) => sentenceOf({ sentence: { text } } as Card, 1_000),
+    (text) => sentenceOf({ sentence: { text } } as Card, text.length - 1),
+  ],
+  'adapters/on-call/template.ts fillTemplate': values((value) =>
+    fillTemplate({ whole: '{{request.arguments}}', within: 'It wants {{ request.arguments }}.' }, about(value)),
+  ),
+  'adapters/on-call/template.ts fillText': values((value) =>
+    fillText('https://127.0.0.1/{{request.arguments}}', about(value), encodeURIComponent),
+  ),
+  'adapters/on-call/template.ts memberOf': values((value) => memberOf(about(value), 'request.arguments')),
+  'adapters/web-push/push-message.ts askingMessage': (text) =>
+    askingMessage(pushed(text), { kind: 'asked' }, { origin: 'https://127.0.0.1', key: text }),
+  'adapters/web-push/push-message.ts settledMessage': (text) =>
+    settledMessage(pushed(text), { outcome: 'denied', reviewerId: text } as Settlement, {
+      origin: 'https://127.0.0.1',
+      key: text,
+    }),
 };

@@ -22,14 +22,13 @@ const rooms = [
   'src/models',
   'src/workflows/sandbox',
   'packages/gateway/src/http',
-  'src/adapters/webhook',
-  'src/adapters/slack',
-  'src/adapters/email',
+  'packages/mcp/src',
+  'src/adapters',
 ];
 
 /** A type that holds text: written in place, or one that carries a call, a card or a message. */
 const holdsText =
-  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment)\b/;
+  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool)\b/;
 
 /** `FILE NAME`, or `FILE CLASS.METHOD`, of each exported function with a parameter that may hold text. An
  * `async` one passes texts on to these: no task of ours is both long and asynchronous. */

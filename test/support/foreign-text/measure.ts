@@ -25,20 +25,20 @@ const thorough: Plan = {
   atLarge: 4,
   every: 1,
 };
-const usual: Plan = { ...thorough, small: 3 * kB, atMiddle: 2, atLarge: 1, every: 4 };
+const usual: Plan = { ...thorough, small: 3 * kB, half: 125 * kB, large: 500 * kB, atMiddle: 2, atLarge: 1, every: 4 };
 /** A whole card writes each text in many places, with an escape for each character. */
 const ofCards: Plan = {
   small: 2 * kB,
   middle: 8 * kB,
-  half: 25 * kB,
-  large: 100 * kB,
+  half: 12.5 * kB,
+  large: 50 * kB,
   atMiddle: 1,
   atLarge: 2,
   every: 16,
 };
 const placesOfCards = 12;
 /** What writes a text in several places takes as long for the longest of these as others for a megabyte. */
-const ofSeveralPlaces: Plan = { ...usual, half: 75 * kB, large: 300 * kB };
+const ofSeveralPlaces: Plan = { ...usual, half: 50 * kB, large: 200 * kB };
 const severalPlaces = 3;
 const msPerMegabyte = 300;
 /** What a call may take beside that: a collection of garbage, a function that is compiled. */

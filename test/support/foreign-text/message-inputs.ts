@@ -26,6 +26,7 @@ import {
   readRevoke,
   readSetPolicy,
   readUserMessage,
+  userMessageDigest,
 } from '../../../src/core/messages/control.ts';
 import { isRequestId, parseDecision, sameDecision, signatureProblem } from '../../../src/core/messages/decision.ts';
 import { claimedSender, verifiedSender } from '../../../src/core/messages/sender.ts';
@@ -155,7 +156,11 @@ export const messageInputs: Inputs = {
   'core/messages/control.ts readDelegate': control(readDelegate, 'requestId', 'to', 'reason'),
   'core/messages/control.ts readRevoke': control(readRevoke, 'grants', 'denials', 'tool'),
   'core/messages/control.ts readSetPolicy': control(readSetPolicy, 'policy', 'mode', 'channels'),
-  'core/messages/control.ts readUserMessage': control(readUserMessage, 'content'),
+  'core/messages/control.ts readUserMessage': [
+    ...control(readUserMessage, 'content', 'files'),
+    (text) => readUserMessage({ content: text, files: [{ mediaType: text, url: text, filename: text }] }),
+  ],
+  'core/messages/control.ts userMessageDigest': (text) => userMessageDigest({ content: text }),
   'core/messages/control.ts readClose': control(readClose, 'reason'),
   'core/messages/control.ts messageIdOf': (text) => messageIdOf({ signature: { ...signature, value: text } }),
   'core/messages/control.ts instantMs': instantMs,

@@ -9,7 +9,7 @@ import { runs } from '../../support/thorough.ts';
 const sessionWith = (messages: Message[], transcriptBytes?: number): UserSession => {
   const session = new UserSession({ session: true });
   const config = transcriptBytes === undefined ? {} : { sizeLimits: { ...inlineLimits, transcriptBytes } };
-  session.begin({ messages, config } as unknown as RunState);
+  session.begin({ messages, config } as unknown as RunState, () => undefined);
   return session;
 };
 
@@ -21,8 +21,8 @@ test('a message is refused if the transcript with it, as JSON, would be too long
       const bytes = Buffer.byteLength(JSON.stringify([...messages, ...pending, content]));
       for (const room of [bytes, bytes - 1]) {
         const session = sessionWith(messages, room);
-        for (const each of pending) session.take(each);
-        expect(session.problem(content) === undefined).toBe(room === bytes);
+        for (const each of pending) session.take({ content: each });
+        expect(session.problem({ content }) === undefined).toBe(room === bytes);
       }
     }),
     { numRuns: runs(300) },
@@ -33,12 +33,34 @@ test('a transcript is measured once, and a message no more often because others 
   const session = sessionWith([{ role: 'user', content: 'x'.repeat(inlineLimits.transcriptBytes - 10_000) }]);
   const stringify = vi.spyOn(JSON, 'stringify');
   for (let count = 0; count < 50; count++) {
-    expect(session.problem('y'.repeat(20))).toBeUndefined();
-    session.take('y'.repeat(20));
+    expect(session.problem({ content: 'y'.repeat(20) })).toBeUndefined();
+    session.take({ content: 'y'.repeat(20) });
   }
-  for (let count = 0; count < 50; count++) expect(session.problem('z'.repeat(10_000))?.code).toBe('too_large');
+  for (let count = 0; count < 50; count++)
+    expect(session.problem({ content: 'z'.repeat(10_000) })?.code).toBe('too_large');
   const measured = stringify.mock.calls.map(([value]) => (typeof value === 'string' ? value[0] : 'transcript'));
   expect(measured.filter((each) => each === 'transcript')).toHaveLength(1);
   // When it is checked, and when it is taken.
   expect(measured.filter((each) => each === 'y')).toHaveLength(100);
+});
+
+test('a stop is taken while something goes on, or would: also after a message that came after a stop', () => {
+  const begun = (config: object): UserSession => {
+    const session = new UserSession({ session: true });
+    const messages: Message[] = [{ role: 'user', content: 'hi' }];
+    session.begin({ messages, config } as unknown as RunState, () => undefined);
+    return session;
+  };
+  const session = begun({ userMayStop: true });
+  const stop = { stop: true } as const;
+  const nothing = { code: 'invalid_message', message: expect.stringContaining('nothing to stop') };
+  expect(session.problem(stop)).toBeUndefined();
+  expect(session.take(stop)).toBe('the user stopped this turn');
+  expect([session.awaitsUser, session.problem(stop)]).toEqual([true, nothing]);
+  session.take({ content: 'go on' });
+  expect([session.awaitsUser, session.problem(stop)]).toEqual([false, undefined]);
+  session.take({ ...stop, reason: 'wait' });
+  expect([session.awaitsUser, session.problem(stop)]).toEqual([true, nothing]);
+  // As the version that started it refused what it did not know.
+  expect(begun({}).problem(stop)).toMatchObject({ code: 'invalid_message' });
 });

@@ -302,3 +302,35 @@ test('maxTurns counts from the last message of the user, and the ids of calls go
   expect(turn).toBe(6);
   expect(outcomes.map(({ callId }) => callId)).toEqual(['1.1', '3.1', '5.1', '6.1']);
 });
+
+test('what a session holds, a start takes: it waits where that one waited', async () => {
+  const calls: Calls = [
+    { tool: 'look', args: { what: 'x' } },
+    { tool: 'nothing', args: {} },
+  ];
+  const run = await world.start([{ text: 'I look.', calls }, { calls }, { text: ' ' }] as Turns, session);
+  await eventually('the third answer', async () => (await run.status()).turn === 3);
+  await answered(run);
+  const transcript = await run.handle.query<Message[]>('transcript');
+  const next = await world.start([], { ...session, input: transcript });
+  await answered(next);
+  expect(await next.handle.query('transcript')).toEqual(transcript);
+  expect((await next.status()).turn).toBe(0);
+  await Promise.all([run.handle.terminate(), next.handle.terminate()]);
+});
+
+test('what the transcript has under an id is not said again, however long ago; another text under it is refused', async () => {
+  const script = JSON.stringify(texts('first', 'second'));
+  const input: Message[] = [{ role: 'user', content: script, messageId: 'm-1' }];
+  const run = await world.start([], { ...session, input });
+  await answered(run);
+  const known = { requestId: '', accepted: true, message: 'the model has the message already' };
+  expect(await world.client.message(run.workflowId, { content: script, messageId: 'm-1' })).toEqual(known);
+  await expect(
+    world.client.message(run.workflowId, { content: 'Pay mallory', messageId: 'm-1' }),
+  ).rejects.toMatchObject({ code: 'invalid_message', message: expect.stringContaining("the id 'm-1' already") });
+  expect(await run.status()).toMatchObject({ turn: 1, awaitsMessage: true });
+  expect(await said(run)).toEqual(['assistant: first']);
+  expect(await journal(run)).toEqual([]);
+  await run.handle.terminate();
+});

@@ -124,6 +124,20 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
       expect((await run.result()).output).toBe(denied('meant this'));
     });
 
+    test('the user writes: what was sent says so, and an answer then counts', async () => {
+      const { run, request } = await asked({ input: { session: true } });
+      const sent = (): number | undefined => on.sent?.(request) ?? on.marks?.(request).length;
+      const before = sent();
+      const tell = (content: string): Promise<unknown> => run.handle.executeUpdate('message', { args: [{ content }] });
+      await tell('Make it three.');
+      if (before !== undefined) await eventually('a message more', () => sent() === before + 1);
+      await on.answer(request, { approved: false, reason: 'not so' });
+      await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+      expect(on.world.ran()).toEqual(ranBefore);
+      await run.handle.signal('close');
+      await run.result();
+    });
+
     if (edits) {
       test('edit: the changed call runs', async () => {
         const { run, request } = await asked();

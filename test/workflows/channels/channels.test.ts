@@ -47,6 +47,27 @@ describe.concurrent('a channel that answers', () => {
     expect(channel.settlements.map(({ context }) => context.sent)).toEqual([{ message: 1 }]);
   });
 
+  test('has not seen what the user has written since: it is asked again, and no approval counts before', async () => {
+    const channel = recordedChannel();
+    const run = await start({ desk: channel }, { session: true });
+    await eventually('the channel is asked', () => channel.asked.length === 1);
+    await run.handle.executeUpdate('message', { args: [{ content: 'Wait.' }] });
+    await eventually('the channel is told', () => channel.notified.length === 2);
+    expect(channel.notified[1]).toMatchObject({
+      request: { userMessages: { count: 1, last: ['Wait.'] } },
+      context: { step: { kind: 'user_wrote' }, sent: { message: 1 } },
+    });
+    channel.answer({ approved: true, userMessages: 0 });
+    await eventually('the channel is asked again', () => channel.asked.length === 2);
+    expect(await run.status()).toMatchObject({ counts: { open: 1 } });
+    channel.answer({ approved: true, userMessages: 1 });
+    await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+    expect(stage.world.ran()).toContain('pay ann 5');
+    await run.handle.signal('close');
+    await ended(run);
+    expect(channel.settlements).toHaveLength(1);
+  });
+
   test('is asked once its message is sent, and gets what finds the message', async () => {
     const channel = recordedChannel({
       resolve: (_request, _signal, { sent }) => ({ approved: false, reason: JSON.stringify(sent) }),

@@ -138,7 +138,7 @@ test('a request states the severity of the call, and waits as long as its own ru
 
 test('features that no run supports yet are refused, not ignored', async () => {
   const run = await world.start([], {
-    policy: { version: 1, limits: {} },
+    policy: { version: 1, mcp: {} },
   });
   await expect(run.result()).rejects.toMatchObject({
     code: 'policy_invalid',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { beforeDeadline } from '../../support/before-deadline.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -111,9 +112,9 @@ describe('the same rule with other terms', () => {
 });
 
 test('an edit sent in time while the worker was away: the new request gets its full time', async () => {
-  const policy: JsonObject = {
+  const policy = (seconds: number): JsonObject => ({
     rules: [
-      { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '8s' } },
+      { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: `${seconds}s` } },
       {
         id: 'large',
         pattern: 'pay',
@@ -122,13 +123,19 @@ test('an edit sent in time while the worker was away: the new request gets its f
         ask: { reviewers: ['cfo'], timeout: '20s' },
       },
     ],
-  };
-  const run = await world.start(pays(['away', 1]), { policy });
-  const [request] = await run.open();
-  const { requestId, deadline } = request!;
-  await world.stopWorker();
-  const modifiedArguments = { to: 'away', amount: 2_000 };
-  await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'ann', modifiedArguments });
+  });
+  const { played } = await beforeDeadline(8, async (seconds) => {
+    await world.stopWorker();
+    await world.startWorker();
+    const run = await world.start(pays(['away', 1]), { policy: policy(seconds) });
+    const [request] = await run.open();
+    await world.stopWorker();
+    const { requestId } = request!;
+    const modifiedArguments = { to: 'away', amount: 2_000 };
+    await run.handle.signal('decide', { requestId, approved: true, reviewerId: 'ann', modifiedArguments });
+    return { run, ...request! };
+  });
+  const { run, requestId, deadline } = played;
   await eventually('the deadline is over', () => Promise.resolve(Date.now() > Date.parse(deadline!) + 1_500));
   const backAt = Date.now();
   await world.startWorker();

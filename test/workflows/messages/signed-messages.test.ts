@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { glanceMs } from '../../../src/client/server/query-run.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -321,7 +322,8 @@ describe('a message that is signed again is a retry', () => {
     );
     await run.result();
     // The run is over: the client looks at what became of the decision.
-    expect(await world.client.decide(signed(4), { workflowId })).toMatchObject({ accepted: true, outcome: 'approved' });
+    const again = await world.client.decide(signed(4), { workflowId, timeoutMs: 60_000 });
+    expect(again).toMatchObject({ accepted: true, outcome: 'approved' });
     expect((await run.status()).refused.total).toBe(0);
     const { votes } = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId });
     expect(votes).toMatchObject([
@@ -349,8 +351,21 @@ describe('a message that is signed again is a retry', () => {
     const policy = await world.client.setPolicy(workflowId, changed(4));
     await run.handle.signal('setPolicy', changed(5));
     await run.result();
-    expect(await world.client.setPolicy(workflowId, changed(6))).toEqual(policy);
+    expect(await world.client.setPolicy(workflowId, changed(6), { timeoutMs: 60_000 })).toEqual(policy);
     expect((await run.status()).refused.total).toBe(0);
+  });
+
+  test('once the run is over and its worker is slow: the client waits for the answer', async () => {
+    const { run, requestId, workflowId } = await startAsking();
+    const signed = signDecision({ requestId, approved: false, decisionId: randomUUID() }, by('ann', workflowId));
+    await world.client.decide(signed, { workflowId });
+    await run.result();
+    await world.stopWorker();
+    const again = world.client.decide(signed, { workflowId, timeoutMs: 60_000 });
+    const glanced = Date.now() + glanceMs + 500;
+    await eventually('a glance would be over', () => Date.now() > glanced);
+    await world.startWorker();
+    expect(await again).toMatchObject({ accepted: true, outcome: 'denied' });
   });
 
   test('never with another key, without a signature or with other content', async () => {

@@ -16,7 +16,7 @@ import { runs } from '../../support/thorough.ts';
 
 installQuietRuntime();
 
-const seeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
+const seeds = Array.from({ length: runs(1) }, (_, index) => index + 1);
 const folder = new URL('../../histories/', import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 

@@ -19,7 +19,7 @@ import { openWorld, testBundle, type World, type WorldOptions } from '../../supp
 installQuietRuntime({ errors: false });
 
 const seeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
-const placementSeeds = Array.from({ length: runs(2) }, (_, index) => index + 1);
+const placementSeeds = Array.from({ length: runs(1) }, (_, index) => index + 1);
 const tailsToPlay = 20;
 
 async function placementsIn(world: World, workflowId: string): Promise<Placement[]> {

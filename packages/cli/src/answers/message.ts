@@ -2,27 +2,43 @@ import type { Command } from 'commander';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { readText } from '../base/read-text.ts';
-import { MissingArgumentError } from '../base/report-error.ts';
+import { MissingArgumentError, UsageError } from '../base/report-error.ts';
 import { senderOf } from '../base/reviewer.ts';
 
 interface MessageOptions extends ClientFlags {
   by?: string;
   reason?: string;
+  retry?: true;
+  stop?: true;
 }
 
 /** `countersign message RUN TEXT`: what the user of a session says next. */
 export function addMessage(program: Command): void {
   withClientFlags(program.command('message <run> [text]'))
     .description('say more to a run that was started with --session; - reads standard input')
+    .option('--retry', 'in the place of TEXT: have the model asked again whose last call failed')
+    .option('--stop', 'in the place of TEXT: end the turn that is under way; what waits is withdrawn')
     .option('--by <name>', 'who you are, as a claimed name (default: the user of this system)')
     .option('--reason <text>', 'why; the audit keeps it')
-    .action(async (workflowId: string, given: string | undefined, { by, reason, ...options }: MessageOptions) => {
-      if (given === undefined) {
-        throw new MissingArgumentError('Give the message that the agent gets: TEXT, or - to read standard input.');
-      }
-      const content = await readText(given);
-      await withClient(options, async (client, output) => {
-        printReceipt(output, await client.message(workflowId, { content, ...senderOf({ reviewer: by, reason }) }));
-      });
-    });
+    .action(
+      async (
+        workflowId: string,
+        given: string | undefined,
+        { by, reason, retry, stop, ...options }: MessageOptions,
+      ) => {
+        const all = [given !== undefined, retry, stop].filter((each) => each === true);
+        if (all.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
+        const said = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
+        await withClient(options, async (client, output) => {
+          printReceipt(output, await client.message(workflowId, { ...said, ...senderOf({ reviewer: by, reason }) }));
+        });
+      },
+    );
+}
+
+async function readGiven(given: string | undefined): Promise<string> {
+  if (given === undefined) {
+    throw new MissingArgumentError('Give the message that the agent gets: TEXT, or - to read standard input.');
+  }
+  return readText(given);
 }

@@ -9,7 +9,7 @@ export const exitCodeMeanings = {
   4: 'the request is settled or expired, or the run has ended',
   5: 'you may not do this',
   6: 'the server does not answer, or no worker lives',
-  130: 'Ctrl-C in `countersign run`, `watch` or `review`',
+  130: 'Ctrl-C in `countersign run`, `watch`, `review` or `policy apply`',
 } as const;
 
 export type ExitCode = keyof typeof exitCodeMeanings;
@@ -25,6 +25,7 @@ const exitCodes = {
   invalid_message: 1,
   undecodable: 1,
   digest_mismatch: 1,
+  request_changed: 1,
   arguments_invalid: 1,
   denied_by_policy: 1,
   not_entitled: 5,
@@ -42,6 +43,12 @@ const exitCodes = {
   rate_limited: 1,
   server_unreachable: 6,
   no_worker: 6,
+  model_refused: 1,
+  model_rate_limited: 1,
+  model_unavailable: 1,
+  model_output_invalid: 1,
+  input_refused: 1,
+  check_failed: 1,
   internal: 1,
 } as const satisfies Record<ProblemCode, ExitCode>;
 

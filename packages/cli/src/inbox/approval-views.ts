@@ -41,12 +41,15 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
 /** One open request and the commands to show and answer it, for the progress of a run or worker. */
 export function renderWaiting(
   output: Output,
-  row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'>,
+  row: Pick<ApprovalSummary, 'requestId' | 'toolName' | 'argumentNames' | 'shownArguments' | 'reason'> & {
+    channels?: readonly string[];
+  },
   options: CommonOptions,
 ): string {
   const what = `${escapeText(row.toolName)}(${truncate(argumentsText(row), 60)})`;
   return [
     `${output.style('yellow', 'waiting for approval:')} ${what}: ${escapeText(row.reason)}`,
+    ...(row.channels?.length === 0 ? ['  no channel carries it: only the inbox has it'] : []),
     `  look:    ${nextCommand(options, 'approvals', 'show', row.requestId)}`,
     `  answer:  ${nextCommand(options, 'approve', row.requestId)}   or   ${nextCommand(options, 'deny', row.requestId)}`,
   ].join('\n');

@@ -1,4 +1,4 @@
-import { nfc, type JsonObject, type Risk } from 'countersign/base';
+import { isObject, nfc, type JsonObject, type Risk } from 'countersign/base';
 import {
   compileAssessRules,
   assess,
@@ -21,9 +21,14 @@ export interface DescribedCall {
   subject?: Subject;
   /** Default: an agent that the policy does not name. */
   agent?: string;
+  /** The sums that earlier calls of the run have reached, by tool and argument. Default: all are 0. */
+  sums?: Sums;
   /** The run's mode; overrides the policy's own. */
   mode?: Mode;
 }
+
+/** What `sum('refund', 'amount')` of a condition gives, by tool and argument. */
+export type Sums = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** The argument that `name:args` patterns match. */
 export interface Subject {
@@ -51,13 +56,14 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
     layersByMode.set(mode, layers);
     return layers;
   };
-  return ({ tool, args, risk, subject, agent = '', mode }) => {
+  return ({ tool, args, risk, subject, agent = '', sums, mode }) => {
     const call: RuledCall = { tool, args, risk };
     if (subject !== undefined) call.subject = subject.argument;
     if (subject?.shell === true) call.shell = splitOf(args, subject.argument);
     call.beside = subject?.beside;
     const assessment = assess(call, assessRules);
-    return [layersOf(mode), call, { assessment, agent: nfc(agent) }];
+    const sumOf = (tool: string, argument: string): number => sums?.get(tool)?.get(argument) ?? 0;
+    return [layersOf(mode), call, { assessment, agent: nfc(agent), sumOf }];
   };
 }
 
@@ -71,6 +77,18 @@ export function parseSubject(value: unknown): Subject | undefined {
   if (!shell || !Array.isArray(beside) || !beside.every((name) => typeof name === 'string')) return undefined;
   return { argument, shell, beside };
 }
+
+/** Reads sums such as `{"refund":{"amount":700}}`; undefined if they are invalid. */
+export function parseSums(value: unknown): Sums | undefined {
+  if (!isObject(value)) return undefined;
+  const tools = Object.entries(value).map(
+    ([tool, sums]) => [tool, isObject(sums) ? Object.entries(sums) : []] as const,
+  );
+  const isSums = tools.every(([, sums]) => sums.length > 0 && sums.every(([, sum]) => typeof sum === 'number'));
+  return isSums ? new Map(tools.map(([tool, sums]) => [tool, new Map(sums as [string, number][])])) : undefined;
+}
+
+export const sumsWanted = `what earlier calls add up to, by tool and argument: {"refund":{"amount":700}}`;
 
 export const subjectWanted = `an argument's name, or {"argument":NAME,"shell":true,"beside":[NAME,…]}`;
 

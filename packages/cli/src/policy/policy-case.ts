@@ -1,13 +1,13 @@
 import { risks, isObject, type Json, type Risk } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { isMode, modes } from 'countersign/policy';
-import { type DescribedCall, parseSubject, subjectWanted } from './described-call.ts';
+import { type DescribedCall, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
 import { writtenMembers } from './written-members.ts';
 
 /** `id` is returned unchanged; null if the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
-const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'mode'] as const;
+const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
 /** Reads one line of `policy eval`. Never throws. Ignores unknown keys. */
@@ -22,7 +22,7 @@ export function readCase(line: string): PolicyCase {
 
 /** The call, or the problem with it. */
 function readCall(fields: Fields): DescribedCall | string {
-  const [tool, risk, subject, agent, mode] = (['tool', 'risk', 'subject', 'agent', 'mode'] as const).map(
+  const [tool, risk, subject, agent, sums, mode] = (['tool', 'risk', 'subject', 'agent', 'sums', 'mode'] as const).map(
     (name) => fields[name]?.value,
   );
   if (typeof tool !== 'string') return `'tool' must be a text`;
@@ -34,8 +34,10 @@ function readCall(fields: Fields): DescribedCall | string {
   const read = subject === undefined ? undefined : parseSubject(subject);
   if (subject !== undefined && read === undefined) return `'subject' must be ${subjectWanted}`;
   if (agent !== undefined && typeof agent !== 'string') return `'agent' must be a text`;
+  const added = sums === undefined ? undefined : parseSums(sums);
+  if (sums !== undefined && added === undefined) return `'sums' must be ${sumsWanted}`;
   if (mode !== undefined && !isMode(mode)) return `'mode' must be one of ${modes.join(', ')}`;
-  return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, mode };
+  return { tool, args: args.value, risk: risk ?? 'write', subject: read, agent, sums: added, mode };
 }
 
 /** The known fields of a line, or the problem with it. A duplicate key is a problem. */

@@ -1,7 +1,15 @@
-import { escapeText, type JsonObject } from 'countersign/base';
+import { escapeText, formatDuration, type JsonObject } from 'countersign/base';
 import { readJson } from 'countersign/json';
-import { explain, type Explanation } from 'countersign/policy';
-import { parseSubject, type Subject, subjectWanted, trialsOf } from './described-call.ts';
+import { advisorsOf, explain, type Explanation } from 'countersign/policy';
+import {
+  parseSubject,
+  parseSums,
+  type Subject,
+  subjectWanted,
+  type Sums,
+  sumsWanted,
+  trialsOf,
+} from './described-call.ts';
 import type { Output } from '../base/output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';
 import type { ExplainOptions } from './policy.ts';
@@ -13,13 +21,14 @@ export async function explainPolicy(file: string, options: ExplainOptions, outpu
   const { tool, risk, agent, mode } = options;
   const args = readArguments(options.args);
   const subject = options.subject === undefined ? undefined : readSubjectOption(options.subject);
+  const sums = options.sums === undefined ? undefined : readSumsOption(options.sums);
   const loaded = await readPolicyFile(file, options.as);
   if ('problems' in loaded) {
     output.note(problemLines(file, loaded.problems));
     process.exitCode = 1;
     return;
   }
-  const explanation = explain(...trialsOf(loaded.policy, options.as)({ tool, args, risk, subject, agent, mode }));
+  const explanation = explain(...trialsOf(loaded.policy, options.as)({ tool, args, risk, subject, agent, sums, mode }));
   if (output.forPeople) output.line(renderExplanation(output, explanation));
   else output.json(printable(explanation));
 }
@@ -32,6 +41,8 @@ function printable({ ruling, matches }: Explanation): object {
     reason,
     severity,
     layer,
+    // An advisor is consulted before reviewers are asked, and may change the answer.
+    advisors: advisorsOf(ruling).map(({ name, timeoutMs }) => ({ name, timeoutMs })),
     // A rule that cannot be evaluated did not match; its `why` gives the reason.
     matches: matches.map(({ rule, action, matched, why }) => ({ rule, action, matched: matched === true, why })),
   };
@@ -41,11 +52,15 @@ function renderExplanation(output: Output, { ruling, matches }: Explanation): st
   const { action, rule, reason, severity, layer, mode } = ruling;
   const colours = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
   const nobody = mode === undefined ? 'none: a risk default decides' : `none: mode ${mode} decides`;
+  const advisors = advisorsOf(ruling).map(
+    ({ name, timeoutMs }) => `${escapeText(name)} (${formatDuration(timeoutMs)})`,
+  );
   const fields = renderFields(output, [
     ['answer', output.style(colours[action], action)],
     ['rule', rule === null ? nobody : `${escapeText(rule)} (${layer})`],
     ['reason', reason === undefined ? undefined : escapeText(reason)],
     ['severity', severity],
+    ['advisors', advisors.length === 0 ? undefined : advisors.join(', ')],
   ]);
   if (matches.length === 0) return fields;
   const rows = matches.map((match) => [
@@ -72,4 +87,11 @@ function readSubjectOption(text: string): Subject {
   const subject = 'problem' in read ? undefined : parseSubject(read.value);
   if (subject === undefined) throw new UsageError(`--subject must be ${subjectWanted}.`);
   return subject;
+}
+
+function readSumsOption(text: string): Sums {
+  const read = readJson(text, { root: '--sums' });
+  const sums = 'problem' in read ? undefined : parseSums(read.value);
+  if (sums === undefined) throw new UsageError(`--sums must be ${sumsWanted}.`);
+  return sums;
 }

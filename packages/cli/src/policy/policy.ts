@@ -3,10 +3,10 @@ import { Option } from 'commander';
 import { risks, type Risk } from 'countersign/base';
 import { modes, type Mode } from 'countersign/policy';
 import { type CommonOptions, withClientFlags, withCommonOptions } from '../base/command-line.ts';
+import { jsonFields } from '../base/json-fields.ts';
 import { processOutput } from '../base/output.ts';
-import type { ApplyOptions } from './policy-apply.ts';
-import { withReviewer } from '../base/reviewer.ts';
-import { withSigner } from '../base/signer.ts';
+import { type ReviewerOptions, withReviewer } from '../base/reviewer.ts';
+import { type SignerOptions, withSigner } from '../base/signer.ts';
 
 /** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
 export const owners = ['ceiling', 'agent', 'run'] as const;
@@ -24,6 +24,7 @@ export interface ExplainOptions extends CommonOptions {
   risk: Risk;
   subject?: string;
   agent?: string;
+  sums?: string;
   mode?: Mode;
 }
 
@@ -36,6 +37,15 @@ export interface InitOptions extends CommonOptions {
   preset: string;
   list?: boolean;
   force?: boolean;
+}
+
+export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+  mode?: Mode;
+  channels?: string[];
+  all?: boolean;
+  query?: string;
+  dryRun?: boolean;
+  yes?: boolean;
 }
 
 /**
@@ -67,6 +77,7 @@ export function addPolicy(program: Command): void {
       `the argument that patterns match: its name, or '{"argument":NAME,"shell":true,"beside":[NAME,…]}'`,
     )
     .option('--agent <name>', 'the agent that calls (default: one that the policy does not name)')
+    .option('--sums <json>', `what earlier calls add up to, as in '{"refund":{"amount":700}}'`)
     .addOption(new Option('--mode <mode>', "the run's mode").choices(modes))
     .action(async (file: string, options: ExplainOptions) => {
       const { explainPolicy } = await import('./policy-explain.ts');
@@ -78,7 +89,7 @@ export function addPolicy(program: Command): void {
     .addOption(as())
     .requiredOption(
       '--cases <file>',
-      'lines of { id?, tool, args, risk?, subject?, agent?, mode? }; - is standard input',
+      'lines of { id?, tool, args, risk?, subject?, agent?, sums?, mode? }; - is standard input',
     )
     .action(async (file: string, options: EvalOptions) => {
       const { evalPolicy } = await import('./policy-eval.ts');
@@ -95,14 +106,24 @@ export function addPolicy(program: Command): void {
       await initPolicy(file, options, processOutput(options));
     });
 
-  const apply = withClientFlags(policy.command('apply <run> [file]'))
-    .description("change the policy of a running run, below the operator's")
+  const apply = withClientFlags(policy.command('apply [run] [file]'), jsonFields.policyChange)
+    .description("change the policy of a running run, or of all that are meant, below the operator's")
     .addOption(new Option('--mode <mode>', 'a mode that changes its answers').choices(modes))
-    .option('--channels <names...>', "the worker's channels that carry its requests from now on");
+    .option('--channels <names...>', "the worker's channels that carry its requests from now on")
+    .addOption(new Option('--all', 'no run, but all that are open and have a gate').conflicts('query'))
+    .option(
+      '--query <query>',
+      "no run, but all open ones that this visibility query finds, such as WorkflowType='order'",
+    )
+    .option('--dry-run', 'with --all or --query: say which runs would change, and change none')
+    .option('--yes', 'with --all or --query: do not ask whether to go on');
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
-    async (workflowId: string, file: string | undefined, options: ApplyOptions) => {
+    async (run: string | undefined, file: string | undefined, options: ApplyOptions) => {
       const { applyPolicy } = await import('./policy-apply.ts');
-      await applyPolicy(workflowId, file, options);
+      await applyPolicy(
+        [run, file].filter((word) => word !== undefined),
+        options,
+      );
     },
   );
 }

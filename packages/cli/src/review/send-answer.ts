@@ -25,6 +25,7 @@ export function sendAnswer(client: CountersignClient, card: OpenCard, answer: Re
   const viewed: Viewed = {
     channel: 'review',
     ...(digestOfCard !== undefined && { card: digestOfCard }),
+    ...(request !== undefined && { userMessages: request.userMessages?.count ?? 0 }),
     ...(shownAtMs !== undefined && { durationMs: Math.min(mostShownMs, Math.max(0, Date.now() - shownAtMs)) }),
   };
   const decision = { requestId, digest, ...answer, reviewerId: reviewerOf(sender), viewed };

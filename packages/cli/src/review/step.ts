@@ -125,9 +125,9 @@ function unanswered(state: ReviewState, { requestId, message }: ReviewEvent & { 
   return card.request !== undefined || card.unanswered !== undefined ? next : changeView(next, {});
 }
 
-/** Lines break anew, so what was partly read has to be read again. */
+/** Keys that were pressed before count no more. Lines break anew, so what was partly read has to be read again. */
 function resized(state: ReviewState, size: ReviewState['size'], style: Styling): ReviewState {
-  const wide = { ...state, size };
+  const wide = changeView(state, { size });
   const { card, dialog } = wide;
   if (card === undefined || size.columns === state.size.columns) return wide;
   const seen = requiredLines(card, bodyColumns(state), style) <= card.seen ? Infinity : 0;

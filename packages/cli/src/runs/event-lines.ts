@@ -1,4 +1,4 @@
-import { escapeJson, escapeText } from 'countersign/base';
+import { escapeJson, escapeText, toldText, unfinishedText } from 'countersign/base';
 import type {
   ApprovalDecision,
   ApprovalRequestEvent,
@@ -24,10 +24,12 @@ export function eventPrinter(output: Output, options: ClientFlags): (event: RunE
       streamed = stream(output, event, streamed);
       return;
     }
-    const isShown = event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.content === streamed;
+    const message = event.type === 'RunItemEvent' && event.item.type === 'message' ? event.item : undefined;
+    const isShown = message !== undefined && message.content === streamed;
     if (streamed !== undefined) output.write('\n');
     streamed = undefined;
     if (!isShown) output.line(renderEvent(output, event, options));
+    else if (message.outputProblem !== undefined) output.line(askedAgain(output, message.outputProblem));
   };
 }
 
@@ -67,15 +69,24 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
 
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
-    case 'message':
-      return `${label(output, item.role === 'user' ? 'user' : 'model', 'bold')}${escapeLines(item.content)}`;
+    case 'message': {
+      const said = `${label(output, item.role === 'user' ? 'user' : 'model', 'bold')}${withFinish(output, toldText(item.content, item.files ?? []), item.finish)}`;
+      return item.outputProblem === undefined ? said : `${said}\n${askedAgain(output, item.outputProblem)}`;
+    }
     case 'tool_call': {
       const args = item.arguments === undefined ? '' : ` ${escapeJson(item.arguments)}`;
       return `${label(output, 'call', 'bold')}${cut(output, `${escapeText(`${item.callId} ${item.toolName}`)}${args}`)}`;
     }
     case 'tool_result': {
-      const how = label(output, item.isError ? 'error' : 'result', item.isError ? 'red' : 'green');
-      return line(output, how, `${item.callId} ${item.toolName}: ${item.content}`);
+      const { callId, toolName, content, resultOf } = item;
+      if (resultOf !== undefined) {
+        return line(output, label(output, 'cached', 'green'), `${callId} ${toolName}, as ${resultOf}: ${content}`);
+      }
+      const how =
+        item.withheld === true
+          ? label(output, 'withheld', 'yellow')
+          : label(output, item.isError ? 'error' : 'result', item.isError ? 'red' : 'green');
+      return line(output, how, `${callId} ${toolName}: ${content}`);
     }
     case 'nested_run': {
       const watch = nextCommand(options, 'watch', escapeText(item.workflowId));
@@ -83,6 +94,12 @@ function renderItem(output: Output, item: RunItem, options: ClientFlags): string
     }
     case 'handoff':
       return line(output, label(output, 'handoff', 'bold'), `${item.from} hands the run over to ${item.to}`);
+    case 'turn_ended': {
+      if (item.failure === undefined) {
+        return `${label(output, item.stopped ? 'stopped' : 'ended', 'bold')}turn ${item.turn}`;
+      }
+      return line(output, label(output, 'failed', 'red'), `turn ${item.turn}: ${item.failure.message}`);
+    }
   }
 }
 
@@ -107,10 +124,21 @@ function renderDecision(output: Output, event: ApprovalResultEvent): string {
   );
 }
 
-function renderEnd(output: Output, { status, output: text, failure }: RunCompleteEvent): string {
+function renderEnd(output: Output, { status, output: text, finish, failure }: RunCompleteEvent): string {
   const style = status === 'completed' ? 'green' : 'red';
   const said = failure === undefined ? text : failure.message;
-  return `${label(output, status, style)}${escapeLines(said)}`;
+  return `${label(output, status, style)}${withFinish(output, said, finish)}`;
+}
+
+/** Why a final answer does not count. */
+function askedAgain(output: Output, problem: string): string {
+  return output.style('yellow', `(asked again: ${escapeText(problem)})`);
+}
+
+/** A text of the model, and whether it may not be whole. */
+export function withFinish(output: Output, text: string, finish: RunCompleteEvent['finish']): string {
+  const note = finish === undefined ? '' : `\n${output.style('yellow', `(${unfinishedText(finish)})`)}`;
+  return `${escapeLines(text)}${note}`;
 }
 
 function line(output: Output, head: string, text: string): string {

@@ -2,12 +2,16 @@ import { workflowType } from 'countersign/adapter';
 import { escapeJson, escapeText, type Json } from 'countersign/base';
 import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
 import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
-import { type Output, escapeLines } from '../base/output.ts';
+import type { Output } from '../base/output.ts';
 import { renderFields, renderTable } from '../base/table.ts';
+import { withFinish } from './event-lines.ts';
 
 export function renderRun(output: Output, view: RunView, nowMs: number): string {
   const { run, result, failure, outcomes, returned } = view;
   const usage = run?.usage ?? result?.usage;
+  const nested = run?.nestedUsage ?? result?.nestedUsage;
+  const cost = run?.cost ?? result?.cost;
+  const failed = failure?.message ?? failedTurn(run);
   const parts = [
     renderFields(output, [
       ['run', escapeText(view.workflowId)],
@@ -20,13 +24,15 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
+      ['nested tokens', nested === undefined ? undefined : `${nested.inputTokens} in, ${nested.outputTokens} out`],
+      ['cost', cost === undefined ? undefined : costText(cost)],
       ['waits for', run === undefined ? undefined : waitsFor(run)],
       ...channelFields(output, view.deliveries ?? []),
       ...(view.retrying ?? []).map((each): [string, string] => [
         'retrying',
         output.style('yellow', describeRetry(each)),
       ]),
-      ['failed', failure === undefined ? undefined : output.style('red', escapeText(failure.message))],
+      ['failed', failed === undefined ? undefined : output.style('red', escapeText(failed))],
       ['note', view.note === undefined ? undefined : escapeText(view.note)],
     ]),
   ];
@@ -35,14 +41,21 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
     parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
   if (view.unread !== undefined) parts.push('', output.style('yellow', unreadText(view.unread)));
   else if (view.more > 0) parts.push(`and ${view.more} more`);
-  if (result !== undefined) parts.push('', escapeLines(result.output));
+  if (result !== undefined) parts.push('', withFinish(output, result.output, result.finish));
   if (returned !== undefined) parts.push('', `returned ${escapeJson(returned as Json)}`);
   return parts.join('\n');
 }
 
+/** Why a session waits without an answer. */
+function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | undefined {
+  return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
+}
+
 /** Everybody who may answer one of the requests, and the earliest deadline; or the user of a session. */
-function waitsFor({ waitingFor: waiting, awaitsMessage }: RunStatus): string | undefined {
-  if (waiting === undefined) return awaitsMessage === true ? 'the next message of its user' : undefined;
+function waitsFor({ waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus): string | undefined {
+  if (waiting === undefined && awaitsMessage !== true) return undefined;
+  if (waiting === undefined)
+    return failed === undefined ? 'the next message of its user' : 'a message of its user, or a retry';
   const names = new Set(waiting.flatMap(({ reviewers }) => (reviewers.length === 0 ? ['any reviewer'] : reviewers)));
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
   const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;
@@ -70,20 +83,26 @@ function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt 
 export function renderResult(output: Output, result: RunResult): string {
   const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
   if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));
-  return [...parts, escapeLines(result.output)].join('\n');
+  return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
 function renderOutcomes(output: Output, outcomes: CallOutcome[]): string {
-  const rows = outcomes.map(({ callId, toolName, outcome, ran }) => [
+  const rows = outcomes.map(({ callId, toolName, outcome, ran, withheld, resultOf }) => [
     escapeText(callId),
     escapeText(toolName),
     escapeText(outcome),
-    escapeText(ran),
+    escapeText(withheld === true ? `${ran}, result withheld` : resultOf === undefined ? ran : `${ran}, as ${resultOf}`),
   ]);
   return renderTable(output, ['CALL', 'TOOL', 'OUTCOME', 'RAN'], rows);
 }
 
+function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['cost']>): string {
+  const known = `${Number(amount.toFixed(6))} ${escapeText(currency)}`;
+  if (unpriced.length === 0) return known;
+  return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
+}
+
 function countsOf(counts: { calls: number; asks: number; open: number; denials: number; refused: number }): string {
   const { calls, asks, open, denials, refused } = counts;
-  return `${calls}, asked ${asks}, open ${open}, denied ${denials}; decisions refused ${refused}`;
+  return `${calls}, asked ${asks}, open ${open}, denied ${denials}; messages refused ${refused}`;
 }

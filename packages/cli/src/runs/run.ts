@@ -127,7 +127,10 @@ async function followSession(
 ): Promise<void> {
   const run = escapeText(workflowId);
   progress(`Say more: ${nextCommand(options, 'message', run, 'TEXT')}\nEnd it: ${nextCommand(options, 'close', run)}`);
-  await watchAnswers(client, workflowId, stop, (answer) => progress(escapeLines(answer)));
+  await watchAnswers(client, workflowId, stop, {
+    answer: (text) => progress(escapeLines(text)),
+    failed: (why) => progress(`${escapeLines(why)}\nTry again: ${nextCommand(options, 'message', run, '--retry')}`),
+  });
 }
 
 async function watchRequests(
@@ -154,21 +157,26 @@ function lookAgain(options: RunOptions, { workflowId }: RunHandle): string {
 }
 
 /** The result for other programs; the journal is left out. */
-function printable({ workflowId }: RunHandle, { status, output, usage, outcomes }: RunResult): object {
-  return { workflowId, status, output, usage, outcomes };
+function printable(
+  { workflowId }: RunHandle,
+  { status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes }: RunResult,
+): object {
+  return { workflowId, status, output, finish, structuredOutput, usage, nestedUsage, cost, outcomes };
 }
 
-/** Shows each answer of a session's model, until the run ends or `signal` aborts. */
+/** Shows how each turn of a session ends, until the run ends or `signal` aborts. */
 async function watchAnswers(
   client: CountersignClient,
   workflowId: string,
   signal: AbortSignal,
-  show: (answer: string) => void,
+  show: { answer: (text: string) => void; failed: (why: string) => void },
 ): Promise<void> {
   try {
     for await (const event of client.events(workflowId, { tokens: false, signal })) {
-      if (event.type !== 'RunItemEvent' || event.item.type !== 'message') continue;
-      if (event.item.role === 'assistant') show(event.item.content);
+      if (event.type !== 'RunItemEvent') continue;
+      const { item } = event;
+      if (item.type === 'message' && item.role === 'assistant') show.answer(item.content);
+      if (item.type === 'turn_ended' && item.failure !== undefined) show.failed(item.failure.message);
     }
   } catch (error) {
     // Waiting for the result reports the error.

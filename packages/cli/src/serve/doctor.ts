@@ -54,8 +54,16 @@ async function checkChannels(module: string | undefined): Promise<Checked | unde
     const options = await loadChannels(module);
     if (options === undefined) return undefined;
     const { channelSetOf } = await import('countersign/adapter');
-    const names = [...(channelSetOf(options)?.channels.keys() ?? [])];
-    return { check, isOk: true, message: `A worker can start with its channels: ${names.join(', ') || 'none'}.` };
+    const set = channelSetOf(options);
+    const names = [...(set?.channels.keys() ?? [])];
+    // Routes that are a function are made for each run, so they cannot be checked here.
+    const routes = typeof options.routes === 'function' ? undefined : await set?.routes();
+    const rest = routes?.default.length === 0 ? ' Only the inbox has requests that no route matches.' : '';
+    return {
+      check,
+      isOk: true,
+      message: `A worker can start with its channels: ${names.join(', ') || 'none'}.${rest}`,
+    };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };

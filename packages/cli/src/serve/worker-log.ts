@@ -11,9 +11,9 @@ const severities: readonly LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERRO
 /** Without what Temporal's logger adds to every line. */
 function only(notice: WaitingNotice & { workflowId: string }) {
   const { requestId, workflowId, toolName, argumentNames, agentName, riskLevel } = notice;
-  const { severity, reason, deadline, reviewers } = notice;
+  const { severity, reason, deadline, reviewers, channels } = notice;
   const call = { toolName, argumentNames, agentName, riskLevel, severity };
-  return { requestId, workflowId, ...call, reason, deadline, reviewers };
+  return { requestId, workflowId, ...call, reason, deadline, reviewers, ...(channels !== undefined && { channels }) };
 }
 
 /** The log of a worker on standard error, in which each request that begins to wait is shown for people or as JSON. */

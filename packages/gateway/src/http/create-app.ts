@@ -15,6 +15,7 @@ import {
   problemResponse,
   unauthenticatedResponse,
 } from './responses/problem-response.ts';
+import { tooLarge } from './server/limits.ts';
 import { limitUnproven, rateLimit } from './server/rate-limit.ts';
 import { refuseInput } from './shapes/refuse-input.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
@@ -103,7 +104,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.use(
     bodyLimit({
       maxSize: limits.bodyBytes,
-      onError: () => problemResponse({ code: 'too_large', message: `A body has at most ${limits.bodyBytes} bytes.` }),
+      onError: ({ req }) => problemResponse(tooLarge(req.path, limits.bodyBytes)),
     }),
   );
   for (const routes of allRoutes) app.route('/', routes(gateway));

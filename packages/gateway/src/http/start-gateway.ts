@@ -91,10 +91,14 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** How long a sender may take for the head of a request and for all of it, and a connection may idle, in milliseconds. */
+/** How long a sender may take for the head of a request and for all of it, in milliseconds. */
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-const keepAliveTimeout = 5_000;
+/**
+ * How long a connection may idle, in milliseconds. Proxies close theirs after a minute: if the gateway closed first, a
+ * request that is just being sent would fail.
+ */
+const keepAliveTimeout = 75_000;
 /** A connection that neither sends nor takes anything for so long is cut; streams have a heartbeat. */
 const stalledTimeout = 300_000;
 

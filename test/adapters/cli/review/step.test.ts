@@ -102,6 +102,13 @@ describe('a fresh request', () => {
     expect(player.answers).toEqual([]);
   });
 
+  test('takes none from a key that was pressed while the window was too small, and comes late', () => {
+    const player = new Player().open('a').play({ kind: 'resized', size: { columns: 30, rows: 8 } }, armingMs);
+    player.press('a', armingMs).play({ kind: 'resized', size: { columns: 80, rows: 30 } }, armingMs);
+    expect(player.press('a', armingMs - 1).answers).toEqual([]);
+    expect(player.press('a', armingMs).answers).toHaveLength(1);
+  });
+
   test('takes none from the key that answered the last one, as long as it repeats', () => {
     const player = new Player().open('a', 'b').press('a', armingMs).play(sent);
     player.play({ kind: 'read', request: details('b') });

@@ -93,7 +93,10 @@ test('the table, as it is meant', () => {
     'POST /runs/{id}/close',
     'POST /ag-ui/{agent}',
     'GET /ag-ui/{agent}/capabilities',
+    'POST /ag-ui/{agent}/{thread}/stop',
     'POST /ai-sdk/{agent}',
+    'GET /ai-sdk/{agent}/{thread}/stream',
+    'POST /ai-sdk/{agent}/{thread}/stop',
   ]);
   // Whoever starts a run, or changes its policy, answers nothing by that.
   const decides = Object.keys(permissions).filter((name) =>

@@ -1,5 +1,5 @@
 import { problemOf } from '../responses/problem-response.ts';
-import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
 import type { RunAgentInput } from './ag-ui-input.ts';
 
 type Message = { id: string; role: string } & Record<string, unknown>;
@@ -11,7 +11,7 @@ class SnapshotMessages {
   hasNew = false;
 
   constructor(sent: RunAgentInput['messages']) {
-    this.#all = sent.map((message) => ({ ...message }));
+    this.#all = structuredClone(sent);
   }
 
   get all(): readonly Message[] {
@@ -29,6 +29,11 @@ class SnapshotMessages {
       const calls = (message['toolCalls'] ?? []) as object[];
       const called = { name: step.toolName, arguments: JSON.stringify(step.arguments) };
       message['toolCalls'] = [...calls, { id: step.callId, type: 'function', function: called }];
+    }
+    if (step.type === 'arguments') {
+      const calls = this.#all.flatMap(({ toolCalls = [] }) => toolCalls as { id: string; function?: object }[]);
+      const call = calls.find(({ id }) => id === step.callId);
+      if (call !== undefined) call.function = { ...call.function, arguments: JSON.stringify(step.arguments) };
     }
     if (step.type === 'result') {
       const { callId, content } = step;
@@ -53,7 +58,7 @@ export type AgUiEvent = { type: string } & Record<string, unknown>;
 export async function* agUiEvents(
   steps: AsyncIterable<ChatStep>,
   input: RunAgentInput,
-  { canAnswer, failed }: { canAnswer: boolean; failed: (error: unknown) => void },
+  { failed }: { failed: (error: unknown) => void },
 ): AsyncGenerator<AgUiEvent, void, undefined> {
   const { threadId, runId } = input;
   const messages = new SnapshotMessages(input.messages);
@@ -64,12 +69,13 @@ export async function* agUiEvents(
       if (step.type === 'waiting') {
         yield { type: 'STATE_SNAPSHOT', snapshot: stateOf(input.state, step.requests) };
         // A snapshot that ends with a message of an earlier stream makes assistant-ui drop the interrupt that follows.
-        if (messages.hasNew) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
+        // One that lacks what the front end has not sent would delete that there.
+        if (messages.hasNew && input.messages.length > 0) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
         const interrupts = step.requests.map((request) => interruptOf(request));
         yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } };
       } else if (step.type === 'ended' && step.status === 'completed') {
         yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' }, result: step.output };
-      } else yield* eventsOf(step, canAnswer);
+      } else yield* eventsOf(step);
     }
   } catch (error) {
     failed(error);
@@ -78,7 +84,7 @@ export async function* agUiEvents(
   }
 }
 
-function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>, canAnswer: boolean): AgUiEvent[] {
+function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>): AgUiEvent[] {
   switch (step.type) {
     case 'receipts':
       return [{ type: 'CUSTOM', name: 'countersign.receipts', value: step.receipts }];
@@ -97,9 +103,20 @@ function eventsOf(step: Exclude<ChatStep, { type: 'waiting' }>, canAnswer: boole
       ];
     }
     case 'asked':
-      return canAnswer ? [] : [{ type: 'CUSTOM', name: 'countersign.waiting', value: interruptOf(step.request) }];
-    case 'decided':
       return [];
+    case 'waits': {
+      const value = { message: waitsText(step.waits), waits: step.waits };
+      return [{ type: 'CUSTOM', name: 'countersign.waiting', value }];
+    }
+    case 'arguments': {
+      const { callId: toolCallId, toolName, arguments: args } = step;
+      return [{ type: 'CUSTOM', name: 'countersign.arguments', value: { toolCallId, toolName, arguments: args } }];
+    }
+    case 'decided': {
+      const { callId: toolCallId, answerId: interruptId, outcome, approved, reason } = step;
+      const value = { interruptId, toolCallId, outcome, approved, ...(reason !== null && { reason }) };
+      return [{ type: 'CUSTOM', name: 'countersign.decided', value }];
+    }
     case 'result': {
       const { callId: toolCallId, content } = step;
       return [{ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}-result`, toolCallId, content, role: 'tool' }];

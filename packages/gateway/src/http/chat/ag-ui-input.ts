@@ -1,14 +1,29 @@
 import { z } from '@hono/zod-openapi';
 import type { Problem } from 'countersign/base';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
+import { type SaidPart, saidMessage } from './said-parts.ts';
+import type { SaidMessage } from './say.ts';
 import type { SeenItems } from './seen-run.ts';
 
-const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
+const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.string().optional() });
+
+const contentPart = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  /** Of `image`, `audio`, `video` and `document`. */
+  source: source.optional(),
+  /** Of `binary`. */
+  mimeType: z.string().optional(),
+  url: z.string().optional(),
+  data: z.string().optional(),
+  filename: z.string().optional(),
+});
+type ContentPart = z.infer<typeof contentPart>;
 
 const message = z.looseObject({
   id: z.string(),
   role: z.string(),
-  content: z.union([z.string(), z.array(textPart)]).nullish(),
+  content: z.union([z.string(), z.array(contentPart)]).nullish(),
   toolCallId: z.string().optional(),
   toolCalls: z.array(z.looseObject({ id: z.string() })).optional(),
 });
@@ -44,6 +59,33 @@ const payloadShape = z.looseObject({
 /** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
 export function agUiTexts({ messages }: RunAgentInput): string[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+}
+
+/** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+export function agUiFresh({ messages }: RunAgentInput): SaidMessage[] {
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  return messages
+    .slice(answered + 1)
+    .filter(({ role }) => role === 'user')
+    .map(({ id, content }) =>
+      saidMessage(
+        id,
+        content == null || typeof content === 'string' ? [{ text: content ?? '' }] : content.map(saidPart),
+      ),
+    );
+}
+
+function saidPart({ type, text = '', source: given, filename, ...binary }: ContentPart): SaidPart {
+  if (type === 'text') return { text };
+  const { mimeType: mediaType, url = dataUrl(mediaType, binary.data) } =
+    given === undefined
+      ? binary
+      : { mimeType: given.mimeType, url: given.type === 'data' ? dataUrl(given.mimeType, given.value) : given.value };
+  return { file: { mediaType, url, filename } };
+}
+
+function dataUrl(mediaType: string | undefined, data: string | undefined): string | undefined {
+  return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
 /** What the front end says it has. */

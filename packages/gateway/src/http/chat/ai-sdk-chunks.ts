@@ -1,15 +1,23 @@
 import { parseJson } from 'countersign/json';
 import { problemOf } from '../responses/problem-response.ts';
 import type { SeenItems } from './seen-run.ts';
-import { type AskedRequest, type ChatStep, endText, questionText } from './chat-step.ts';
+import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
 
 /** A chunk of the UI message stream of the AI SDK. */
 export type UiChunk = { type: string } & Record<string, unknown>;
 
+interface ChunkOptions {
+  messageId: string;
+  seen: SeenItems;
+  /** The front end has the beginning of the message. */
+  continues: boolean;
+  failed: (error: unknown) => void;
+}
+
 /** Translates the steps of a run into chunks of the AI SDK's UI message stream. */
 export async function* uiChunks(
   steps: AsyncIterable<ChatStep>,
-  options: { messageId: string; seen: SeenItems; canAnswer: boolean; failed: (error: unknown) => void },
+  options: ChunkOptions,
 ): AsyncGenerator<UiChunk, void, undefined> {
   const translator = new ChunkTranslator(options);
   yield { type: 'start', messageId: options.messageId };
@@ -22,15 +30,22 @@ export async function* uiChunks(
 }
 
 class ChunkTranslator {
-  readonly #canAnswer: boolean;
-  /** The requests that the front end has: an answer to another one is an error there. */
+  /** The requests that the front end has. */
   readonly #asked: Set<string>;
+  /** The calls of the message that is written: a chunk about another one is an error in the front end. */
+  readonly #calls: Set<string>;
+  /** The calls of which the front end knows that they do not run. */
+  readonly #denied = new Set<string>();
   /** The message of the present turn. */
   #step: string | undefined;
+  #hasBegunStep = false;
 
-  constructor({ seen, canAnswer }: { seen: SeenItems; canAnswer: boolean }) {
-    this.#canAnswer = canAnswer;
+  constructor({ seen, continues }: Omit<ChunkOptions, 'failed' | 'messageId'>) {
     this.#asked = new Set(seen.answers);
+    this.#calls = new Set([...seen.calls].filter((id) => seen.elsewhere?.has(id) !== true));
+    // The calls of a turn stay in one step: the AI SDK asks of the last one only whether all was answered.
+    const last = [...this.#calls].at(-1);
+    if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
 
   *chunks(step: ChatStep): Generator<UiChunk, void, undefined> {
@@ -43,35 +58,38 @@ class ChunkTranslator {
       case 'text':
         return yield { type: 'text-delta', id: step.messageId, delta: step.delta };
       case 'text_end':
-        return yield { type: 'text-end', id: step.messageId };
+        // It comes back with the next request, so that the text is told once.
+        return yield {
+          type: 'text-end',
+          id: step.messageId,
+          ...(step.whole !== undefined && { providerMetadata: { countersign: { textId: step.whole } } }),
+        };
       case 'call':
         yield* this.#stepOf(step.messageId);
-        return yield {
-          type: 'tool-input-available',
-          toolCallId: step.callId,
-          toolName: step.toolName,
-          input: step.arguments,
-          dynamic: true,
-        };
+        this.#calls.add(step.callId);
+        return yield inputChunk(step);
+      case 'arguments':
+        if (this.#calls.has(step.callId)) yield inputChunk(step);
+        return;
       case 'asked':
         return yield* this.#asks(step.request);
+      case 'waits': {
+        const data = { message: waitsText(step.waits), waits: step.waits };
+        return yield { type: 'data-countersign-waiting', data, transient: true };
+      }
       case 'decided':
-        if (!this.#asked.has(step.answerId)) return;
-        return yield {
-          type: 'tool-approval-response',
-          approvalId: step.answerId,
-          approved: step.approved,
-          ...(step.reason !== null && { reason: step.reason }),
-        };
+        return yield* this.#decides(step);
       case 'result':
-        return yield resultChunk(step);
+        if (!this.#denied.has(step.callId)) yield resultChunk(step);
+        return;
       case 'waiting':
         for (const request of step.requests) {
           if (request.refused !== undefined || !this.#asked.has(request.answerId)) yield* this.#asks(request);
         }
         return yield* this.#finish('tool-calls');
       case 'ended':
-        if (step.status === 'completed') return yield* this.#finish('stop');
+        if (step.status === 'completed') return yield* this.#finish(step.finish ?? 'stop');
+        if (step.status === 'stopped') return yield { type: 'abort', reason: step.output };
         yield { type: 'error', errorText: endText(step) };
         return yield* this.#finish('error');
     }
@@ -79,16 +97,14 @@ class ChunkTranslator {
 
   *#asks(request: AskedRequest): Generator<UiChunk, void, undefined> {
     const { answerId, callId, refused, digest, deadline, details } = request;
-    const reason = questionText(request);
-    if (!this.#canAnswer) {
-      return yield { type: 'data-countersign-waiting', data: { toolCallId: callId, message: reason }, transient: true };
-    }
     this.#asked.add(answerId);
+    if (!this.#calls.has(callId)) yield inputChunk(request);
+    this.#calls.add(callId);
     yield {
       type: 'tool-approval-request',
       approvalId: answerId,
       toolCallId: callId,
-      reason,
+      reason: questionText(request),
       // It comes back with the answer, so that the answer counts for this very call only.
       signature: digest,
       approvalDescriptor: {
@@ -103,22 +119,43 @@ class ChunkTranslator {
     };
   }
 
+  *#decides({ answerId, callId, approved, outcome, reason }: ChatStep & { type: 'decided' }): Generator<UiChunk> {
+    if (!this.#asked.has(answerId) || !this.#calls.has(callId)) return;
+    yield {
+      type: 'tool-approval-response',
+      approvalId: answerId,
+      approved,
+      ...(reason !== null && { reason }),
+      providerMetadata: { countersign: { outcome } },
+    };
+    if (approved) return;
+    // At once: the result comes when all calls of the turn have ended, and until then the page would send the answer again.
+    this.#denied.add(callId);
+    yield { type: 'tool-output-denied', toolCallId: callId };
+  }
+
   *#stepOf(messageId: string): Generator<UiChunk, void, undefined> {
     if (messageId === this.#step) return;
-    if (this.#step !== undefined) yield { type: 'finish-step' };
+    if (this.#hasBegunStep) yield { type: 'finish-step' };
+    this.#hasBegunStep = true;
     this.#step = messageId;
     yield { type: 'start-step' };
   }
 
   *#finish(finishReason: string): Generator<UiChunk, void, undefined> {
-    if (this.#step !== undefined) yield { type: 'finish-step' };
+    if (this.#hasBegunStep) yield { type: 'finish-step' };
     yield { type: 'finish', finishReason };
   }
 }
 
+function inputChunk(call: Pick<AskedRequest, 'callId' | 'toolName' | 'arguments'>): UiChunk {
+  const { callId: toolCallId, toolName, arguments: input } = call;
+  return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
+}
+
+/** A call is denied in the AI SDK's terms only under its approval, which a front end without the request lacks. */
 function resultChunk({ callId: toolCallId, content, isError, denied }: ChatStep & { type: 'result' }): UiChunk {
-  if (denied) return { type: 'tool-output-denied', toolCallId };
-  if (isError) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
+  if (isError || denied) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
   return { type: 'tool-output-available', toolCallId, output: jsonOrText(content), dynamic: true };
 }
 

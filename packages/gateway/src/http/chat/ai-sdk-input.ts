@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
+import { saidMessage } from './said-parts.ts';
+import type { SaidMessage } from './say.ts';
 import type { SeenItems } from './seen-run.ts';
 
 const approvalShape = z.looseObject({
@@ -12,10 +14,16 @@ const approvalShape = z.looseObject({
 const part = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
+  mediaType: z.string().optional(),
+  url: z.string().optional(),
+  filename: z.string().optional(),
   toolCallId: z.string().optional(),
   state: z.string().optional(),
   approval: approvalShape.nullish(),
+  providerMetadata: z.unknown().optional(),
 });
+
+const toldText = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
 
 /** What this gateway reads of the body that `DefaultChatTransport` sends; everything else in it is ignored. */
 export const chatRequest = z
@@ -23,39 +31,68 @@ export const chatRequest = z
     id: z.string().min(1).max(500),
     messages: z.array(z.looseObject({ id: z.string(), role: z.string(), parts: z.array(part).max(5_000) })).max(5_000),
     messageId: z.string().optional(),
+    trigger: z.string().optional(),
   })
   .openapi('ChatRequest');
 
 export type AiSdkRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
-/**
- * The texts of the user up to the message that is answered or continued, oldest first. Messages of other roles are claims
- * about the past, and are ignored.
- */
-export function aiSdkTexts({ messages, messageId }: AiSdkRequest): string[] {
-  const continued = messages.findIndex(({ id, role }) => id === messageId && role === 'assistant');
-  return (continued === -1 ? messages : messages.slice(0, continued))
-    .filter(({ role }) => role === 'user')
-    .map(({ parts }) => parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join(''));
+/** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
+export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
+  return messages.filter(({ role }) => role === 'user').map(textOf);
 }
 
-/** True: the user said something; else an answer of the assistant goes on. */
-export function isUserLast({ messages, messageId }: AiSdkRequest): boolean {
-  const continues = messages.some(({ id, role }) => id === messageId && role === 'assistant');
-  return messages.at(-1)?.role === 'user' && !continues;
+/** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
+export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
+  const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  return fresh
+    .filter(({ role }) => role === 'user')
+    .map(({ id, parts }) =>
+      saidMessage(
+        id,
+        parts.map(({ type, text = '', ...file }) =>
+          type === 'file' ? { file } : { text: type === 'text' ? text : '' },
+        ),
+      ),
+    );
+}
+
+/**
+ * Returns the id of the assistant's message that the stream continues: the one that the request names, because a request on its
+ * card was answered, else the last one. Undefined: the user has said something since.
+ */
+export function continuedMessage({ messages, messageId }: AiSdkRequest): string | undefined {
+  const named = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
+  return named?.role === 'assistant' ? named.id : undefined;
+}
+
+function textOf({ parts }: AiSdkRequest['messages'][number]): string {
+  return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
 /** What the front end says it has. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
+  const continued = continuedMessage(request);
   const parts = toolParts(request);
   const ids = (some: readonly Part[]): Set<string> => new Set(some.map(({ toolCallId }) => toolCallId!));
+  const calls = ids(parts);
+  const own = ids(toolParts({ messages: request.messages.filter(({ id }) => id === continued) }));
   return {
-    calls: ids(parts),
+    calls,
     results: ids(parts.filter(({ state = '' }) => state.startsWith('output-'))),
-    texts: new Set(),
+    texts: new Set(request.messages.flatMap(toldTexts)),
     answers: new Set(parts.flatMap(({ approval }) => (approval == null ? [] : [approval.id]))),
+    elsewhere: new Set([...calls].filter((id) => !own.has(id))),
   };
+}
+
+function toldTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
+  if (role !== 'assistant') return [];
+  return parts.flatMap(({ providerMetadata }) => {
+    const told = toldText.safeParse(providerMetadata);
+    return told.success ? [told.data.countersign.textId] : [];
+  });
 }
 
 /** The answers that were given and have no result yet. Those that were sent before are sent again: each counts once. */
@@ -71,7 +108,7 @@ export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)
   });
 }
 
-function toolParts({ messages }: AiSdkRequest): Part[] {
+function toolParts({ messages }: Pick<AiSdkRequest, 'messages'>): Part[] {
   return messages.flatMap(({ role, parts }) =>
     role === 'assistant' ? parts.filter(({ toolCallId }) => toolCallId !== undefined) : [],
   );

@@ -1,6 +1,6 @@
 import { isProblemError, type Problem, type JsonObject } from 'countersign/base';
 import type { Decision, Receipt } from 'countersign/client';
-import { hashOf, parseAnswerId, type ChatThread, workflowOfTurn } from './chat-thread.ts';
+import { type ChatThread, hashOf, parseAnswerId, workflowOf } from './chat-thread.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import { sendAs } from '../signing.ts';
 
@@ -37,7 +37,7 @@ export async function recordAnswers(
       }
       if ('problem' in answer) return refused(place.requestId, answer.problem);
       // The workflow id is made of principal, agent and thread, so nobody answers in another person's chat.
-      const workflowId = workflowOfTurn(thread, place.turn);
+      const workflowId = workflowOf(thread, place.run);
       const decision = decisionOf(thread, answer, place.requestId, channel);
       return record(thread, gateway, { workflowId, decision });
     }),

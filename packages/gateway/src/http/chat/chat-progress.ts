@@ -1,3 +1,4 @@
+import { continueTool } from 'countersign/adapter';
 import { type Json, visibleText } from 'countersign/base';
 import type {
   ApprovalRequestEvent,
@@ -5,14 +6,15 @@ import type {
   RecordedEvent,
   RunEvent,
   RunItem,
-  CountersignClient,
   Receipt,
 } from 'countersign/client';
 import { cardOf } from 'countersign/card';
-import type { ChatStep, AskedRequest } from './chat-step.ts';
+import { waitsForOne } from '../inbox/waits-for.ts';
+import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';
+import { decisionText } from './decision-text.ts';
 import type { ChatRun, SeenItems } from './seen-run.ts';
-import { type ChatThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
+import { type ChatThread, type RunOfThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
 
 /** The calls of a turn that run, and those that wait for an answer. */
 class TurnState {
@@ -29,15 +31,27 @@ class TurnState {
   /** The requests that the person who chats can answer now: open, and not just answered. */
   get open(): AskedRequest[] {
     return [...this.#open.values()].flatMap((request) => {
+      // Settled: the event that says so has not come yet.
+      if (request.isForOthers === true || request.details?.settled !== undefined) return [];
       const { accepted = false, code, message = '' } = this.#receipts.get(request.requestId) ?? {};
       if (accepted) return [];
       return code === undefined ? [request] : [{ ...request, refused: { code, message } }];
     });
   }
 
+  /** The requests that others must answer: the person cannot, or has answered, and more is needed. */
+  get others(): AskedRequest[] {
+    return [...this.#open.values()].filter(({ requestId, isForOthers = false }) => {
+      const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
+      return isForOthers || (accepted && outcome === undefined);
+    });
+  }
+
   /** True if nothing happens before an answer comes. */
   get isIdle(): boolean {
-    const asked = new Set(this.open.map(({ callId }) => callId));
+    // A vote is sent again by a page that has no result of it: at once, if the stream ended at once.
+    const others = this.others.filter(({ requestId }) => !this.#receipts.has(requestId));
+    const asked = new Set([...this.open, ...others].map(({ callId }) => callId));
     return [...this.#running].every((callId) => asked.has(callId));
   }
 
@@ -62,7 +76,11 @@ class TurnState {
 /** The progress of a run, as the steps that its front end does not have yet. */
 export class ChatProgress {
   readonly #thread: ChatThread;
-  readonly #turn: string;
+  readonly #run: RunOfThread;
+  /** The id of the user's message, until its event comes. Undefined afterwards, or if the request brought none. */
+  #awaits: string | undefined;
+  /** The model's last text. `finish` is present if the text may not be whole. */
+  #said: Pick<ChatStep & { type: 'ended' }, 'output' | 'finish'> = { output: '' };
   readonly #seen: SeenItems;
   readonly #prefix: string;
   readonly #text: ChatText;
@@ -70,17 +88,20 @@ export class ChatProgress {
   /** What may be shown of the arguments of calls. */
   readonly #arguments = new Map<string, Json>();
   readonly #told = new Set<string>();
+  /** The arguments of calls that the front end has, as JSON. */
+  readonly #shown = new Map<string, string>();
   /** How the last request about a call was decided. */
   readonly #decisions = new Map<string, ApprovalResultEvent>();
   /** The ids of the events up to the last one that the front end has. */
   #passed = new Set<string>();
   isOver = false;
 
-  constructor({ thread, workflowId, turn, seen, receipts }: Omit<ChatRun, 'signal'>) {
+  constructor({ thread, run, workflowId, said, seen, receipts }: Omit<ChatRun, 'signal'>) {
     this.#thread = thread;
-    this.#turn = turn;
+    this.#run = run;
+    this.#awaits = said;
     this.#seen = seen;
-    this.#prefix = callIdPrefix(workflowId);
+    this.#prefix = callIdPrefix(workflowId, run);
     this.#text = new ChatText(this.#prefix);
     this.#state = new TurnState(receipts);
   }
@@ -90,9 +111,19 @@ export class ChatProgress {
     return this.#state.open.length > 0;
   }
 
+  /** The open requests that the person who chats cannot answer. */
+  get others(): readonly AskedRequest[] {
+    return this.#state.others;
+  }
+
   /** True if nothing happens before an answer comes. */
   get isIdle(): boolean {
     return this.#state.isIdle;
+  }
+
+  /** True if the model has not got the message that the request brought. */
+  get awaitsMessage(): boolean {
+    return this.#awaits !== undefined;
   }
 
   /** Notes which past events the front end has, so that they give no steps. */
@@ -110,12 +141,13 @@ export class ChatProgress {
       case 'ApprovalRequestEvent':
         return yield* this.#asked(event);
       case 'ApprovalResultEvent':
-        return yield* this.#decided(event, this.#passed.has(event.id));
+        return yield* this.#decided(event);
       case 'RunCompleteEvent': {
         this.isOver = true;
-        const { status, output, failure } = event;
+        const { status, output, finish, failure } = event;
         yield* this.#text.end();
-        return yield { type: 'ended', status, output, ...(failure !== undefined && { failure }) };
+        const more = { ...(finish !== undefined && { finish }), ...(failure !== undefined && { failure }) };
+        return yield { type: 'ended', status, output, ...more };
       }
       case 'gap':
     }
@@ -128,9 +160,20 @@ export class ChatProgress {
   }
 
   *#item(item: RunItem, isPassed: boolean): Generator<ChatStep, void, undefined> {
+    if (item.type === 'message' && item.role === 'user' && item.messageId === this.#awaits) this.#awaits = undefined;
     if (item.type === 'message' && item.role === 'assistant') {
-      const { turn = 0, content } = item;
+      const { turn = 0, content, finish } = item;
+      this.#said = { output: content, ...(finish !== undefined && { finish }) };
       if (!isPassed) yield* this.#text.complete(turn, content);
+    }
+    // Until the event of the user's message comes, this is the end of the turn before.
+    if (item.type === 'turn_ended' && this.#awaits === undefined) {
+      this.isOver = true;
+      yield* this.#text.end();
+      const { failure } = item;
+      if (item.stopped) yield stoppedStep;
+      else if (failure === undefined) yield { type: 'ended', status: 'completed', ...this.#said };
+      else yield { type: 'ended', status: 'failed', output: '', failure };
     }
     if (item.type === 'tool_call') {
       this.#state.called(this.#idOf(item.callId));
@@ -142,7 +185,10 @@ export class ChatProgress {
       const id = this.#idOf(callId);
       this.#state.ended(id);
       if (this.#seen.results.has(id)) return;
-      yield* this.#call({ callId, toolName, arguments: this.#arguments.get(id) ?? {} });
+      // `item.arguments`: a reviewer has edited them.
+      if (item.arguments !== undefined || !this.#shown.has(id) || this.#isElsewhere(id)) {
+        yield* this.#call({ callId, toolName, arguments: item.arguments ?? this.#arguments.get(id) ?? {} });
+      }
       const decision = this.#decisions.get(id)?.decision;
       const denied = ran === 'no' && (decision === 'denied' || decision === 'expired' || decision === 'cancelled');
       yield { type: 'result', callId: id, content, isError, denied };
@@ -151,31 +197,52 @@ export class ChatProgress {
 
   async *#asked(event: ApprovalRequestEvent): AsyncGenerator<ChatStep, void, undefined> {
     const { requestId, callId } = event;
-    const answerId = answerIdOf(requestId, this.#turn);
-    const request = await askedRequest(this.#thread.client, event, { answerId, callId: this.#idOf(callId) });
+    const answerId = answerIdOf(requestId, this.#run);
+    const request = await askedRequest(this.#thread, event, { answerId, callId: this.#idOf(callId) });
     this.#state.asked(request);
+    if (this.#seen.answers.has(answerId) || this.#seen.results.has(request.callId)) {
+      this.#shown.set(request.callId, JSON.stringify(request.arguments));
+      return;
+    }
+    // To the AI SDK a call without a result is one that its page has to answer, before other answers are sent.
+    if (request.isForOthers === true) return;
     yield* this.#call({ callId, toolName: request.toolName, arguments: request.arguments });
-    if (!this.#seen.answers.has(answerId)) yield { type: 'asked', request };
+    yield { type: 'asked', request };
   }
 
-  *#decided(event: ApprovalResultEvent, isPassed: boolean): Generator<ChatStep, void, undefined> {
-    const { requestId, callId, decision, reason, ran } = event;
+  async *#decided(event: ApprovalResultEvent): AsyncGenerator<ChatStep, void, undefined> {
+    const { requestId, callId, decision, ran } = event;
     const id = this.#idOf(callId);
     this.#state.settled(requestId);
-    if (ran === 'no' && decision !== 'superseded') this.#state.ended(id);
+    if (ran === 'no' && event.by !== 'edit') this.#state.ended(id);
     this.#decisions.set(id, event);
-    // The request was replaced by another one, or answered in the tool's place.
-    if (isPassed || decision === 'superseded' || decision === 'responded') return;
-    const answerId = answerIdOf(requestId, this.#turn);
-    yield { type: 'decided', callId: id, answerId, approved: ran !== 'no', reason };
+    // After an edit, another request asks about the call.
+    if (this.#seen.results.has(id) || event.by === 'edit') return;
+    const answerId = answerIdOf(requestId, this.#run);
+    const reason = await decisionText(event, this.#thread);
+    const approved = ran !== 'no' || decision === 'responded';
+    yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
+    // No tool runs, and the model is told nothing. A page would take a call without a result for one that it has to answer.
+    if (event.toolName !== continueTool || !this.#shown.has(id)) return;
+    const content = ran === 'no' ? (reason ?? 'The run ends.') : 'The run goes on.';
+    yield { type: 'result', callId: id, content, isError: false, denied: !approved };
   }
 
-  /** A call comes with its request, whose arguments are the ones to approve, else with its result. */
+  /** A call comes with its question, whose arguments are the ones to approve, else with its result. */
   *#call(call: { callId: string; toolName: string; arguments: Json }): Generator<ChatStep> {
     const id = this.#idOf(call.callId);
-    if (this.#told.has(id) || this.#seen.calls.has(id)) return;
+    const [before, now] = [this.#shown.get(id), JSON.stringify(call.arguments)];
+    this.#shown.set(id, now);
+    if (this.#told.has(id) || (this.#seen.calls.has(id) && !this.#isElsewhere(id))) {
+      if (before !== undefined && before !== now) yield { type: 'arguments', ...call, callId: id };
+      return;
+    }
     this.#told.add(id);
     yield { type: 'call', messageId: this.#text.idOf(Number(call.callId.split('.')[0])), ...call, callId: id };
+  }
+
+  #isElsewhere(id: string): boolean {
+    return this.#seen.elsewhere?.has(id) === true;
   }
 
   #isSeen(item: RunItem): boolean {
@@ -195,13 +262,16 @@ export class ChatProgress {
  * used while no worker answers.
  */
 async function askedRequest(
-  client: CountersignClient,
+  { client, principal }: ChatThread,
   event: ApprovalRequestEvent,
   { answerId, callId }: { answerId: string; callId: string },
 ): Promise<AskedRequest> {
   const { requestId, workflowId, toolName, digest, deadline } = event;
   const details = await client.approvals.get(requestId, { workflowId }).catch(() => undefined);
-  const base = { answerId, requestId, workflowId, callId, toolName, digest };
+  const isForOthers =
+    !principal.roles.includes('reviewer') ||
+    (details !== undefined && details.settled === undefined && waitsForOne(principal, details) === 'others');
+  const base = { answerId, requestId, workflowId, callId, toolName, digest, ...(isForOthers && { isForOthers }) };
   if (details === undefined) {
     const message = `'${visibleText(toolName)}' waits for an answer.`;
     return { ...base, arguments: event.arguments, message, deadline };

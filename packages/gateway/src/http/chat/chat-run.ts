@@ -3,10 +3,13 @@
  * front end says it has seen are left out, and a false claim changes only its own view.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent, RunEvent } from 'countersign/client';
+import type { RecordedEvent, RunEvent, RunItem } from 'countersign/client';
 import { ChatProgress } from './chat-progress.ts';
-import type { ChatRun } from './seen-run.ts';
-import type { ChatStep } from './chat-step.ts';
+import { callIdPrefix } from './chat-thread.ts';
+import { retryTurn } from './say.ts';
+import { type ChatRun, nothingSeen } from './seen-run.ts';
+import { type ChatStep, stoppedStep } from './chat-step.ts';
+import { ChatWaits } from './chat-waits.ts';
 
 /**
  * How long open requests wait for other calls of the same turn to go on, in milliseconds. Then the stream ends
@@ -16,9 +19,7 @@ const longestWaitMs = 5_000;
 
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
   const { thread, workflowId, receipts, signal } = run;
-  const { client, principal } = thread;
-  // Only a reviewer can end the wait here. Everybody else waits for one.
-  const canAnswer = principal.roles.includes('reviewer');
+  const { client } = thread;
   const progress = new ChatProgress(run);
   if (receipts.length > 0) yield { type: 'receipts', receipts: [...receipts] };
 
@@ -26,23 +27,51 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   for await (const event of client.events(workflowId, { follow: false, tokens: false, redacted: true, signal })) {
     if (event.type !== 'RawResponseEvent') past.push(event);
   }
-  progress.expect(past);
-  for (const event of past) yield* progress.add(event);
+  const turn = turnIn(past, run);
+  // The front end sends a message again whose turn has failed: the model is asked again.
+  const isFailed = run.said !== undefined && endOfTurn(turn.at(-1))?.failure !== undefined;
+  if (isFailed) await retryTurn(thread, workflowId);
+  const told = isFailed ? turn.slice(0, -1) : turn;
+  const isAwaited = run.said !== undefined && told.length === 0;
+  if (isAwaited && past.some(isStop) && (await awaitsUser(run))) return yield stoppedStep;
+  const missed = missedIn(past, turn, run);
+  progress.expect([...missed, ...told]);
+  const waits = new ChatWaits(client, workflowId, { isFirst: run.seen.calls.size === 0 });
+  const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
+    // Before the last step: a protocol takes nothing after it.
+    if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();
+    yield* progress.add(event);
+  };
+  for (const event of [...missed, ...told]) yield* take(event);
 
   const stop = new AbortController();
   const after = past.at(-1)?.id;
   const watched = AbortSignal.any([signal, stop.signal]);
   const events = client.events(workflowId, { ...(after !== undefined && { after }), redacted: true, signal: watched });
   const live = events[Symbol.asyncIterator]();
+  // A new session begins with messages of the one before, which the front end has already.
+  let isBefore = isAwaited;
   try {
     let next = live.next();
+    let quietSinceMs = Date.now();
     while (!progress.isOver) {
-      const asks = canAnswer && progress.asks;
+      yield* waits.tell(progress.others);
+      const { asks } = progress;
       if (asks && progress.isIdle) return yield* progress.wait();
-      const result = asks ? await within(next, longestWaitMs) : await next;
+      const restMs = quietSinceMs + longestWaitMs - Date.now();
+      const result = await firstOf(next, (signal) => [waits.look(signal), ...(asks ? [late(restMs, signal)] : [])]);
+      if (result === 'looked') continue;
       if (result === 'late') return yield* progress.wait();
       if (result.done === true) return;
-      yield* progress.add(result.value);
+      const event = result.value;
+      quietSinceMs = Date.now();
+      waits.happened(event.type === 'RawResponseEvent');
+      isBefore &&= event.type === 'RawResponseEvent' || (event.type === 'RunItemEvent' && !isOfUser(event, run.said));
+      if (isStop(event) && progress.awaitsMessage && (await awaitsUser(run))) {
+        yield* waits.end();
+        return yield stoppedStep;
+      }
+      if (!isBefore) yield* take(event);
       next = live.next();
     }
   } finally {
@@ -50,15 +79,100 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   }
 }
 
-async function within(
+/**
+ * The events of a turn of the user: from the message that is `said` to its answer. Without that message, the turn of the call on
+ * whose card the front end goes on, else the last turn; or none, if the model has answered everything before and has not got
+ * the message yet.
+ */
+function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
+  const { said, seen } = chat;
+  const isOnCard = (id: string): boolean => seen.elsewhere?.has(id) === false;
+  const own = past.findLastIndex((event) => isOfUser(event, said));
+  const card = said === undefined ? past.findIndex((event) => isMissing(event, chat, isOnCard)) : -1;
+  const before = card === -1 ? past : past.slice(0, card);
+  const last = own === -1 || card !== -1 ? before.findLastIndex((event) => isOfUser(event)) : own;
+  const begin = seen === nothingSeen ? last : beginOfTurn(past, last);
+  const rest = past.slice(Math.max(begin, 0));
+  const ends = rest.map(endOfTurn);
+  if (own === -1 && said !== undefined && ends.some((end) => end !== undefined)) return [];
+  const answered = ends.findIndex((end) => end !== undefined && end.failure === undefined);
+  const turn = answered === -1 ? rest : rest.slice(0, answered + 1);
+  // A failure after which the model was asked again is no end.
+  return turn.filter((_event, index) => ends[index] === undefined || index === turn.length - 1);
+}
+
+/**
+ * The events of the turn before that the front end has missed, because it was reloaded or has lost its stream. They begin with
+ * the first call without a result there, and the stream of the user's next message tells them first. Older turns count as
+ * told: a front end that sends only the newest messages does not say which of their results it has.
+ */
+function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
+  if (chat.said === undefined) return [];
+  const before = turn.length === 0 ? past : past.slice(0, past.indexOf(turn[0]!));
+  const ends = before.flatMap((event, index) => (endOfTurn(event) === undefined ? [] : [index]));
+  const begin = before.findIndex((event, index) => index > (ends.at(-2) ?? -1) && isMissing(event, chat));
+  return begin === -1 ? [] : before.slice(begin).filter((event) => endOfTurn(event) === undefined);
+}
+
+/**
+ * The model gets what a user writes in the middle of a turn after the calls of that turn. The stream of such a message began
+ * before it, and goes on with what the front end has not got of those calls.
+ */
+function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
+  const ended = past.slice(0, Math.max(index, 0)).findLastIndex((event) => endOfTurn(event) !== undefined);
+  const begun = past.findIndex((event, at) => at > ended && at < index && !isGiven(event));
+  return begun === -1 ? index : begun;
+}
+
+/** True for messages that the model has not written in this run. */
+function isGiven(event: RecordedEvent): boolean {
+  return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.turn === undefined;
+}
+
+/** `messageId`: only the message with this id. */
+function isOfUser(event: RecordedEvent, messageId?: string): boolean {
+  if (event.type !== 'RunItemEvent' || event.item.type !== 'message' || event.item.role !== 'user') return false;
+  return messageId === undefined || event.item.messageId === messageId;
+}
+
+/** True for a call of which the front end has no result. `isMeant`: only such calls. */
+function isMissing(
+  event: RecordedEvent,
+  { seen, workflowId, run }: ChatRun,
+  isMeant: (id: string) => boolean = () => true,
+): boolean {
+  if (event.type !== 'RunItemEvent' || event.item.type !== 'tool_call') return false;
+  const id = `${callIdPrefix(workflowId, run)}-${event.item.callId}`;
+  return seen.calls.has(id) && !seen.results.has(id) && isMeant(id);
+}
+
+function endOfTurn(event: RunEvent | undefined): Extract<RunItem, { type: 'turn_ended' }> | undefined {
+  return event?.type === 'RunItemEvent' && event.item.type === 'turn_ended' ? event.item : undefined;
+}
+
+function isStop(event: RunEvent): boolean {
+  return endOfTurn(event)?.stopped === true;
+}
+
+/** True if the model does not get what the user has said before they say more: a stop came after it. */
+async function awaitsUser({ thread, workflowId }: ChatRun): Promise<boolean> {
+  const { awaitsMessage } = await thread.client.run(workflowId).status();
+  return awaitsMessage === true;
+}
+
+/** The next event, or what comes before it of `others`, which get a signal that aborts when they are not needed any more. */
+async function firstOf<Other>(
   next: Promise<IteratorResult<RunEvent>>,
-  milliseconds: number,
-): Promise<IteratorResult<RunEvent> | 'late'> {
-  const timer = new AbortController();
-  const late = sleep(milliseconds, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const);
+  others: (signal: AbortSignal) => Promise<Other>[],
+): Promise<IteratorResult<RunEvent> | Other> {
+  const ended = new AbortController();
   try {
-    return await Promise.race([next, late]);
+    return await Promise.race([next, ...others(ended.signal)]);
   } finally {
-    timer.abort();
+    ended.abort();
   }
+}
+
+function late(milliseconds: number, signal: AbortSignal): Promise<'late'> {
+  return sleep(milliseconds, 'late' as const, { signal });
 }

@@ -1,5 +1,5 @@
 import type { Problem, Json, JsonObject } from 'countersign/base';
-import type { ApprovalDetails, Receipt } from 'countersign/client';
+import type { ApprovalDetails, ApprovalResultEvent, Receipt, Unfinished } from 'countersign/client';
 
 /** A request of a chat's run, as a front end shows it. */
 export interface AskedRequest {
@@ -18,8 +18,26 @@ export interface AskedRequest {
   /** Absent: no worker has answered. */
   details?: ApprovalDetails;
   schema?: JsonObject;
+  /** The person who chats cannot answer it, or has answered. */
+  isForOthers?: true;
   /** Why an answer to it was refused just now. */
   refused?: Problem;
+}
+
+/** Something that a run waits for, and that is not an answer of the person who chats. */
+export interface ChatWait {
+  /** Other reviewers; those of a nested run; a worker; an activity that has failed. */
+  kind: 'reviewers' | 'nested' | 'worker' | 'retry';
+  /** One sentence. */
+  message: string;
+  /** The agent of the nested run that waits. Absent: the run of the chat waits. */
+  agent?: string;
+  toolName?: string;
+  /** As in `WaitingFor`. Empty: anybody who may answer. */
+  reviewers?: string[];
+  requestId?: string;
+  /** The call, if it is of this chat. */
+  toolCallId?: string;
 }
 
 /** A step of a run, which each protocol translates into messages of its own. The ids of calls and messages are unique in the thread. */
@@ -27,20 +45,42 @@ export type ChatStep =
   | { type: 'receipts'; receipts: Receipt[] }
   | { type: 'text_start'; messageId: string }
   | { type: 'text'; messageId: string; delta: string }
-  | { type: 'text_end'; messageId: string }
+  /** `whole`: the id of the model's message, if its text was told whole. */
+  | { type: 'text_end'; messageId: string; whole?: string }
   | { type: 'call'; callId: string; messageId: string; toolName: string; arguments: Json }
   | { type: 'asked'; request: AskedRequest }
-  | { type: 'decided'; callId: string; answerId: string; approved: boolean; reason: string | null }
+  /** All that the run waits for now, in the place of what was told before. */
+  | { type: 'waits'; waits: readonly ChatWait[] }
+  /** In the place of the arguments that the front end has: those that a reviewer is asked about now, or that ran. */
+  | { type: 'arguments'; callId: string; toolName: string; arguments: Json }
+  | {
+      type: 'decided';
+      callId: string;
+      answerId: string;
+      outcome: ApprovalResultEvent['decision'];
+      /** False: the tool does not run. */
+      approved: boolean;
+      /** One sentence: who has decided, and why. Null: the person who chats, without a reason. */
+      reason: string | null;
+    }
   /** `denied`: a reviewer, or time, has denied the call, and the tool did not run. */
   | { type: 'result'; callId: string; content: string; isError: boolean; denied: boolean }
   /** The last step: the run waits for these answers. */
   | { type: 'waiting'; requests: AskedRequest[] }
   /** The last step: the run is over. */
-  | { type: 'ended'; status: string; output: string; failure?: Problem };
+  | { type: 'ended'; status: string; output: string; finish?: Unfinished; failure?: Problem };
+
+/** The end of a turn that its user has stopped. */
+export const stoppedStep: ChatStep = { type: 'ended', status: 'stopped', output: 'The user stopped this turn.' };
 
 /** The text of a request, after the reason for which an answer to it was refused. */
 export function questionText({ message, refused }: AskedRequest): string {
   return refused === undefined ? message : `${refused.message}\n${message}`;
+}
+
+/** The text that a page shows while the run waits. Null: it does not wait. */
+export function waitsText(waits: readonly ChatWait[]): string | null {
+  return waits.length === 0 ? null : waits.map(({ message }) => message).join('\n');
 }
 
 /** Why a run that has not completed is over. */

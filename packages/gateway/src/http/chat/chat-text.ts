@@ -39,14 +39,19 @@ export class ChatText {
       this.#sent = '';
     }
     const messageId = continues ? this.idOf(turn) : `${this.idOf(turn)}-again`;
-    return [...steps, ...this.#append(content.slice(this.#sent.length), messageId), ...this.end(messageId)];
+    steps.push(...this.#append(content.slice(this.#sent.length), messageId));
+    return [...steps, ...this.#end({ messageId, whole: this.idOf(turn) })];
   }
 
   /** Ends a text that is being written. */
-  end(messageId = this.idOf(this.#turn)): ChatStep[] {
+  end(): ChatStep[] {
+    return this.#end({ messageId: this.idOf(this.#turn) });
+  }
+
+  #end(message: { messageId: string; whole?: string }): ChatStep[] {
     if (!this.#isOpen) return [];
     this.#isOpen = false;
-    return [{ type: 'text_end', messageId }];
+    return [{ type: 'text_end', ...message }];
   }
 
   #begin(turn: number): void {

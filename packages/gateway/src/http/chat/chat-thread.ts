@@ -1,6 +1,6 @@
 /**
  * The runs of a chat. A front end names its thread by a text of its own choice, so a run belongs to the principal, the
- * agent, the thread and the messages of the user together: nobody can join the run of another person by its name.
+ * agent and the thread together: nobody can join the run of another person by its name.
  */
 import { createHash } from 'node:crypto';
 import { keyedStart } from 'countersign/adapter';
@@ -15,51 +15,56 @@ export interface ChatThread {
   threadId: string;
 }
 
-const answerShape = /^([0-9a-f]{32})\.([0-9a-f]{32})$/;
+/**
+ * Which run of a thread: the number of its session, from 0, since a thread outlives a session that has ended; or, in
+ * threads of older gateways, the turn of the user that a run was started for, as 32 hex characters.
+ */
+export type RunOfThread = number | string;
 
-/** The id of a turn: 32 hex characters, from all texts of the user so far. A run handles the last one; earlier ones are its context. */
+const answerShape = /^([0-9a-f]{32})\.(?:([0-9a-f]{32})|s([0-9]{1,6}))$/;
+
+/** The key under which a run of a thread is started. */
+export function keyOf({ principal, agent, threadId }: ChatThread, run: RunOfThread): string {
+  const which = typeof run === 'number' ? `session ${run}` : run;
+  return `chat:${hashOf([principal.key, agent, threadId, which])}`;
+}
+
+/** The workflow id of a run of a thread, whether it was started or not. */
+export function workflowOf(thread: ChatThread, run: RunOfThread): string {
+  return keyedStart({ idempotencyKey: keyOf(thread, run) }, { agent: thread.agent, input: '' }).workflowId;
+}
+
+/** The turn for which older gateways started a run: all texts of the user so far. */
 export function turnOf(texts: readonly string[]): string {
   return hashOf(texts).slice(0, 32);
 }
 
-/** Starts the run of a turn, or finds it if it was started before. Returns its workflow id. */
-export async function startTurn(thread: ChatThread, texts: readonly string[]): Promise<string> {
-  const { client, principal, agent } = thread;
-  const run = await client.start(
-    agent,
-    texts.map((content) => ({ role: 'user' as const, content })),
-    {
-      idempotencyKey: keyOf(thread, turnOf(texts)),
-      caller: { userId: principal.id, groups: [...principal.groups] },
-    },
-  );
-  return run.workflowId;
-}
-
-/** The workflow id of a turn, whether its run was started or not. */
-export function workflowOfTurn(thread: ChatThread, turn: string): string {
-  const input = { agent: thread.agent, input: '' };
-  return keyedStart({ idempotencyKey: keyOf(thread, turn) }, input).workflowId;
-}
-
-/** The id under which a front end answers a request. It includes the turn, so that the run is found without the messages. */
-export function answerIdOf(requestId: string, turn: string): string {
-  return `${requestId}.${turn}`;
+/** The id under which a front end answers a request. It names the run, so that the run is found without the messages. */
+export function answerIdOf(requestId: string, run: RunOfThread): string {
+  return `${requestId}.${typeof run === 'number' ? `s${run}` : run}`;
 }
 
 /** The parts of `answerIdOf`; undefined for any other text. */
-export function parseAnswerId(id: string): { requestId: string; turn: string } | undefined {
-  const [, requestId, turn] = answerShape.exec(id) ?? [];
-  return requestId === undefined || turn === undefined ? undefined : { requestId, turn };
+export function parseAnswerId(id: string): { requestId: string; run: RunOfThread } | undefined {
+  const [, requestId, turn, session] = answerShape.exec(id) ?? [];
+  if (requestId === undefined) return undefined;
+  return { requestId, run: turn ?? Number(session) };
 }
 
-/** Ids of calls are unique in a run only; a front end needs them unique in a thread. */
-export function callIdPrefix(workflowId: string): string {
-  return hashOf([workflowId]).slice(0, 16);
+const callIdShape = /^[0-9a-f]{16}s([0-9]{1,6})-/;
+
+/** Ids of calls and texts are unique in a run only; a front end needs them unique in a thread. */
+export function callIdPrefix(workflowId: string, run: RunOfThread): string {
+  return `${hashOf([workflowId]).slice(0, 16)}${typeof run === 'number' ? `s${run}` : ''}`;
 }
 
-function keyOf({ principal, agent, threadId }: ChatThread, turn: string): string {
-  return `chat:${hashOf([principal.key, agent, threadId, turn])}`;
+/**
+ * The newest session of the thread that the front end has seen, by the ids that it was given. A false claim finds
+ * another session of the same thread of the same person, or none.
+ */
+export function newestSession(ids: Iterable<string>): number {
+  const found = Array.from(ids, (id) => Number(callIdShape.exec(id)?.[1] ?? answerShape.exec(id)?.[3] ?? 0));
+  return found.reduce((newest, each) => Math.max(newest, each), 0);
 }
 
 export function hashOf(texts: readonly string[]): string {

@@ -1,12 +1,14 @@
-import { requireGated } from 'countersign/adapter';
-import { ProblemError } from 'countersign/base';
+import { queryNames, queryRun, requireGated } from 'countersign/adapter';
+import type { Message } from 'countersign';
+import { ProblemError, isProblemError } from 'countersign/base';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
-import type { SeenItems } from './seen-run.ts';
+import { type SeenItems, nothingSeen } from './seen-run.ts';
 import { followChat } from './chat-run.ts';
 import type { ChatStep } from './chat-step.ts';
-import { type ChatThread, callIdPrefix, startTurn, turnOf, workflowOfTurn } from './chat-thread.ts';
+import { type ChatThread, callIdPrefix, newestSession, parseAnswerId, workflowOf } from './chat-thread.ts';
+import { type Said, type SaidMessage, olderRun, say } from './say.ts';
 
 /** Each answer is a message to a run. */
 const mostAnswers = 100;
@@ -15,11 +17,13 @@ const mostAnswers = 100;
 export interface ChatMessage {
   agent: string;
   threadId: string;
-  /** What the user has said. */
+  /** The user's messages after the assistant's last one. Empty if the front end brings only answers to requests. */
+  fresh: readonly SaidMessage[];
+  /** All texts of the user. */
   texts: readonly string[];
-  /** True: the last message is the user's; else an answer to a request is what is new. */
-  isUserLast: boolean;
-  /** The turn that an answer continues. Default: that of the texts. */
+  /** True: the user wants another answer to the last message. */
+  again?: boolean;
+  /** The id of the assistant's message that goes on. */
   continues?: string;
   answers: readonly (ChatAnswer | UnreadAnswer)[];
   seen: SeenItems;
@@ -30,22 +34,19 @@ export interface ChatMessage {
 /** The run of a chat, to be told to its front end. */
 export interface OpenChat {
   steps: (signal: AbortSignal) => AsyncGenerator<ChatStep, void, undefined>;
-  /** True: the person who chats may answer requests. */
-  canAnswer: boolean;
-  /** Unique to the run. */
+  /** Unique to what the user has said. */
   messageId: string;
 }
 
 /**
- * Records the answers that came, and starts or finds the run that is to be followed. Throws `forbidden` for answers of
- * somebody who is no reviewer, `invalid_message` for a message without a text, and `run_not_found` for an answer to a run that
- * is not of this thread.
+ * Records the answers that came, brings what the user has said to the session of the thread, and finds the run that is to
+ * be followed. Throws `forbidden` for answers of somebody who is no reviewer, `invalid_message` for a message without a
+ * text, and `run_not_found` for an answer to a run that is not of this thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
   const { client } = gateway;
   const { agent, threadId, answers, seen, channel } = message;
-  const canAnswer = principal.roles.includes('reviewer');
-  if (answers.length > 0 && !canAnswer) {
+  if (answers.length > 0 && !principal.roles.includes('reviewer')) {
     throw new ProblemError({ code: 'forbidden', message: 'Answering a request needs the role reviewer.' });
   }
   if (answers.length > mostAnswers) {
@@ -55,28 +56,98 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
     });
   }
   const thread: ChatThread = { client, principal, agent, threadId };
-  const { turn, workflowId } = await findRun(thread, message);
+  // Answers are sent first, because the user gave them before writing more.
   const receipts = await recordAnswers(thread, answers, { channel, gateway });
+  const { run, workflowId, messageId: said } = await findRun(thread, message);
   return {
-    steps: (signal) => followChat({ thread, workflowId, turn, seen, receipts, signal }),
-    canAnswer,
-    messageId: `chat-${callIdPrefix(workflowId)}`,
+    steps: (signal) => followChat({ thread, run, workflowId, said, seen, receipts, signal }),
+    messageId: message.continues ?? assistantId({ run, workflowId, messageId: said }),
   };
 }
 
-/** Only a new message of the user starts a run: an answer to a run that retention has removed must not repeat it. */
-async function findRun(
-  thread: ChatThread,
-  { texts, isUserLast, continues }: ChatMessage,
-): Promise<{ turn: string; workflowId: string }> {
-  const continued = isUserLast ? undefined : continues;
-  if (continued === undefined && (texts.at(-1) ?? '').trim() === '') {
-    const message = 'A chat begins with a message of the user that has a text.';
-    throw new ProblemError({ code: 'invalid_message', message });
+/** Only a message of the user starts a run: an answer to a run that retention has removed must not repeat it. */
+async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> {
+  const { fresh, texts, again = false, answers, seen } = message;
+  const newest = newestSession([...seen.calls, ...seen.texts, ...seen.answers]);
+  if (fresh.length > 0) {
+    if (fresh.some(({ text, files }) => text.trim() === '' && files === undefined)) {
+      throw new ProblemError({
+        code: 'invalid_message',
+        message: 'A message of the user of a chat has a text or a file.',
+      });
+    }
+    return say(thread, { fresh, texts, again, mayStart: answers.length === 0, newest });
   }
-  const turn = continued ?? turnOf(texts);
-  if (isUserLast) return { turn, workflowId: await startTurn(thread, texts) };
-  const workflowId = workflowOfTurn(thread, turn);
-  await requireGated(thread.client.session, workflowId);
-  return { turn, workflowId };
+  if (texts.length === 0 && answers.length === 0 && message.continues === undefined) {
+    throw new ProblemError({ code: 'invalid_message', message: 'A chat begins with a message of its user.' });
+  }
+  const answered = parseAnswerId(answers[0]?.answerId ?? '');
+  const run = answered?.run ?? newest;
+  const workflowId = workflowOf(thread, run);
+  try {
+    await requireGated(thread.client.session, workflowId);
+    return { run, workflowId };
+  } catch (error) {
+    const isUnknown = isProblemError(error) && error.code === 'run_not_found' && answered === undefined;
+    const older = isUnknown ? await olderRun(thread, texts) : undefined;
+    if (older === undefined) throw error;
+    return older;
+  }
+}
+
+/**
+ * Finds what runs in a thread, for a front end that has lost its stream. Undefined: nothing does, and the session, if there
+ * is one, waits for its user.
+ */
+export async function resumeChat(
+  { client }: GatewayContext,
+  principal: Principal,
+  { agent, threadId }: Pick<ChatThread, 'agent' | 'threadId'>,
+): Promise<OpenChat | undefined> {
+  const thread: ChatThread = { client, principal, agent, threadId };
+  const found = await sessionWithTurn(thread);
+  if (found === undefined) return undefined;
+  const { run, workflowId } = found;
+  const transcript = await queryRun<Message[]>(client.session, workflowId, queryNames.transcript);
+  const { messageId } = transcript.findLast((each) => each.role === 'user') ?? {};
+  return {
+    steps: (signal) => followChat({ thread, run, workflowId, seen: nothingSeen, receipts: [], signal }),
+    messageId: assistantId({ run, workflowId, messageId }),
+  };
+}
+
+/** Stops the turn that runs in a thread. Nothing happens where none does. */
+export async function stopChat(
+  { client }: GatewayContext,
+  principal: Principal,
+  { agent, threadId }: Pick<ChatThread, 'agent' | 'threadId'>,
+): Promise<void> {
+  const found = await sessionWithTurn({ client, principal, agent, threadId });
+  if (found === undefined) return;
+  try {
+    await client.message(found.workflowId, { stop: true, by: principal.id });
+  } catch (error) {
+    // The turn has ended meanwhile, or somebody else has stopped it.
+    if (!isProblemError(error) || !['invalid_message', 'run_closed'].includes(error.code)) throw error;
+  }
+}
+
+/** The open session of a thread, unless it waits for its user. */
+async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
+  for (let run = 0; ; run++) {
+    const workflowId = workflowOf(thread, run);
+    try {
+      const { closedAt, run: status } = await thread.client.show(workflowId);
+      if (closedAt === undefined) return status?.awaitsMessage === true ? undefined : { run, workflowId };
+    } catch (error) {
+      if (isProblemError(error) && error.code === 'run_not_found') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The id under which the front end shows the assistant's messages of a turn. */
+function assistantId({ run, workflowId, messageId }: Said): string {
+  const prefix = `chat-${callIdPrefix(workflowId, run)}`;
+  return messageId === undefined ? prefix : `${prefix}-${messageId}`;
 }

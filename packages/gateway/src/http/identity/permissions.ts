@@ -49,7 +49,10 @@ export const permissions = {
   'POST /push/unsubscribe': 'signed-in',
   'POST /ag-ui/{agent}': ['starter'],
   'GET /ag-ui/{agent}/capabilities': ['starter'],
+  'POST /ag-ui/{agent}/{thread}/stop': ['starter'],
   'POST /ai-sdk/{agent}': ['starter'],
+  'GET /ai-sdk/{agent}/{thread}/stream': ['starter'],
+  'POST /ai-sdk/{agent}/{thread}/stop': ['starter'],
 } as const satisfies Record<string, Permission>;
 
 export type RouteName = keyof typeof permissions;

@@ -22,7 +22,7 @@ export async function builtInbox(log: (line: string) => void): Promise<string> {
   const folder = await mkdtemp(join(own, 'dist', 'inbox-'));
   try {
     await build(folder);
-    await replace(folder);
+    await putInPlace(folder, built, isStale);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -57,10 +57,15 @@ async function build(folder: string): Promise<void> {
   if ((await ended.promise) !== 0) throw new Error(`The inbox cannot be built: ${errors.trim()}`);
 }
 
-/** Puts the new folder in the place of the old one. Another gateway may do the same: either result is right. */
-async function replace(folder: string): Promise<void> {
+/**
+ * Puts a new build in the place of the old one, unless another gateway was faster: whoever reads that one must not lose its
+ * files.
+ */
+export async function putInPlace(folder: string, place: string, isNeeded: () => Promise<boolean>): Promise<void> {
+  if (!(await isNeeded())) return;
   const old = `${folder}-old`;
-  await rename(built, old).catch(() => undefined);
-  await rename(folder, built).catch(() => undefined);
+  await rename(place, old).catch(() => undefined);
+  // Another gateway may do the same at this moment: either result is right.
+  await rename(folder, place).catch(() => undefined);
   await rm(old, { recursive: true, force: true });
 }

@@ -17,6 +17,7 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   const why = canApprove ? '' : ' You started this run, so somebody else has to approve.';
   const form = `<form class="card" method="post" action="/links/${encodeURIComponent(link)}">
 <input type="hidden" name="card" value="${cardDigest(card)}">
+<input type="hidden" name="userMessages" value="${request.userMessages?.count ?? 0}">
 <p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.${why}</p>
 <label>Reason <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
 <div class="answers"><button name="answer" value="deny">Deny</button>${approve}</div>

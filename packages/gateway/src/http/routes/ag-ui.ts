@@ -1,16 +1,15 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { agUiEvents } from '../chat/ag-ui-events.ts';
-import { answerOf, runAgentInput, agUiItems, agUiTexts } from '../chat/ag-ui-input.ts';
+import { answerOf, runAgentInput, agUiFresh, agUiItems, agUiTexts } from '../chat/ag-ui-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
-import { parseAnswerId } from '../chat/chat-thread.ts';
-import { openChat } from '../chat/open-chat.ts';
+import { openChat, stopChat } from '../chat/open-chat.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { requirePrincipal } from '../identity/require-principal.ts';
-import { body } from '../shapes/input-shapes.ts';
+import { body, threadParams } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
-import { json, text } from '../shapes/response-shapes.ts';
+import { json, stopped, text } from '../shapes/response-shapes.ts';
 
 const agentName = z.object({ agent: z.string().min(1).max(200) });
 
@@ -29,6 +28,12 @@ const capabilities = defineRoute('GET /ag-ui/{agent}/capabilities', {
   responses: { 200: json(z.looseObject({}), 'The `AgentCapabilities` of AG-UI.') },
 });
 
+const stop = defineRoute('POST /ag-ui/{agent}/{thread}/stop', {
+  summary: 'Stop what runs in a chat: what waits is withdrawn, and nothing more starts.',
+  request: { params: threadParams },
+  responses: stopped,
+});
+
 /** The same for all agents: the gateway does not know what the agents of its workers can do beside. */
 const known = {
   identity: { type: 'countersign' },
@@ -42,20 +47,24 @@ export function agUiRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     const { agent } = context.req.valid('param');
     return context.json({ ...known, identity: { ...known.identity, name: agent } }, 200);
   });
+  app.openapi(stop, async (context) => {
+    const { agent, thread: threadId } = context.req.valid('param');
+    await stopChat(gateway, requirePrincipal(context.var), { agent, threadId });
+    return context.body(null, 204);
+  });
   return app.openapi(chat, async (context) => {
     const input = context.req.valid('json');
     const message = {
       agent: context.req.valid('param').agent,
       threadId: input.threadId,
+      fresh: agUiFresh(input),
       texts: agUiTexts(input),
-      isUserLast: input.messages.at(-1)?.role === 'user',
-      continues: parseAnswerId(input.resume?.[0]?.interruptId ?? '')?.turn,
       answers: (input.resume ?? []).map((part) => answerOf(part)),
       seen: agUiItems(input),
       channel: 'ag-ui',
     };
-    const { steps, canAnswer } = await openChat(gateway, requirePrincipal(context.var), message);
-    const options = { canAnswer, failed: logFailure(gateway) };
+    const { steps } = await openChat(gateway, requirePrincipal(context.var), message);
+    const options = { failed: logFailure(gateway) };
     return chatResponse(context, gateway, (signal) => agUiEvents(steps(signal), input, options));
   });
 }

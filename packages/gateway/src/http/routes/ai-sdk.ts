@@ -1,15 +1,24 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { uiChunks } from '../chat/ai-sdk-chunks.ts';
-import { givenAnswers, chatRequest, isUserLast, aiSdkItems, aiSdkTexts } from '../chat/ai-sdk-input.ts';
+import {
+  givenAnswers,
+  chatRequest,
+  continuedMessage,
+  aiSdkFresh,
+  aiSdkItems,
+  aiSdkTexts,
+} from '../chat/ai-sdk-input.ts';
 import { chatResponse, logFailure } from '../chat/chat-response.ts';
-import { openChat } from '../chat/open-chat.ts';
+import { type OpenChat, openChat, resumeChat, stopChat } from '../chat/open-chat.ts';
+import { type SeenItems, nothingSeen } from '../chat/seen-run.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { requirePrincipal } from '../identity/require-principal.ts';
-import { body } from '../shapes/input-shapes.ts';
+import { body, threadParams } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
-import { text } from '../shapes/response-shapes.ts';
+import { stopped, text } from '../shapes/response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {
   summary: 'Chat with an agent by the UI message stream of the AI SDK: open requests are tool approvals.',
@@ -20,24 +29,61 @@ const chat = defineRoute('POST /ai-sdk/{agent}', {
   responses: { 200: text('text/event-stream', 'Chunks of a UI message') },
 });
 
+const resume = defineRoute('GET /ai-sdk/{agent}/{thread}/stream', {
+  summary: 'What runs in a chat now, for a page that has lost its stream.',
+  request: { params: threadParams },
+  responses: {
+    200: text('text/event-stream', 'Chunks of a UI message'),
+    204: { description: 'Nothing runs: the chat waits for its user.' },
+  },
+});
+
+const stop = defineRoute('POST /ai-sdk/{agent}/{thread}/stop', {
+  summary: 'Stop what runs in a chat: what waits is withdrawn, and nothing more starts.',
+  request: { params: threadParams },
+  responses: stopped,
+});
+
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') }).openapi(chat, async (context) => {
-    const request = context.req.valid('json');
-    const seen = aiSdkItems(request);
-    const message = {
-      agent: context.req.valid('param').agent,
-      threadId: request.id,
-      texts: aiSdkTexts(request),
-      isUserLast: isUserLast(request),
-      answers: givenAnswers(request),
-      seen,
-      channel: 'ai-sdk',
-    };
-    const { steps, canAnswer, messageId } = await openChat(gateway, requirePrincipal(context.var), message);
-    const options = { messageId, seen, canAnswer, failed: logFailure(gateway) };
+  const told = (
+    context: Context<HttpEnv>,
+    { steps, messageId }: OpenChat,
+    { seen, continues }: { seen: SeenItems; continues: boolean },
+  ): Response => {
+    const options = { messageId, seen, continues, failed: logFailure(gateway) };
     return chatResponse(context, gateway, (signal) => uiChunks(steps(signal), options), {
       headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
       end: '[DONE]',
     });
-  });
+  };
+  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_message') })
+    .openapi(chat, async (context) => {
+      const request = context.req.valid('json');
+      const seen = aiSdkItems(request);
+      const message = {
+        agent: context.req.valid('param').agent,
+        threadId: request.id,
+        fresh: aiSdkFresh(request),
+        texts: aiSdkTexts(request),
+        again: request.trigger === 'regenerate-message',
+        continues: continuedMessage(request),
+        answers: givenAnswers(request),
+        seen,
+        channel: 'ai-sdk',
+      };
+      const opened = await openChat(gateway, requirePrincipal(context.var), message);
+      return told(context, opened, { seen, continues: message.continues !== undefined });
+    })
+    .openapi(resume, async (context) => {
+      const { agent, thread: threadId } = context.req.valid('param');
+      const found = await resumeChat(gateway, requirePrincipal(context.var), { agent, threadId });
+      return found === undefined
+        ? context.body(null, 204)
+        : told(context, found, { seen: nothingSeen, continues: false });
+    })
+    .openapi(stop, async (context) => {
+      const { agent, thread: threadId } = context.req.valid('param');
+      await stopChat(gateway, requirePrincipal(context.var), { agent, threadId });
+      return context.body(null, 204);
+    });
 }

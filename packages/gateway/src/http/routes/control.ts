@@ -25,9 +25,9 @@ const done = (description: string) => ({ 200: json(receipt, description) });
 const params = runParams;
 
 const message = defineRoute('POST /runs/{id}/messages', {
-  summary: 'What the user of a session says next',
+  summary: 'What the user of a session says next, a retry of the turn that failed, or a stop of the turn under way',
   request: { params, headers: idempotencyHeader, ...body(messageBody) },
-  responses: done('The model gets it before its next turn.'),
+  responses: done('The model gets it before its next turn, or is asked again, or the turn is stopped.'),
 });
 
 const cancel = defineRoute('POST /runs/{id}/cancel', {
@@ -80,8 +80,7 @@ export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       await requireGated(client.session, id);
       await requireUserOf(client, principal, id);
-      const { content } = context.req.valid('json');
-      return context.json(await client.message(id, { content, by: principal.id, messageId }));
+      return context.json(await client.message(id, { ...context.req.valid('json'), by: principal.id, messageId }));
     })
     .openapi(cancel, async (context) => {
       const principal = requirePrincipal(context.var);

@@ -13,7 +13,12 @@ type Encoding = 'br' | 'gzip';
 export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
-    loading ??= builtInbox(log).then(readAssets);
+    const read = async () => readAssets(await builtInbox(log));
+    loading ??= read().catch((error: NodeJS.ErrnoException) => {
+      // Another gateway has put a newer build there while this one read.
+      if (error.code === 'ENOENT') return read();
+      throw error;
+    });
     // The next request tries again.
     loading.catch(() => (loading = undefined));
     return loading;

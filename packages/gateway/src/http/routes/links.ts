@@ -28,6 +28,7 @@ const answerForm = z.strictObject({
   answer: z.enum(['approve', 'deny']),
   reason: z.string().max(2_000).optional(),
   card: digest.optional(),
+  userMessages: z.coerce.number().int().min(0).max(100).optional(),
 });
 const linkParams = z.strictObject({ link: z.string().max(8_000) });
 
@@ -87,7 +88,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     .openapi(answer, (context) =>
       asPage(context.req.raw, async () => {
         const text = context.req.valid('param').link;
-        const { answer: given, reason = '', card } = context.req.valid('form');
+        const { answer: given, reason = '', card, userMessages } = context.req.valid('form');
         const link = await openLink(identity?.seals, text);
         const { requestId, workflowId, digest: shown, reviewer } = link;
         const decisionId = decisionIdOf(text);
@@ -100,7 +101,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           decisionId,
           reviewerId: reviewer,
           ...(reason.trim() !== '' && { reason }),
-          viewed: { channel: 'link', ...(card !== undefined && { card }) },
+          viewed: { channel: 'link', card, userMessages },
         };
         // Never signed: whoever has a link has not authenticated.
         const receipt = await client.decide(decision, { workflowId });

@@ -27,7 +27,7 @@ const policy = defineRoute('GET /policy', {
 });
 
 const statistics = defineRoute('GET /statistics', {
-  summary: 'How rules ask and how reviewers answer',
+  summary: 'How rules ask, how reviewers answer, and what agents used',
   request: { query },
   responses: { 200: json(statisticsShape, 'The figures') },
 });

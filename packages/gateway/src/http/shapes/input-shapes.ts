@@ -22,6 +22,8 @@ export function wholeNumberQuery(least: number, most: number) {
 
 export const requestParams = z.strictObject({ requestId: z.string() });
 export const runParams = z.strictObject({ id: z.string() });
+/** The thread of a chat. */
+export const threadParams = z.object({ agent: z.string().min(1).max(200), thread: z.string().min(1).max(500) });
 
 /** Makes a retry safe; the header of the same name is `Idempotency-Key`. */
 export const idempotencyHeader = z.object({
@@ -59,6 +61,7 @@ const viewed = z.strictObject({
     .min(0)
     .max(365 * 24 * 3_600_000)
     .optional(),
+  userMessages: z.int().min(0).max(100).optional(),
 });
 
 /** The body of `POST /approve/{requestId}`. */
@@ -115,7 +118,19 @@ export const pushSubscription = z
   .strictObject({ endpoint: pushEndpoint, keys: z.strictObject({ p256dh: base64url(65), auth: base64url(16) }) })
   .openapi('PushSubscription');
 
-const userMessage = z.strictObject({ role: z.literal('user'), content: z.string() });
+/** The run checks the rest. */
+const files = z
+  .array(
+    z.strictObject({
+      mediaType: z.string(),
+      url: z.string(),
+      filename: z.string().optional(),
+      at: z.int().optional(),
+    }),
+  )
+  .min(1)
+  .max(20);
+const userMessage = z.strictObject({ role: z.literal('user'), content: z.string(), files: files.optional() });
 
 /** The body of `POST /runs`. Only messages of users: others would claim a past that did not happen. */
 export const startBody = z
@@ -136,4 +151,11 @@ export const reasonBody = z.strictObject({ reason: text(900).optional() }).opena
 export const policyBody = z
   .strictObject({ policy: anyObject.optional(), mode: z.enum(modes).optional(), reason })
   .openapi('PolicyBody');
-export const messageBody = z.strictObject({ content: z.string().min(1).max(100_000) }).openapi('MessageBody');
+export const messageBody = z
+  .union([
+    z.strictObject({ content: z.string().min(1).max(100_000) }),
+    z.strictObject({ content: z.string().max(100_000), files }),
+    z.strictObject({ retry: z.literal(true) }),
+    z.strictObject({ stop: z.literal(true) }),
+  ])
+  .openapi('MessageBody');

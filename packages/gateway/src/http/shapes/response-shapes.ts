@@ -15,6 +15,9 @@ export const text = (type: string, description: string) => ({
   content: { [type]: { schema: z.string() } },
 });
 
+/** The responses of the routes that stop a chat. */
+export const stopped = { 204: { description: 'Nothing more starts, or nothing ran.' } };
+
 /** A page. */
 export const page = (description: string) => text('text/html', description);
 

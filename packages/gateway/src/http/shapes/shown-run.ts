@@ -12,12 +12,19 @@ export async function shownRun(client: CountersignClient, workflowId: string): P
   };
   if (view.closedAt === undefined) return shown;
   const end = await endOf(client, workflowId);
-  const { status, usage, outcomes } = result ?? {};
+  const { status, usage, nestedUsage, cost, outcomes } = result ?? {};
+  const { output = '', structuredOutput } = end ?? {};
+  const ended = {
+    output,
+    ...(structuredOutput !== undefined && { structuredOutput }),
+    ...(nestedUsage !== undefined && { nestedUsage }),
+    ...(cost !== undefined && { cost }),
+  };
   return {
     ...shown,
     ...(status !== undefined &&
       usage !== undefined &&
-      outcomes !== undefined && { result: { status, output: end?.output ?? '', usage, outcomes } }),
+      outcomes !== undefined && { result: { status, ...ended, usage, outcomes } }),
     ...(failure !== undefined && { failure: end?.failure ?? { ...failure, message: 'The run failed.' } }),
   };
 }

@@ -45,6 +45,18 @@ const reviewerRow = z
   })
   .openapi('ReviewerStatistics');
 
+const agentRow = z
+  .object({
+    agent: z.string(),
+    runs: count,
+    others: count,
+    inputTokens: count,
+    outputTokens: count,
+    costs: z.array(z.object({ currency: z.string(), amount: z.number() })),
+    unpriced: count,
+  })
+  .openapi('AgentUsage');
+
 const recordedPolicy = z.object({ digest: z.string(), firstAt: z.string(), lastAt: z.string(), runs: count });
 
 /** The answer of `GET /statistics`. docs/statistics.md explains each figure. */
@@ -53,7 +65,8 @@ export const statisticsShape = z
     covered,
     rules: z.array(ruleRow),
     reviewers: z.array(reviewerRow),
-    left: z.object({ rules: count, reviewers: count }),
+    agents: z.array(agentRow),
+    left: z.object({ rules: count, reviewers: count, agents: count }),
   })
   .openapi('Statistics');
 

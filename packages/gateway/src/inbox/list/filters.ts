@@ -46,25 +46,16 @@ export function admits({ tool, agent, severity, waits, text }: Filters, row: Inb
   return text === '' || searched(row).includes(text.toLowerCase());
 }
 
-function searched({
-  sentence,
-  toolName,
-  agentName,
-  callerUserId,
-  reason,
-  requestId,
-  workflowId,
-  shownArguments,
-}: InboxRow): string {
+function searched(row: InboxRow): string {
   const texts = [
-    sentence,
-    toolName,
-    agentName,
-    callerUserId,
-    reason,
-    requestId,
-    workflowId,
-    ...Object.values(shownArguments ?? {}),
+    row.sentence,
+    row.toolName,
+    row.agentName,
+    row.callerUserId,
+    row.reason,
+    row.requestId,
+    row.workflowId,
+    ...Object.values(row.shownArguments ?? {}),
   ];
   return texts
     .map((each) => each ?? '')

@@ -1,11 +1,11 @@
-import type { ReviewerStatistics, RuleStatistics } from 'countersign/audit';
+import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, ShareCell } from './figures.tsx';
 import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
 import { TableFrame } from './table-frame.tsx';
 
-/** How reviewers answer, and what the rules did that are not of the policy in force. */
+/** How reviewers answer, what agents used, and what the rules did that are not of the policy in force. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
   const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);
   return (
@@ -19,6 +19,13 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
         )}
         <Left count={answer.left.reviewers} what="reviewers" />
       </section>
+      {answer.agents.length > 0 && (
+        <section aria-labelledby="agents-title">
+          <h2 id="agents-title">Agents</h2>
+          <AgentTable agents={answer.agents} />
+          <Left count={answer.left.agents} what="agents" />
+        </section>
+      )}
       {others.length > 0 && (
         <section aria-labelledby="rules-title">
           <h2 id="rules-title">Other rules</h2>
@@ -84,6 +91,42 @@ function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[]
             <ShareCell share={each.glanced} isWarning={isHasty(each.glanced)} />
             <ShareCell share={each.inBatches} />
             <ShareCell share={each.verified} />
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function AgentTable({ agents }: { agents: readonly AgentUsage[] }) {
+  return (
+    <TableFrame title="Agents">
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col">Runs</th>
+          <th scope="col">Open or failed</th>
+          <th scope="col">Input tokens</th>
+          <th scope="col">Output tokens</th>
+          <th scope="col">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {agents.map((each) => (
+          <tr key={each.agent}>
+            <th scope="row">
+              <Foreign text={each.agent} most={80} />
+            </th>
+            <td class="figure">{each.runs}</td>
+            <td class="figure">{each.others}</td>
+            <td class="figure">{each.inputTokens.toLocaleString('en')}</td>
+            <td class="figure">{each.outputTokens.toLocaleString('en')}</td>
+            <td class="figure">
+              {each.costs.map(({ currency, amount }) => `${amount.toFixed(2)} ${currency}`).join(', ') || '–'}
+              {each.costs.length > 0 && each.unpriced > 0 && (
+                <p class="soft">{`${each.unpriced} runs without a price`}</p>
+              )}
+            </td>
           </tr>
         ))}
       </tbody>

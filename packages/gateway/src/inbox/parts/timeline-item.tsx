@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { RecordedEvent, RunItem, RunCompleteEvent } from 'countersign/client';
+import { toldText, unfinishedText } from 'countersign/base';
 import { requestHref, runHref } from '../state/location.ts';
 import { decisionText, decisionTone } from './decision-text.ts';
 import { LocalTime } from './local-time.tsx';
@@ -12,9 +13,11 @@ const sentences: Partial<Record<string, string>> = {
   arguments_invalid: 'The input of the run is not valid.',
 };
 
-/** One event of a run, as one item of a list. */
+/** One event of a run, as one item of a list. A turn that ended with an answer shows nothing: the answer says it. */
 export function TimelineItem({ event }: { event: RecordedEvent }) {
-  const { label, agent, tone, body } = partsOf(event);
+  const parts = partsOf(event);
+  if (parts === undefined) return null;
+  const { label, agent, tone, body } = parts;
   return (
     <li class={`event ${tone}`}>
       <p class="event-head">
@@ -33,7 +36,7 @@ interface Parts {
   body: ComponentChildren;
 }
 
-function partsOf(event: RecordedEvent): Parts {
+function partsOf(event: RecordedEvent): Parts | undefined {
   switch (event.type) {
     case 'RunItemEvent':
       return itemParts(event.item);
@@ -65,21 +68,37 @@ function partsOf(event: RecordedEvent): Parts {
       return {
         label: event.status === 'completed' ? 'Completed' : `Ended: ${event.status}`,
         tone: event.status === 'completed' ? 'good' : 'bad',
-        body: <Foreign text={failureText(event)} lines />,
+        body: (
+          <>
+            <Foreign text={failureText(event)} lines />
+            <Finish of={event} />
+          </>
+        ),
       };
     case 'gap':
       return { label: 'Events are missing here', tone: 'bad', body: <Foreign text={event.message} /> };
   }
 }
 
-function itemParts(item: RunItem): Parts {
+function resultLabel({ withheld, resultOf, isError }: Extract<RunItem, { type: 'tool_result' }>): string {
+  if (withheld === true) return 'Result withheld';
+  if (resultOf !== undefined) return 'Earlier result';
+  return isError ? 'Error' : 'Result';
+}
+
+function itemParts(item: RunItem): Parts | undefined {
   switch (item.type) {
     case 'message':
       return {
         label: item.role === 'user' ? 'User' : 'Model',
         ...(item.role !== 'user' && { agent: item.agentName }),
         tone: item.role === 'user' ? 'user' : 'plain',
-        body: <Foreign text={item.content} lines />,
+        body: (
+          <>
+            <Foreign text={toldText(item.content, item.files ?? [])} lines />
+            <Finish of={item} />
+          </>
+        ),
       };
     case 'tool_call':
       return {
@@ -98,14 +117,21 @@ function itemParts(item: RunItem): Parts {
       };
     case 'tool_result':
       return {
-        label: item.isError ? 'Error' : 'Result',
-        tone: item.isError ? 'bad' : 'plain',
+        label: resultLabel(item),
+        tone: item.isError || item.withheld === true ? 'bad' : 'plain',
         body: (
           <>
             <p class="soft">
               <Foreign text={item.toolName} />
               {item.ran === 'unknown' && ' – it is unknown whether it ran'}
-              {item.ran === 'no' && ' – it did not run'}
+              {item.resultOf !== undefined ? (
+                <>
+                  {' – it did not run again: the result of call '}
+                  <Foreign text={item.resultOf} />
+                </>
+              ) : (
+                item.ran === 'no' && ' – it did not run'
+              )}
             </p>
             <Foreign text={item.content} lines />
             {item.arguments !== undefined && (
@@ -133,7 +159,15 @@ function itemParts(item: RunItem): Parts {
         tone: 'plain',
         body: <Foreign text={`${item.from} hands the run over to ${item.to}`} />,
       };
+    case 'turn_ended':
+      if (item.stopped) return { label: 'Stopped', tone: 'plain', body: 'The user stopped this turn.' };
+      if (item.failure === undefined) return undefined;
+      return { label: 'No answer', tone: 'bad', body: <Foreign text={failureText(item)} lines /> };
   }
+}
+
+function Finish({ of: { finish } }: { of: Pick<RunCompleteEvent, 'finish'> }) {
+  return finish === undefined ? null : <p class="soft">{unfinishedText(finish)}</p>;
 }
 
 function Arguments({ value }: { value: unknown }) {
@@ -144,8 +178,8 @@ function Arguments({ value }: { value: unknown }) {
   );
 }
 
-/** Why a run ended as it did. */
-function failureText({ failure, output }: Pick<RunCompleteEvent, 'failure' | 'output'>): string {
+/** Why a run ended as it did, or a turn of it. */
+function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'failure' | 'output'>>): string {
   if (failure === undefined) return output;
   const isHidden = /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(failure.message);
   const sentence = sentences[failure.code ?? ''];

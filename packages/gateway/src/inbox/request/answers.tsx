@@ -73,7 +73,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     if (!isArmed || isBusy) return;
     const about = (): { digest: string; viewed: ReturnType<typeof viewedSince> } => ({
       digest: request.digest,
-      viewed: viewedSince(shown.shownAtMs, { card: card.digest }),
+      viewed: viewedSince(shown.shownAtMs, { card: card.digest, userMessages: request.userMessages?.count ?? 0 }),
     });
     decision.forget();
     if (!given.approved) return void decision.send(given, about());

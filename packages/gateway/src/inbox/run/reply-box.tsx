@@ -2,10 +2,16 @@ import { useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../api/problem-text.ts';
+import type { LastTurn } from './timeline.ts';
 import { announceText } from '../state/announcements.ts';
 
-/** Where the user of a session says more to it. */
-export function ReplyBox({ workflowId }: { workflowId: string }) {
+interface ReplyBoxProps {
+  workflowId: string;
+  lastTurn: LastTurn | undefined;
+}
+
+/** Where the user of a session says more to it, stops a turn, or has one that failed tried again. */
+export function ReplyBox({ workflowId, lastTurn }: ReplyBoxProps) {
   const [content, setContent] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
@@ -16,20 +22,26 @@ export function ReplyBox({ workflowId }: { workflowId: string }) {
     setContent(text);
     setProblem('');
   };
-  const send = async (): Promise<void> => {
-    if (isBusy) return;
-    if (content.trim() === '') return setProblem('Write a message.');
+  /** True if the run has taken it. */
+  const post = async (body: object, idempotencyKey: string, taken: string): Promise<boolean> => {
+    if (isBusy) return false;
     setBusy(true);
+    setProblem('');
     try {
-      const headers = { 'idempotency-key': key.current };
-      const receipt = await sendJson<Receipt>('POST', apiPath`/runs/${workflowId}/messages`, { content }, headers);
-      const taken = 'The model gets your message before its next turn.';
+      const headers = { 'idempotency-key': idempotencyKey };
+      const receipt = await sendJson<Receipt>('POST', apiPath`/runs/${workflowId}/messages`, body, headers);
       announceText(receipt.recorded === true ? receipt.message : taken, 'good');
-      change('');
+      return true;
     } catch (error) {
       setProblem(problemText(error));
+      return false;
+    } finally {
+      setBusy(false);
     }
-    setBusy(false);
+  };
+  const send = async (): Promise<void> => {
+    if (content.trim() === '') return setProblem('Write a message.');
+    if (await post({ content }, key.current, 'The model gets your message before its next turn.')) change('');
   };
   return (
     <form
@@ -64,6 +76,24 @@ export function ReplyBox({ workflowId }: { workflowId: string }) {
         <button type="submit" class="primary" aria-disabled={isBusy}>
           Send
         </button>
+        {lastTurn?.canRetry && (
+          <button
+            type="button"
+            aria-disabled={isBusy}
+            onClick={() => void post({ retry: true }, lastTurn.eventId, 'The model is asked again.')}
+          >
+            Try again
+          </button>
+        )}
+        {lastTurn?.canStop && (
+          <button
+            type="button"
+            aria-disabled={isBusy}
+            onClick={() => void post({ stop: true }, `${lastTurn.eventId}-stop`, 'The turn is stopped.')}
+          >
+            Stop
+          </button>
+        )}
       </div>
     </form>
   );

@@ -56,7 +56,7 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
     events.push(event);
     lastId = event.id;
     if (event.type === 'RunCompleteEvent') end = event;
-    if (endsAnswer(event)) writing = undefined;
+    if (endsTurn(event)) writing = undefined;
   }
   const over = Math.max(0, events.length - mostEvents);
   return {
@@ -91,6 +91,27 @@ export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   return [...decisions.values()];
 }
 
+/** What the user of a session can do with its last turn: have it tried again if it failed, or stop it. */
+export interface LastTurn {
+  /** The event that says so. */
+  eventId: string;
+  canRetry: boolean;
+  canStop: boolean;
+}
+
+/** The last turn of a session; undefined while nothing is known of one. */
+export function lastTurnOf(events: readonly RecordedEvent[]): LastTurn | undefined {
+  const last = events.findLast((event) => endsTurn(event) || isOfUser(event));
+  if (last?.type !== 'RunItemEvent') return undefined;
+  const { id: eventId, item } = last;
+  if (item.type !== 'turn_ended') return { eventId, canRetry: false, canStop: true };
+  return { eventId, canRetry: item.failure !== undefined, canStop: false };
+}
+
+function isOfUser(event: RecordedEvent): boolean {
+  return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.role === 'user';
+}
+
 function written(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
   const end = writing === undefined ? -1 : writing.before + writing.text.length;
   // Anything but the text that comes next starts over: a retry, another turn, or text that was missed.
@@ -100,9 +121,12 @@ function written(writing: Writing | undefined, { turn, offset, delta }: RawRespo
   return { turn, before: writing.before + over, text: text.slice(over) };
 }
 
-/** The whole answer follows as an event of its own. */
-function endsAnswer(event: RecordedEvent): boolean {
+/** True for an event after which the model writes no more of its answer. */
+function endsTurn(event: RecordedEvent): boolean {
   if (event.type === 'RunCompleteEvent') return true;
   if (event.type !== 'RunItemEvent') return false;
-  return event.item.type === 'tool_call' || (event.item.type === 'message' && event.item.role === 'assistant');
+  const { item } = event;
+  return (
+    item.type === 'tool_call' || item.type === 'turn_ended' || (item.type === 'message' && item.role === 'assistant')
+  );
 }

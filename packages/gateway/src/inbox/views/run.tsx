@@ -11,7 +11,7 @@ import { JournalTable } from '../run/journal-table.tsx';
 import { ReplyBox } from '../run/reply-box.tsx';
 import { RunHead } from '../run/run-head.tsx';
 import { RunActions } from '../run/run-actions.tsx';
-import { decisionsOf, emptyTimeline, type Timeline } from '../run/timeline.ts';
+import { decisionsOf, emptyTimeline, lastTurnOf, type Timeline } from '../run/timeline.ts';
 import { TimelineList } from '../run/timeline-list.tsx';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
@@ -59,7 +59,9 @@ export function RunPage({ params }: ViewProps) {
         </div>
       )}
       <TimelineList timeline={timeline} state={state} />
-      {isOpen && run?.takesMessages === true && <ReplyBox workflowId={workflowId} />}
+      {isOpen && run?.takesMessages === true && (
+        <ReplyBox workflowId={workflowId} lastTurn={lastTurnOf(timeline.events)} />
+      )}
       <DecisionTable decisions={decisions} />
       <GrantList workflowId={workflowId} version={version} mayRevoke={isOpen && may('reviewer', 'operator')} />
       <JournalTable workflowId={workflowId} version={version} />

@@ -1,0 +1,138 @@
+import { escapeText } from 'countersign/base';
+import type { CountersignClient, PolicyOutcome, PolicyResult, SetPolicyMessage } from 'countersign/client';
+import { canAsk, confirm } from '../base/confirm.ts';
+import type { ExitCode } from '../base/exit-code.ts';
+import type { Output } from '../base/output.ts';
+import { startProgressLine } from '../dev-server/progress-line.ts';
+import { UsageError } from '../base/report-error.ts';
+import { signerOf } from '../base/signer.ts';
+import { renderTable } from '../base/table.ts';
+import { untilInterrupted } from '../base/until-interrupted.ts';
+import type { ApplyOptions } from './policy.ts';
+
+type Results = AsyncIterable<PolicyResult>;
+
+/** The most runs that are named before the question. */
+const mostNamed = 20;
+
+/**
+ * Makes one change of policy in all open runs that a query finds: says which they are, asks, and reports what became of it
+ * in each. Ctrl-C stops before the next run; what is under way ends first.
+ */
+export async function applyToRuns(
+  client: CountersignClient,
+  output: Output,
+  message: Omit<SetPolicyMessage, 'signature'>,
+  options: ApplyOptions,
+): Promise<void> {
+  const { query, yes = false, dryRun = false } = options;
+  if (!yes && !dryRun && !canAsk()) {
+    throw new UsageError(
+      'No terminal can ask whether to go on: add --yes to change all these runs without a question, or --dry-run to see them.',
+    );
+  }
+  const sending = { query, ...signerOf(options) };
+  const tell = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
+  if (dryRun || !yes) {
+    const { results: found } = await collect(client.setPolicyOfRuns(message, { ...sending, dryRun: true }), 'Looking');
+    const affected = found.filter(({ outcome }) => outcome === 'would_apply');
+    if (dryRun && !output.forPeople) for (const each of found) output.json(each);
+    else if (found.length > 0) tell(renderRuns(output, dryRun ? found : affected.slice(0, mostNamed)));
+    if (!dryRun && affected.length > mostNamed) tell(`… and ${affected.length - mostNamed} more`);
+    tell(summaryOf(found));
+    if (dryRun) return;
+    if (affected.length === 0) return exitWith(exitCodeOf(found));
+    if (!(await confirm(`\nApply this to ${affected.length === 1 ? 'this run' : `these ${affected.length} runs`}?`))) {
+      tell('Nothing was changed.');
+      return exitWith(1);
+    }
+  }
+  const stop = new AbortController();
+  void untilInterrupted().then(() => stop.abort());
+  const sent = client.setPolicyOfRuns(message, { ...sending, signal: stop.signal });
+  const { results, failure } = await collect(sent, 'Applying', (result) => {
+    if (!output.forPeople) output.json(result);
+  });
+  if (output.forPeople) for (const each of results.filter(isNotable)) output.line(renderResult(output, each));
+  tell(summaryOf(results));
+  if (stop.signal.aborted) tell('Stopped. Give the command again to go on: no run is changed twice.');
+  else if (results.length > 0) tell('Runs that start from now on have the policy of their worker and their agent.');
+  if (failure !== undefined) throw failure;
+  exitWith(stop.signal.aborted ? 130 : exitCodeOf(results));
+}
+
+/** Reads all results, with a line of progress on standard error. `failure`: what ended them after the first. */
+async function collect(
+  all: Results,
+  label: string,
+  take: (result: PolicyResult) => void = () => undefined,
+): Promise<{ results: PolicyResult[]; failure?: Error }> {
+  const results: PolicyResult[] = [];
+  const progress = process.stderr.isTTY ? startProgressLine(`${label}:`, () => undefined) : undefined;
+  try {
+    for await (const result of all) {
+      results.push(result);
+      take(result);
+      progress?.detail(`${results.length} ${results.length === 1 ? 'run' : 'runs'}`);
+    }
+    return { results };
+  } catch (error) {
+    if (results.length === 0 || !(error instanceof Error)) throw error;
+    return { results, failure: error };
+  } finally {
+    progress?.stop();
+  }
+}
+
+/** In the order of reports. */
+const outcomes: readonly PolicyOutcome[] = [
+  'would_apply',
+  'applied',
+  'unchanged',
+  'recorded',
+  'refused',
+  'closed',
+  'unanswered',
+  'ungated',
+  'unsent',
+];
+
+/** Such as `3 runs: 2 applied (1 request settled), 1 refused`. */
+function summaryOf(results: readonly PolicyResult[]): string {
+  if (results.length === 0) return 'No open run is found.';
+  const settled = results.reduce((sum, each) => sum + (each.settled?.length ?? 0), 0);
+  const requests = settled === 0 ? '' : ` (${settled} ${settled === 1 ? 'request' : 'requests'} settled)`;
+  const counts = outcomes.flatMap((name) => {
+    const count = results.filter(({ outcome }) => outcome === name).length;
+    return count === 0 ? [] : [`${count} ${name}${name === 'applied' ? requests : ''}`];
+  });
+  return `${results.length} ${results.length === 1 ? 'run' : 'runs'}: ${counts.join(', ')}`;
+}
+
+function isNotable({ outcome }: PolicyResult): boolean {
+  return outcome !== 'applied' && outcome !== 'unchanged';
+}
+
+function renderResult(output: Output, { workflowId, outcome, message }: PolicyResult): string {
+  const mark = outcome === 'closed' || outcome === 'ungated' ? '-' : output.style('red', '✗');
+  return `${mark} ${escapeText(workflowId)} ${outcome}: ${escapeText(message)}`;
+}
+
+function renderRuns(output: Output, results: readonly PolicyResult[]): string {
+  return renderTable(
+    output,
+    ['RUN', 'TYPE', 'OUTCOME'],
+    results.map(({ workflowId, workflowType, outcome }) => [escapeText(workflowId), escapeText(workflowType), outcome]),
+    { whole: ['RUN'] },
+  );
+}
+
+function exitCodeOf(results: readonly PolicyResult[]): ExitCode {
+  const has = (...named: PolicyOutcome[]): boolean => results.some(({ outcome }) => named.includes(outcome));
+  if (has('refused')) return 1;
+  return has('recorded', 'unanswered', 'unsent') ? 6 : 0;
+}
+
+function exitWith(code: ExitCode): void {
+  process.exitCode = code;
+}

@@ -1,0 +1,120 @@
+/** Why a run does not go on while its person can do nothing about it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityNames, waitingFor } from 'countersign/adapter';
+import { isProblemError, visibleText } from 'countersign/base';
+import type { CountersignClient, Retry } from 'countersign/client';
+import type { AskedRequest, ChatStep, ChatWait } from './chat-step.ts';
+
+/** How long a run is quiet before it is asked what it waits for, and how long between two questions at most. */
+const pauseMs = { first: 1_000, longest: 30_000 };
+const mostNested = 20;
+const mostNames = 5;
+
+/** Tells the front end of one stream why its run waits. It tells each change once. */
+export class ChatWaits {
+  readonly #client: CountersignClient;
+  readonly #workflowId: string;
+  #pauseMs = pauseMs.first;
+  #found: readonly ChatWait[] = [];
+  /** Undefined: what an earlier stream has told, if anything. */
+  #told: string | undefined;
+
+  constructor(client: CountersignClient, workflowId: string, { isFirst }: { isFirst: boolean }) {
+    this.#client = client;
+    this.#workflowId = workflowId;
+    if (isFirst) this.#told = JSON.stringify([]);
+  }
+
+  /** Finds out what the run waits for beside requests of its own, after a pause. Rejects when `signal` aborts. */
+  async look(signal: AbortSignal): Promise<'looked'> {
+    await sleep(this.#pauseMs, undefined, { signal });
+    this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
+    try {
+      const found = await reasonsOf(this.#client, this.#workflowId);
+      if (!signal.aborted) this.#found = found;
+    } catch (error) {
+      if (!isProblemError(error)) throw error;
+    }
+    return 'looked';
+  }
+
+  /** Something has happened, so a worker runs. `speaks`: the model writes, so nothing else was in its way. */
+  happened(speaks: boolean): void {
+    this.#pauseMs = pauseMs.first;
+    this.#found = speaks ? [] : this.#found.filter(({ kind }) => kind !== 'worker');
+  }
+
+  /** Nothing is waited for any more. */
+  *end(): Generator<ChatStep> {
+    this.#found = [];
+    yield* this.tell([]);
+  }
+
+  /** `others`: the open requests of the run that its person cannot answer. */
+  *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
+    const waits = [...others.map(waitOf), ...this.#found];
+    const text = JSON.stringify(waits);
+    if (text === this.#told) return;
+    this.#told = text;
+    yield { type: 'waits', waits };
+  }
+}
+
+function waitOf({ details, toolName, callId, requestId, message }: AskedRequest): ChatWait {
+  const { votes = [], delegations = [] } = details ?? {};
+  const asked = details === undefined ? [] : waitingFor({ request: details, delegations }).reviewers;
+  const reviewers = asked.filter((name) => votes.every(({ reviewerId }) => reviewerId !== name));
+  const [sentence] = message.split('\n');
+  return {
+    kind: 'reviewers',
+    message: `Waits for ${namesOf(reviewers)}: ${sentence}`,
+    toolName,
+    reviewers,
+    toolCallId: callId,
+    requestId,
+  };
+}
+
+/** `agent`: that of a nested run, whose requests are answered elsewhere. */
+async function reasonsOf(client: CountersignClient, workflowId: string, agent?: string): Promise<ChatWait[]> {
+  const { closedAt, run, note, retrying = [] } = await client.show(workflowId);
+  if (closedAt !== undefined) return [];
+  const own = agent === undefined ? [] : (run?.waitingFor ?? []);
+  const nested = await Promise.all(
+    (run?.nested ?? []).slice(0, mostNested).map((each) => reasonsOf(client, each.workflowId, each.agent)),
+  );
+  const name = agent === undefined ? 'The agent' : `The agent ${visibleText(agent)}`;
+  const of = agent === undefined ? {} : { agent };
+  return [
+    ...(note === undefined
+      ? []
+      : [{ kind: 'worker' as const, message: `${name} does not answer: it goes on when its worker runs.`, ...of }]),
+    ...retrying.map((retry) => ({ kind: 'retry' as const, message: `${name}: ${retryText(retry)}`, ...of })),
+    ...own.map(({ toolName, reviewers, requestId }) => {
+      const message = `${name} waits for ${namesOf(reviewers)}, to answer '${visibleText(toolName)}' in the inbox.`;
+      return { kind: 'nested' as const, message, ...of, toolName, reviewers, requestId };
+    }),
+    ...nested.flat(),
+  ];
+}
+
+/** Without the failure's own words, in which secrets may be, and without the attempt: each would be news. */
+function retryText({ activity, type }: Retry): string {
+  if (activity !== activityNames.callModel) {
+    return Object.values<string>(activityNames).includes(activity)
+      ? 'a step has failed, and is tried again.'
+      : `'${visibleText(activity)}' has failed, and is tried again.`;
+  }
+  return type === 'model_rate_limited'
+    ? 'its model is rate limited, and is asked again.'
+    : 'its model cannot be used now, and is asked again.';
+}
+
+/** Reviewers as the card names them. */
+function namesOf(reviewers: readonly string[]): string {
+  if (reviewers.length === 0) return 'a reviewer';
+  const names = reviewers.slice(0, mostNames).map((name) => visibleText(name));
+  const more = reviewers.length - names.length;
+  if (more > 0) return `${names.join(', ')} or ${more} more`;
+  return [names.slice(0, -1).join(', '), names.at(-1)!].filter((each) => each !== '').join(' or ');
+}

@@ -1,0 +1,188 @@
+/** Brings what the user of a chat has said to the session of the thread, each message once. */
+import { queryNames, queryRun, requireGated } from 'countersign/adapter';
+import { isProblemError, saidText, type UserFile } from 'countersign/base';
+import type { Message } from 'countersign';
+import { type ChatThread, type RunOfThread, hashOf, keyOf, turnOf, workflowOf } from './chat-thread.ts';
+
+/** A message of the user, under the front end's own id. */
+export interface SaidMessage {
+  id: string;
+  text: string;
+  files?: UserFile[];
+}
+
+/** What the front end has sent of what the user has said. */
+export interface SaidMessages {
+  /** The user's messages after the assistant's last one. At least one. */
+  fresh: readonly SaidMessage[];
+  /** All texts of the user, by which runs of older gateways are found. */
+  texts: readonly string[];
+  /** True: the user wants another answer to the last message. */
+  again: boolean;
+  /** False if the messages came with answers to requests: their session must exist, and no other one may be started. */
+  mayStart: boolean;
+  /** The newest session of the thread that the front end has seen. */
+  newest: number;
+}
+
+/** The run that has the messages, and the id there of the last one. */
+export interface Said {
+  run: RunOfThread;
+  workflowId: string;
+  messageId?: string;
+}
+
+/** How long a session may take to take a message, before the message waits in its history. */
+const timeoutMs = 2_000;
+/** How much of an ended session's transcript the next one begins with, in bytes of JSON. A start takes twice as much. */
+const mostKeptBytes = 256_000;
+
+type UserMessage = Extract<Message, { role: 'user' }>;
+
+/**
+ * Says it to the open session of the thread, and starts one if there is none. A session that has ended is followed by
+ * another one with its transcript, unless it has the message already. What was said before is known by its id, also if
+ * another tab or a repeated request says it. Throws `run_not_found` if there is no session and none may be started.
+ */
+export async function say(thread: ChatThread, said: SaidMessages): Promise<Said> {
+  const messages = said.fresh.map(messageOf);
+  let past: readonly Message[] = [];
+  const isPast = (id: string): boolean => past.some((each) => each.role === 'user' && each.messageId === id);
+  for (let run = said.newest; ; run++) {
+    const workflowId = workflowOf(thread, run);
+    const { messageId } = messages.at(-1)!;
+    for (;;) {
+      const asked = said.again ? await askAgain(thread, workflowId, messages.at(-1)!) : undefined;
+      if (typeof asked === 'object') return { run, workflowId, ...asked };
+      const state = asked ?? (await send(thread, workflowId, messages));
+      if (state === 'taken') return { run, workflowId, messageId };
+      if (state === 'over') break;
+      const older = run === 0 ? await olderRun(thread, said.texts) : undefined;
+      if (older !== undefined) return older;
+      if (!said.mayStart) await requireGated(thread.client.session, workflowId);
+      const fresh = messages.filter((each) => !isPast(each.messageId));
+      if (await start(thread, run, [...newestOf(past), ...fresh])) return { run, workflowId, messageId };
+    }
+    past = await queryRun<Message[]>(thread.client.session, workflowId, queryNames.transcript);
+    if (isPast(messageId) && !said.again) return { run, workflowId, messageId };
+    // The next session begins with the message and its answer, so it is said there under another id.
+    if (said.again) messages.push({ ...messages.pop()!, messageId: `${messageId}-${run}` });
+  }
+}
+
+/** An edited message keeps the front end's id, and is another message. */
+function messageOf({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
+  const said = [id, text, ...(files === undefined ? [] : [JSON.stringify(files)])];
+  return { role: 'user', content: text, ...(files && { files }), messageId: `chat-${hashOf(said).slice(0, 40)}` };
+}
+
+async function send(
+  { client, principal }: ChatThread,
+  workflowId: string,
+  messages: readonly UserMessage[],
+): Promise<'taken' | 'over' | 'absent'> {
+  try {
+    for (const { content, files, messageId } of messages) {
+      await client.message(workflowId, { content, files, messageId, by: principal.id }, { timeoutMs });
+    }
+    return 'taken';
+  } catch (error) {
+    return withoutSession(error);
+  }
+}
+
+/** False: another request has started it with another message at the same time. */
+async function start(thread: ChatThread, run: number, input: Message[]): Promise<boolean> {
+  const { client, principal, agent } = thread;
+  const caller = { userId: principal.id, groups: [...principal.groups] };
+  try {
+    await client.start(agent, input, { idempotencyKey: keyOf(thread, run), caller, session: true });
+    return true;
+  } catch (error) {
+    if (isProblemError(error) && error.code === 'already_started') return false;
+    throw error;
+  }
+}
+
+/**
+ * Asks for another answer to the last message: has a turn that failed tried again, else says the message once more. A
+ * repeated request says it once, because the id holds the number of turns. Returns the id under which it is said.
+ */
+async function askAgain(
+  thread: ChatThread,
+  workflowId: string,
+  { content, files, messageId }: UserMessage & { messageId: string },
+): Promise<{ messageId: string } | 'over' | 'absent'> {
+  const { client, principal } = thread;
+  try {
+    const { closedAt, run } = await client.show(workflowId);
+    if (closedAt !== undefined) return 'over';
+    const { awaitsMessage, failedTurn, turn } = run ?? (await client.run(workflowId).status());
+    if (awaitsMessage !== true) return { messageId };
+    if (failedTurn !== undefined) {
+      await retryTurn(thread, workflowId);
+      return { messageId };
+    }
+    const again = `${messageId}-${turn}`;
+    await client.message(workflowId, { content, files, messageId: again, by: principal.id }, { timeoutMs });
+    return { messageId: again };
+  } catch (error) {
+    return withoutSession(error);
+  }
+}
+
+/** Has the model asked again whose last call failed, once if several ask for it. */
+export async function retryTurn({ client, principal }: ChatThread, workflowId: string): Promise<void> {
+  for (;;) {
+    try {
+      await client.message(workflowId, { retry: true, by: principal.id }, { timeoutMs });
+      return;
+    } catch (error) {
+      if (!isProblemError(error) || error.code !== 'invalid_message') throw error;
+    }
+    // Another request has retried it, or the run has not taken the failure yet that its history tells.
+    const { failedTurn } = await client.run(workflowId).status();
+    if (failedTurn === undefined) return;
+  }
+}
+
+/** Why a session takes nothing. Throws any other error. */
+function withoutSession(error: unknown): 'over' | 'absent' {
+  if (isProblemError(error) && error.code === 'run_not_found') return 'absent';
+  if (isProblemError(error) && error.code === 'run_closed') return 'over';
+  throw error;
+}
+
+/** A run that an older gateway started for these messages. They must not be said twice. */
+export async function olderRun(thread: ChatThread, texts: readonly string[]): Promise<Said | undefined> {
+  const run = turnOf(texts);
+  const workflowId = workflowOf(thread, run);
+  try {
+    await requireGated(thread.client.session, workflowId);
+    return { run, workflowId };
+  } catch (error) {
+    if (isProblemError(error) && error.code === 'run_not_found') return undefined;
+    throw error;
+  }
+}
+
+/** The newest messages that fit into `mostKeptBytes`. The first of them is the user's. */
+function newestOf(past: readonly Message[]): Message[] {
+  let bytes = 0;
+  const first =
+    past.findLastIndex((each) => (bytes += Buffer.byteLength(JSON.stringify(each)) + 1) > mostKeptBytes) + 1;
+  const from = past.findIndex(({ role }, index) => index >= first && role === 'user');
+  return from === -1 ? [] : past.slice(from).map(toldAgain);
+}
+
+/** A session does not give the data of its files again: the next one is told in words that they were there. */
+function toldAgain(message: Message): Message {
+  if (message.role !== 'user') return message;
+  const { files = [], ...said } = message;
+  const [data, addresses] = [true, false].map((isData) =>
+    files.filter(({ url }) => url.startsWith('data:') === isData),
+  );
+  if (data!.length === 0) return message;
+  const content = saidText({ content: said.content, files: data });
+  return { ...said, content, ...(addresses!.length > 0 && { files: addresses }) };
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, ToolSchema } from 'countersign';
+import { isObject } from 'countersign/base';
+
+interface Issue {
+  message: string;
+  path?: PropertyKey[];
+}
+
+/** The first place where a value does not fit. */
+type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
+
+/**
+ * The schema of a tool's arguments from its JSON Schema, which the model gets as it is. Arguments are passed on as the model
+ * wrote them: no default is filled in.
+ *
+ * A server writes the schema, so a check of arguments costs no more than their length, whatever it says: types, properties,
+ * required ones, enumerations and items are checked, each value by one schema. Patterns, references and combinations are
+ * left to the server.
+ */
+export function argumentSchema(schema: JsonObject): ToolSchema {
+  const check = checkOf(schema);
+  const converter = (): Record<string, unknown> => schema;
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'countersign-mcp',
+      validate: (value) => {
+        const issue = check(value, []);
+        return issue === undefined ? { value: value as object } : { issues: [issue] };
+      },
+      jsonSchema: { input: converter, output: converter },
+    },
+  };
+}
+
+const accept: Check = () => undefined;
+
+function checkOf(schema: unknown): Check {
+  if (!isObject(schema)) return accept;
+  const { type, enum: listed, items, properties, required, additionalProperties } = schema;
+  const types = (Array.isArray(type) ? type : [type]).filter((each): each is string => typeof each === 'string');
+  const values = Array.isArray(listed) && listed.every(isPrimitive) ? new Set<unknown>(listed) : undefined;
+  // `items` does not apply to the items of a prefix, nor `additionalProperties` to names that a pattern matches. The server
+  // checks both.
+  const { prefixItems, patternProperties } = schema;
+  const ofItem = prefixItems === undefined ? checkOf(items) : accept;
+  const ofMembers = new Map(
+    isObject(properties) ? Object.entries(properties).map(([name, each]) => [name, checkOf(each)]) : [],
+  );
+  const needed = Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
+  const rest = patternProperties === undefined ? additionalProperties : true;
+  const ofOther = rest === false ? undefined : checkOf(rest);
+  return (value, path) => {
+    if (types.length > 0 && !types.some((each) => isOf(each, value))) {
+      return { message: `expected ${types.join(' or ')}`, path };
+    }
+    if (values !== undefined && !values.has(value)) {
+      return { message: `expected one of ${JSON.stringify(listed)}`, path };
+    }
+    if (Array.isArray(value)) return firstIssue(value.entries(), path, () => ofItem);
+    if (!isObject(value)) return undefined;
+    const missing = needed.find((name) => !Object.hasOwn(value, name));
+    if (missing !== undefined) return { message: 'is missing', path: [...path, missing] };
+    return firstIssue(Object.entries(value), path, (name) => ofMembers.get(String(name)) ?? ofOther);
+  };
+}
+
+function firstIssue(
+  entries: Iterable<[PropertyKey, unknown]>,
+  path: PropertyKey[],
+  checkFor: (key: PropertyKey) => Check | undefined,
+): Issue | undefined {
+  for (const [key, value] of entries) {
+    const check = checkFor(key);
+    if (check === undefined) return { message: 'the tool has no such argument', path: [...path, key] };
+    if (check === accept) continue;
+    path.push(key);
+    const issue = check(value, path);
+    if (issue !== undefined) return { ...issue, path: [...issue.path!] };
+    path.pop();
+  }
+  return undefined;
+}
+
+function isOf(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type;
+    default:
+      return true;
+  }
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}

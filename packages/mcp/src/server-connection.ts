@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { openTransport } from './open-transport.ts';
+import { serverFailure } from './server-failure.ts';
+import type { McpServerOptions } from './server-options.ts';
+
+const firstDelayMs = 1_000;
+const longestDelayMs = 60_000;
+/** A connection that lasted so long did not fail because of how it was opened. */
+const steadyMs = 60_000;
+const goodbyeMs = 2_000;
+
+/**
+ * The connection of a worker to one server. It is opened when it is first needed, and again after it has ended: at once the
+ * first time, then after 1, 2, 4 seconds and so on, up to a minute. It offers the server nothing: a server that asks for
+ * roots, for a model or for what its user says gets an error.
+ */
+export class ServerConnection {
+  readonly #options: McpServerOptions;
+  #opening: Promise<Client> | undefined;
+  #open: Client | undefined;
+  #failures = 0;
+  #openAtMs = 0;
+  #failure = '';
+  #closing = new AbortController();
+  readonly #ending = new Set<Promise<unknown>>();
+
+  constructor(options: McpServerOptions) {
+    this.#options = options;
+  }
+
+  /** True: `client` gives one that was opened before. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  /** Rejects with one sentence after at most `timeoutMs`. */
+  async client(timeoutMs: number): Promise<Client> {
+    const waitMs = Math.max(this.#openAtMs - Date.now(), 0);
+    // After a longer wait, too little time would be left to connect.
+    if (this.#opening === undefined && waitMs > timeoutMs / 2) {
+      throw new Error(`${this.#failure}; it is tried again in ${Math.ceil(waitMs / 1_000)} s`);
+    }
+    this.#opening ??= this.#connect(waitMs, timeoutMs - waitMs);
+    return this.#opening;
+  }
+
+  /** Gives up a connection that no longer works. */
+  drop(client: Client, failure: string): void {
+    if (client === this.#open) this.#failed(failure);
+    this.#end(client.transport);
+  }
+
+  /** Ends the server's process or session. What needs the connection later opens it again. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#closing = new AbortController();
+    const client = await this.#opening?.catch(() => undefined);
+    this.#opening = undefined;
+    this.#open = undefined;
+    this.#end(client?.transport);
+    this.#failures = 0;
+    this.#openAtMs = 0;
+    await Promise.all(this.#ending);
+  }
+
+  async #connect(waitMs: number, timeoutMs: number): Promise<Client> {
+    const { signal } = this.#closing;
+    const client = new Client({ name: 'countersign', version: '0.1.0' }, { capabilities: {} });
+    const transport = openTransport(this.#options);
+    try {
+      await sleep(waitMs, undefined, { signal });
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      await client.connect(transport, { timeout: timeoutMs, signal: limit });
+    } catch (error) {
+      this.#failed(serverFailure(error));
+      this.#end(transport);
+      throw new Error(this.#failure, { cause: error });
+    }
+    const openedAtMs = Date.now();
+    this.#open = client;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no other way
+    client.onclose = () => {
+      if (client !== this.#open) return;
+      if (Date.now() - openedAtMs >= steadyMs) this.#failures = 0;
+      this.#failed('the connection to it has ended');
+    };
+    return client;
+  }
+
+  #failed(failure: string): void {
+    const delayMs = this.#failures === 0 ? 0 : Math.min(firstDelayMs * 2 ** (this.#failures - 1), longestDelayMs);
+    this.#opening = undefined;
+    this.#open = undefined;
+    this.#failures++;
+    this.#failure = failure;
+    this.#openAtMs = Date.now() + delayMs;
+  }
+
+  /** A process that does not end at once is killed meanwhile. */
+  #end(transport: Transport | undefined): void {
+    if (transport === undefined) return;
+    const ending = goodbye(transport)
+      .then(() => transport.close())
+      .catch(() => undefined)
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+}
+
+/** Ends the session, which a server by HTTP would keep. */
+async function goodbye(transport: Transport): Promise<void> {
+  if (!(transport instanceof StreamableHTTPClientTransport)) return;
+  const ended = transport.terminateSession().catch(() => undefined);
+  await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })]);
+}

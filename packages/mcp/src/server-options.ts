@@ -1,0 +1,119 @@
+import { DefinitionError } from 'countersign';
+import { isObject, unknownName } from 'countersign/base';
+
+/** Options of both kinds of servers. */
+export interface ServerOptions {
+  /**
+   * Its tools are named `NAME__TOOL`. 1 to 32 letters, digits, `-` or `_`, with no `_` at an end and no two in a row.
+   */
+  name: string;
+  /** The tools to offer, by the server's own names. Default: all. */
+  tools?: readonly string[];
+  /**
+   * True: what the server says of its tools' risks is believed, also that one only reads, so that it may run unasked and be
+   * repeated (docs/assessment.md). Default false: its hints can only raise a risk.
+   */
+  trusted?: boolean;
+  /** How long a call waits for its answer, in milliseconds, of at most a day. Default one minute. */
+  timeoutMs?: number;
+  /** How long it may take to start or reach the server and to list its tools, in milliseconds, of at most 20,000. Default 10,000. */
+  startTimeoutMs?: number;
+}
+
+/** A server that each worker runs as a process of its own. */
+export interface StdioServer extends ServerOptions {
+  /** The program; no shell reads it. */
+  command: string;
+  args?: readonly string[];
+  /** The only environment variables that it gets, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
+  env?: Readonly<Record<string, string>>;
+  /** Default: the worker's. */
+  cwd?: string;
+  /** `inherit`: its standard error is the worker's. `ignore`: its standard error is dropped. Default `ignore`. */
+  stderr?: 'inherit' | 'ignore';
+}
+
+/** A server that is reached by streamable HTTP. */
+export interface HttpServer extends ServerOptions {
+  /** Its endpoint, by `https:` or `http:`, without a user or password. */
+  url: string | URL;
+  /** Sent with each request. */
+  headers?: Readonly<Record<string, string>>;
+  /** The bearer token. It is asked for before each request. Default: none is sent. */
+  auth?: () => string | Promise<string>;
+}
+
+/** Options of `mcpServer`: a command or a URL. */
+export type McpServerOptions = StdioServer | HttpServer;
+
+const ofAll = ['name', 'tools', 'trusted', 'timeoutMs', 'startTimeoutMs'] satisfies (keyof ServerOptions)[];
+const ofStdio = [...ofAll, 'command', 'args', 'env', 'cwd', 'stderr'] satisfies (keyof StdioServer)[];
+const ofHttp = [...ofAll, 'url', 'headers', 'auth'] satisfies (keyof HttpServer)[];
+
+const longestCallMs = 24 * 3_600_000;
+/** A worker that does not heartbeat for longer counts as lost, and it does not while it waits for a server. */
+const longestStartMs = 20_000;
+
+/** Throws a `DefinitionError`, one sentence without values of `env`, `headers` and `url`, for invalid options. */
+export function checkServerOptions(options: unknown): asserts options is McpServerOptions {
+  if (!isObject(options)) throw new DefinitionError('mcpServer: expected an object with name, and command or url');
+  const { name, command, url, tools, trusted, timeoutMs, startTimeoutMs } = options;
+  const place = typeof name === 'string' ? `MCP server ${JSON.stringify(name.slice(0, 80))}` : 'mcpServer';
+  const fail = (sentence: string): never => {
+    throw new DefinitionError(`${place}: ${sentence}`);
+  };
+  if ((command === undefined) === (url === undefined)) fail('give either command or url');
+  const known: readonly string[] = command === undefined ? ofHttp : ofStdio;
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) fail(unknownName('option', unknown, known));
+  if (tools !== undefined && !isTexts(tools)) fail('tools must be a list of names');
+  if (trusted !== undefined && typeof trusted !== 'boolean') fail('trusted must be true or false');
+  if (!isTime(timeoutMs, longestCallMs)) fail(`timeoutMs: expected a whole number from 1 to ${longestCallMs}`);
+  if (!isTime(startTimeoutMs, longestStartMs))
+    fail(`startTimeoutMs: expected a whole number from 1 to ${longestStartMs}`);
+  const problem = command === undefined ? httpProblem(options) : stdioProblem(options);
+  if (problem !== undefined) fail(problem);
+}
+
+function stdioProblem({ command, args, env, cwd, stderr }: Record<string, unknown>): string | undefined {
+  if (typeof command !== 'string' || command === '') return 'command must be the name or path of a program';
+  if (args !== undefined && !isTexts(args)) return 'args must be a list of texts';
+  if (env !== undefined && !isTextRecord(env)) return 'env must be an object of texts';
+  if (cwd !== undefined && typeof cwd !== 'string') return 'cwd must be the path of a folder';
+  if (stderr !== undefined && stderr !== 'inherit' && stderr !== 'ignore')
+    return "stderr must be 'inherit' or 'ignore'";
+  return undefined;
+}
+
+function httpProblem({ url, headers, auth }: Record<string, unknown>): string | undefined {
+  const parsed = typeof url === 'string' || url instanceof URL ? URL.parse(String(url)) : null;
+  if (parsed === null || !['https:', 'http:'].includes(parsed.protocol)) return 'url must be an https or http address';
+  if (parsed.username !== '' || parsed.password !== '')
+    return 'url must have no user and password: use auth or headers';
+  if (headers !== undefined && !areHeaders(headers)) return 'headers must be an object of texts that HTTP can send';
+  if (auth !== undefined && typeof auth !== 'function') return 'auth must be a function that gives a token';
+  return undefined;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isTextRecord(value: unknown): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+}
+
+function areHeaders(value: unknown): boolean {
+  if (!isTextRecord(value)) return false;
+  try {
+    return new Headers(value) instanceof Headers;
+  } catch {
+    return false;
+  }
+}
+
+function isTime(value: unknown, longestMs: number): boolean {
+  return (
+    value === undefined || (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= longestMs)
+  );
+}

@@ -1,0 +1,110 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { ProtocolError, SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/client';
+import { type OpenToolset, type ToolContext, type ToolsetListing, UnknownOutcomeError } from 'countersign';
+import { type ListedTool, listedTools } from './listed-tools.ts';
+import { ServerConnection } from './server-connection.ts';
+import { serverFailure } from './server-failure.ts';
+import type { McpServerOptions } from './server-options.ts';
+import { resultText, toolResult } from './tool-result.ts';
+
+const defaultTimeoutMs = 60_000;
+const defaultStartTimeoutMs = 10_000;
+/** What a worker may need around a call, above all to list the tools before it. */
+const aroundCallMs = 60_000;
+
+/** The tools of one server, for one worker. */
+export class ServerTools implements OpenToolset {
+  readonly #options: McpServerOptions;
+  readonly #connection: ServerConnection;
+  #listing: Promise<ToolsetListing> | undefined;
+  #last: ToolsetListing | undefined;
+
+  constructor(options: McpServerOptions) {
+    this.#options = options;
+    this.#connection = new ServerConnection(options);
+  }
+
+  /** Calls that come while the server is asked share its answer. */
+  async list({ fresh }: { fresh: boolean }): Promise<ToolsetListing> {
+    if (!fresh && this.#last !== undefined) return this.#last;
+    this.#listing ??= this.#ask().finally(() => (this.#listing = undefined));
+    return this.#listing;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** A session or a process that was used before may be gone: then the server is asked once more. */
+  async #ask(): Promise<ToolsetListing> {
+    const { startTimeoutMs = defaultStartTimeoutMs } = this.#options;
+    const endsAtMs = Date.now() + startTimeoutMs;
+    const wasOpen = this.#connection.isOpen;
+    try {
+      return await this.#askUntil(endsAtMs);
+    } catch (error) {
+      if (!wasOpen || Date.now() >= endsAtMs) throw error;
+      return this.#askUntil(endsAtMs);
+    }
+  }
+
+  async #askUntil(endsAtMs: number): Promise<ToolsetListing> {
+    const { name, tools, trusted = false, timeoutMs = defaultTimeoutMs } = this.#options;
+    const client = await this.#connection.client(endsAtMs - Date.now());
+    const listed = await this.#listed(client, Math.max(endsAtMs - Date.now(), 1));
+    this.#last = listedTools(listed, {
+      server: name,
+      ...(tools !== undefined && { tools }),
+      trusted,
+      attemptMs: timeoutMs + aroundCallMs,
+      call: (tool, args, context) => callServer(client, tool, args, { context, timeoutMs, name }),
+    });
+    return this.#last;
+  }
+
+  async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
+    // The client prints a line if it is asked for the tools of a server that has none.
+    if (client.getServerCapabilities()?.tools === undefined) return [];
+    const options = { timeout, signal: AbortSignal.timeout(timeout), cacheMode: 'bypass' } as const;
+    try {
+      return (await client.listTools(undefined, options)).tools;
+    } catch (error) {
+      const failure = serverFailure(error);
+      this.#connection.drop(client, failure);
+      throw new Error(failure, { cause: error });
+    }
+  }
+}
+
+/** Calls the server that listed the tool: a later one may have another tool of that name. */
+async function callServer(
+  client: Client,
+  tool: string,
+  args: object,
+  { context, timeoutMs, name }: { context: ToolContext; timeoutMs: number; name: string },
+): Promise<unknown> {
+  if (client.transport === undefined) {
+    throw ApplicationFailure.nonRetryable(
+      `MCP server '${name}': the connection to it has ended; the call was not sent`,
+    );
+  }
+  const answer = await client
+    .callTool(
+      { name: tool, arguments: args as Record<string, unknown> },
+      { signal: context.signal, timeout: timeoutMs },
+    )
+    .catch((error: unknown) => {
+      throw callFailure(error, name);
+    });
+  if (answer.isError === true) throw ApplicationFailure.nonRetryable(resultText(answer.content) || 'no reason given');
+  return toolResult(answer);
+}
+
+/** Only an answer tells how a call ended. */
+function callFailure(error: unknown, name: string): Error {
+  if (ProtocolError.isInstance(error))
+    return ApplicationFailure.nonRetryable(`MCP error ${error.code}: ${error.message}`);
+  const message = `MCP server '${name}': ${serverFailure(error)}`;
+  const isAnswer = SdkError.isInstance(error) && error.code === SdkErrorCode.InvalidResult;
+  return isAnswer ? ApplicationFailure.nonRetryable(message) : new UnknownOutcomeError(message);
+}

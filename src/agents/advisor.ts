@@ -1,0 +1,65 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { JsonObject, Risk, Severity } from '../core/base/tool-call.ts';
+import type { AdvisorAnswer } from '../core/policy/advice.ts';
+import { checkOptions } from './check-options.ts';
+import { checkModel } from './define-agent.ts';
+import { DefinitionError } from './definition-error.ts';
+
+export type { AdvisorAnswer } from '../core/policy/advice.ts';
+
+/** A call that rules ask about, as an advisor gets it. A model wrote `args` and `contextSummary`: believe neither. */
+export interface AdvisedCall {
+  /** The tool's name. */
+  tool: string;
+  /** A copy of the arguments as the tool would get them: nothing of them is redacted. */
+  args: JsonObject;
+  risk: Risk;
+  /** By the assessment so far. */
+  severity: Severity;
+  /** The name of the calling agent. */
+  agent: string;
+  /** The caller that started the run. Absent: the run does not know it. */
+  caller?: string;
+  /** Id of the rule that asks; null if a risk default or a mode does. */
+  rule: string | null;
+  /** Why it asks. */
+  reason: string;
+  /** The model's text beside the call, else the last message of the user. */
+  contextSummary: string;
+}
+
+/**
+ * A function on the worker that is consulted about a call; nothing means `{ answer: 'ask' }`. `signal` is aborted when its time
+ * is over, and when the call is given up. If it throws, gives something else or takes too long, reviewers are asked.
+ */
+export type AdvisorFunction = (
+  call: AdvisedCall,
+  context: { signal: AbortSignal },
+) => AdvisorAnswer | undefined | void | Promise<AdvisorAnswer | undefined | void>;
+
+/** A model that is consulted. It gets the instructions, the form of its answer, and the call as JSON. */
+export interface ModelAdvisor {
+  /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
+  model: LanguageModelV4;
+  /** By what it decides. */
+  instructions: string;
+}
+
+/** What a policy names as `advisor` (docs/advisors.md). */
+export type Advisor = AdvisorFunction | ModelAdvisor;
+
+/** Throws a `DefinitionError` unless each is a function, or a model with instructions, under a name of 1 to 64 characters. */
+export function checkAdvisors(advisors: unknown): void {
+  if (typeof advisors !== 'object' || advisors === null || Array.isArray(advisors)) {
+    throw new DefinitionError('createWorker: advisors must be an object: functions or models by name');
+  }
+  for (const [name, advisor] of Object.entries(advisors)) {
+    const place = `advisor '${name}'`;
+    if (name === '' || name.length > 64) throw new DefinitionError(`${place}: a name has 1 to 64 characters`);
+    if (typeof advisor === 'function') continue;
+    checkOptions(place, advisor, ['model', 'instructions'], 'an advisor is a function, or { model, instructions }');
+    const { model, instructions } = advisor as Record<string, unknown>;
+    if (typeof instructions !== 'string') throw new DefinitionError(`${place}: instructions must be text`);
+    checkModel(place, model);
+  }
+}

@@ -1,0 +1,95 @@
+import { DefinitionError } from './definition-error.ts';
+import type { OpenToolset, Tool, Toolset, ToolsetListing } from './definitions.ts';
+
+const separator = '__';
+const longestReason = 300;
+
+/** What the toolsets of an agent have now. */
+export interface AgentListing {
+  tools: readonly Tool[];
+  /** The names of those that could not be listed. */
+  unavailable: readonly string[];
+  /** One sentence for each toolset that could not be listed, and for each tool that is not offered. */
+  problems: readonly string[];
+}
+
+/** A tool of a toolset, or one sentence that says why it cannot be used now. */
+export type FoundTool = { tool: Tool } | { problem: string };
+
+/** The toolsets of a worker, each opened when it is first needed. */
+export class OpenToolsets {
+  readonly #toolsets = new Map<string, Toolset>();
+  readonly #open = new Map<string, OpenToolset>();
+
+  /** A toolset may be given several times. Throws a `DefinitionError` for two of one name. */
+  constructor(toolsets: readonly Toolset[]) {
+    for (const each of toolsets) {
+      const known = this.#toolsets.get(each.name);
+      if (known !== undefined && known !== each) {
+        throw new DefinitionError(
+          `toolset name '${each.name}' is used by two different toolsets; rename one, or share one object`,
+        );
+      }
+      this.#toolsets.set(each.name, each);
+    }
+  }
+
+  /** What the names of their tools begin with. */
+  get prefixes(): string[] {
+    return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
+  }
+
+  /** True if only a toolset may have a tool of this name. */
+  owns(tool: string): boolean {
+    return this.#toolsets.has(ownerOf(tool) ?? '');
+  }
+
+  /** Finds a tool of a toolset. `fresh`: as its toolset has it now. Never rejects. */
+  async find(name: string, options: { fresh: boolean }): Promise<FoundTool> {
+    const owner = ownerOf(name) ?? '';
+    const listing = await this.#list(owner, options);
+    if ('problem' in listing) return listing;
+    const tool = listing.tools.find((each) => each.name === name);
+    return tool === undefined ? { problem: `'${owner}' has no tool '${name}' now` } : { tool };
+  }
+
+  /** Lists all tools of these toolsets. Never rejects. */
+  async listAll(toolsets: readonly Toolset[]): Promise<AgentListing> {
+    const listings = await Promise.all(
+      toolsets.map(async ({ name }) => ({ name, listing: await this.#list(name, { fresh: true }) })),
+    );
+    return {
+      tools: listings.flatMap(({ listing }) => ('problem' in listing ? [] : listing.tools)),
+      unavailable: listings.flatMap(({ name, listing }) => ('problem' in listing ? [name] : [])),
+      problems: listings.flatMap(({ listing }) => ('problem' in listing ? [listing.problem] : (listing.leftOut ?? []))),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((each) => each.close()));
+  }
+
+  async #list(name: string, options: { fresh: boolean }): Promise<ToolsetListing | { problem: string }> {
+    try {
+      const listing = await this.#opened(name).list(options);
+      const foreign = listing.tools.find((tool) => ownerOf(tool.name) !== name);
+      if (foreign === undefined) return listing;
+      return { problem: `'${name}' cannot be used: its tool '${foreign.name}' is not named '${name}${separator}…'` };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { problem: `'${name}' cannot be used now: ${reason.slice(0, longestReason)}` };
+    }
+  }
+
+  #opened(name: string): OpenToolset {
+    const opened = this.#open.get(name) ?? this.#toolsets.get(name)!.open();
+    this.#open.set(name, opened);
+    return opened;
+  }
+}
+
+/** No name of a toolset has the separator in it or `_` at its end, so the first separator ends it. */
+function ownerOf(tool: string): string | undefined {
+  const end = tool.indexOf(separator);
+  return end === -1 ? undefined : tool.slice(0, end);
+}

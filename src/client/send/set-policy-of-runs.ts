@@ -1,0 +1,246 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { temporal } from '@temporalio/proto';
+import {
+  type Receipt,
+  type RunPolicies,
+  type SetPolicyMessage,
+  channelsWorkflowType,
+  queryNames,
+  workflowType,
+} from '../../contract.ts';
+import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
+import { readSetPolicy } from '../../core/messages/control.ts';
+import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';
+import type { JsonObject } from '../../core/base/tool-call.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
+import type { Session } from '../server/connect.ts';
+import { listedExecutions } from '../server/listed-executions.ts';
+import { queryRun } from '../server/query-run.ts';
+import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
+import { type SendOptions, setPolicyOf } from './control-run.ts';
+
+/** Which runs get a change of policy, and how it is sent. */
+export interface SetPolicyOfRunsOptions extends SendOptions {
+  /**
+   * A visibility query, such as `WorkflowType = "order"`: its open workflows that have a gate. Default: agent runs, nested
+   * ones too, and workflows of one's own that have asked.
+   */
+  query?: string;
+  /** True: says what would become of the change, and sends nothing. */
+  dryRun?: boolean;
+  /** Sends to no further run; those that are left come as `unsent`. */
+  signal?: AbortSignal;
+  /** How long to wait before it looks for runs that have started meanwhile, in milliseconds. Default 2,000. */
+  lookAgainMs?: number;
+}
+
+/**
+ * How a change of policy ended in one run:
+ * - `applied`: the run has the change.
+ * - `unchanged`: the run had it before, and nothing was sent.
+ * - `refused`: the run, or the client, refused it; `code` and `message` say why.
+ * - `closed`: the run has ended.
+ * - `recorded`: the run's history has it, and no worker has applied it yet.
+ * - `unanswered`: the server or a worker did not answer, so it is not known whether the run has it.
+ * - `ungated`: the workflow has no gate, and nothing was sent.
+ * - `unsent`: the caller stopped before it was sent.
+ * - `would_apply`: a dry run, in which the run would get it.
+ */
+export type PolicyOutcome =
+  'applied' | 'unchanged' | 'refused' | 'closed' | 'recorded' | 'unanswered' | 'ungated' | 'unsent' | 'would_apply';
+
+/** A run that a change of policy was meant for, and what became of the change. */
+export interface PolicyResult {
+  workflowId: string;
+  workflowType: string;
+  outcome: PolicyOutcome;
+  /** One sentence. */
+  message: string;
+  /** Why. Present if `outcome` is `refused`, `closed` or `unanswered`. */
+  code?: ProblemCode;
+  /** The open requests that the change settled. */
+  settled?: Receipt['settled'];
+}
+
+type Row = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+type Change = Omit<SetPolicyMessage, 'signature'>;
+type Fate = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
+
+const runsAtOnce = 8;
+/** Bounds the search while new runs keep starting. Those that it does not find take their policy from their worker. */
+const mostLooks = 10;
+/** The index lags by up to seconds. */
+const lookAgainByDefaultMs = 2_000;
+
+/**
+ * Sends a change of policy to every open run that a query finds, eight at a time, and looks again until it finds no new one,
+ * ten times at most. Yields each result as it comes. Throws `policy_invalid` and `invalid_message` for a change or a query
+ * that no run could take, and `server_unreachable`, before anything is sent.
+ */
+export async function* setPolicyOfRuns(
+  session: Session,
+  message: Change,
+  options: SetPolicyOfRunsOptions = {},
+): AsyncGenerator<PolicyResult, void, undefined> {
+  const { dryRun = false, signal, lookAgainMs = lookAgainByDefaultMs } = options;
+  const change = await readChange(message);
+  const seen = new Set<string>();
+  const settled = new Set<string>();
+  let isAway = false;
+  const isStopped = (): boolean => signal?.aborted === true || isAway;
+  const act = async (row: Row): Promise<PolicyResult> => {
+    const fate = isStopped() ? unsent : await fateOf(session, row, { message, change, options });
+    isAway ||= fate.code === 'server_unreachable';
+    return { workflowId: idOf(row), workflowType: row.type?.name ?? '', ...fate };
+  };
+  for (let look = 1; look <= mostLooks && !isStopped(); look += 1) {
+    const isFirst = look === 1;
+    const found = (await openRuns(session, options.query)).filter(({ execution }) => !seen.has(execution?.runId ?? ''));
+    if (found.length === 0) return;
+    for (const { execution } of found) seen.add(execution?.runId ?? '');
+    for await (const result of asTheyEnd(found, act)) {
+      const { workflowId, outcome } = result;
+      // A run that has continued as new is found again, with what it was given.
+      if (!isFirst && outcome === 'unchanged' && settled.has(workflowId)) continue;
+      settled.add(workflowId);
+      yield result;
+    }
+    if (dryRun || isStopped()) return;
+    await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+const unsent: Fate = { outcome: 'unsent', message: 'Nothing was sent: the change was stopped before.' };
+
+/** The change as a run records it. Throws `policy_invalid`. */
+async function readChange(message: Change): Promise<PolicyChange> {
+  const read = readSetPolicy(message);
+  if ('problem' in read) throw new ProblemError(read.problem);
+  const { policy: document, mode, channels } = read.message;
+  return { policy: document === undefined ? undefined : await policyIn(document), mode, channels };
+}
+
+/** As `readPolicy` of the run's worker reads it, but for the limits of its ceiling. */
+async function policyIn(document: JsonObject): Promise<Policy> {
+  const { parseRunPolicy } = await import('../../policy-file/parse-run-policy.ts');
+  const parsed = parseRunPolicy(document, { maxTimeoutMs: null });
+  if ('policy' in parsed) return parsed.policy;
+  const { path, message } = parsed.problems[0]!;
+  throw new ProblemError({
+    code: 'policy_invalid',
+    message: `the new policy: ${path === '' ? message : `${path}: ${message}`}`,
+  });
+}
+
+async function openRuns(session: Session, query: string | undefined): Promise<Row[]> {
+  const which = query === undefined ? gatedRunsQuery(session) : `(${query})`;
+  const found: Row[] = [];
+  try {
+    const open = `${which} AND ExecutionStatus = "Running" AND WorkflowType != "${channelsWorkflowType}"`;
+    for await (const page of listedExecutions(session, { query: open, timeoutMs: 30_000 })) found.push(...page);
+  } catch (error) {
+    if (query === undefined || grpcStatusOf(error) !== grpcStatus.INVALID_ARGUMENT) throw error;
+    const problem = `The server refuses the query: ${serverWords(error)}`;
+    throw new ProblemError({ code: 'invalid_message', message: problem }, { cause: error });
+  }
+  return found;
+}
+
+/** Acts on all of them, some at a time. Each `act` must resolve. */
+async function* asTheyEnd<One, Result>(
+  all: readonly One[],
+  act: (one: One) => Promise<Result>,
+): AsyncGenerator<Result, void, undefined> {
+  const running = new Map<number, Promise<[number, Result]>>();
+  const left = all.entries();
+  for (;;) {
+    while (running.size < runsAtOnce) {
+      const next = left.next();
+      if (next.done) break;
+      const [index, one] = next.value;
+      running.set(
+        index,
+        act(one).then((result) => [index, result]),
+      );
+    }
+    if (running.size === 0) return;
+    const [index, result] = await Promise.race(running.values());
+    running.delete(index);
+    yield result;
+  }
+}
+
+interface Sending {
+  message: Change;
+  change: PolicyChange;
+  options: SetPolicyOfRunsOptions;
+}
+
+async function fateOf(session: Session, row: Row, { message, change, options }: Sending): Promise<Fate> {
+  const workflowId = idOf(row);
+  try {
+    const before = await policiesOf(session, row, options);
+    if (before === 'ungated') return { outcome: 'ungated', message: 'It has no gate: nothing was sent.' };
+    if (before !== undefined && isInForce(change, before.change)) {
+      return { outcome: 'unchanged', message: `the policy is ${before.digest.slice(0, 16)}… already` };
+    }
+    if (options.dryRun === true) return { outcome: 'would_apply', message: 'It would get the change.' };
+    const { recorded = false, settled, message: sentence } = await setPolicyOf(session, workflowId, message, options);
+    const outcome = recorded ? 'recorded' : 'applied';
+    return { outcome, message: sentence, ...(settled !== undefined && { settled }) };
+  } catch (error) {
+    const { code, message: sentence } = isProblemError(error)
+      ? error
+      : { code: 'internal' as const, message: String(error) };
+    return { outcome: outcomeOf(code), code, message: sentence };
+  }
+}
+
+/** The outcome for a run whose change has failed with this code. The run was open when it was listed. */
+function outcomeOf(code: ProblemCode): PolicyOutcome {
+  if (code === 'run_closed' || code === 'run_not_found') return 'closed';
+  return code === 'server_unreachable' || code === 'no_worker' ? 'unanswered' : 'refused';
+}
+
+/**
+ * Reads the policies of a run. Returns undefined for a run that has a gate and does not say them: it gets the change all
+ * the same. Returns `ungated` for a workflow that neither answers the query nor is listed as gated: it gets no signal,
+ * because every workflow would take one.
+ */
+async function policiesOf(
+  session: Session,
+  row: Row,
+  { timeoutMs }: SendOptions,
+): Promise<RunPolicies | undefined | 'ungated'> {
+  const workflowId = idOf(row);
+  let silence: ProblemError | undefined;
+  try {
+    const answer = await queryRun<RunPolicies | null>(session, workflowId, queryNames.policy, [], timeoutMs);
+    if (answer === null) return undefined;
+    if (typeof answer.digest === 'string') return answer;
+  } catch (error) {
+    if (!isProblemError(error) || error.code === 'server_unreachable' || error.code === 'run_closed') throw error;
+    silence = error;
+  }
+  try {
+    await requireGated(session, workflowId);
+    return undefined;
+  } catch (error) {
+    const isGone = !isProblemError(error) || error.code !== 'run_not_found' || row.type?.name === workflowType;
+    if (isGone) throw error;
+    if (silence === undefined || silence.code === 'run_not_found') return 'ungated';
+    throw silence;
+  }
+}
+
+/** True if the change would leave the run as it is. */
+function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
+  const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
+  return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));
+}
+
+function idOf({ execution }: Row): string {
+  return execution?.workflowId ?? '';
+}

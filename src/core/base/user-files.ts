@@ -1,0 +1,224 @@
+/** Files that a user sends with a message: their shape, which of them an agent takes, and what people see of them. */
+import { isObject } from './is-object.ts';
+import { kindOf } from './kind-of.ts';
+import type { Problem } from './problem.ts';
+import { storedLimits } from './size-limits.ts';
+import { isWellFormed } from './well-formed.ts';
+
+/** A file of a message: its bytes, or an address that only the model's provider reads. */
+export interface UserFile {
+  /** Such as `image/png`: lower case, without parameters. */
+  mediaType: string;
+  /** `data:TYPE;base64,DATA` of this type, or an https address of at most 2,000 characters. */
+  url: string;
+  /** 1 to 200 characters. */
+  filename?: string;
+  /** The file stands after this many UTF-16 code units of `content`. Default 0: before the text. */
+  at?: number;
+}
+
+/** The files that an agent takes. */
+export interface TakenFiles {
+  /** Media types, such as `image/png`. */
+  types: readonly string[];
+  /** The most bytes of one file that is sent as data. */
+  maxBytes: number;
+  /** The most files of one message. */
+  maxFiles: number;
+  /** Hosts of addresses: `files.example.com`, `*.example.com` for those below it, or `*`. */
+  hosts: readonly string[];
+}
+
+/** What people see of a file: never its bytes. */
+export interface ShownFile {
+  mediaType: string;
+  /** The size of a file that was sent as data. */
+  bytes?: number;
+  /** The host of a file that was sent as an address. */
+  host?: string;
+  filename?: string;
+}
+
+export const mostFiles = 20;
+const longestAddress = 2_000;
+const longestName = 200;
+const members = ['mediaType', 'url', 'filename', 'at'];
+const mediaTypeShape = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}$/;
+/** No user name, no IPv6 literal, no blank. */
+const addressShape = /^https:\/\/([a-z0-9.-]{1,253})(?::[0-9]{1,5})?(?:[/?#][!-~]*)?$/i;
+
+/** True for a media type without parameters, such as `image/png`. */
+export function isMediaType(value: unknown): value is string {
+  return typeof value === 'string' && mediaTypeShape.test(value);
+}
+
+/** The files of a message with this text, or the first problem. Lengths are checked before anything is read. */
+export function readUserFiles(value: unknown, content: string): { files: UserFile[] } | { problem: Problem } {
+  if (!Array.isArray(value)) return invalid(`'files' must be a list, not ${kindOf(value)}`);
+  if (value.length === 0 || value.length > mostFiles) return invalid(`'files' must have 1 to ${mostFiles} files`);
+  const files: UserFile[] = [];
+  for (const [index, each] of (value as unknown[]).entries()) {
+    const problem = shapeProblem(each, content, files.at(-1)?.at ?? 0);
+    if (problem !== undefined) return invalid(`'files.${index}' ${problem}`);
+    files.push(each as UserFile);
+  }
+  // Until here only lengths and short texts were looked at.
+  const bytes = files.reduce((sum, { mediaType, url }) => sum + (bytesOf(mediaType, url) ?? 0), 0);
+  if (bytes > storedLimits.fileBytes)
+    return tooLarge(`the files have ${sizeText(bytes)} in all`, storedLimits.fileBytes);
+  const place = files.findIndex(({ mediaType, url }) => !isWhole(mediaType, url));
+  return place === -1 ? { files } : invalid(`'files.${place}.url' is no base64: each four characters are three bytes`);
+}
+
+/** Everything but the bytes. */
+function shapeProblem(value: unknown, content: string, least: number): string | undefined {
+  if (!isObject(value)) return `must be an object, not ${kindOf(value)}`;
+  const unknown = Object.keys(value).find((key) => !members.includes(key));
+  if (unknown !== undefined) return `has an unknown field '${unknown.slice(0, 40)}'`;
+  const { mediaType, url, filename, at = 0 } = value;
+  if (!isMediaType(mediaType)) return `needs 'mediaType', such as image/png: lower case, without parameters`;
+  if (typeof url !== 'string') return `needs 'url': a data URL, or an https address`;
+  const bytes = bytesOf(mediaType, url);
+  if (bytes === 0) return `has no data`;
+  if (bytes === undefined && hostOf(url) === undefined) {
+    return `needs a 'url' that begins with data:${mediaType};base64, or is an https address of at most ${longestAddress} visible characters without a user name`;
+  }
+  if (filename !== undefined && !isName(filename)) {
+    return `has a 'filename' that is not text of 1 to ${longestName} characters`;
+  }
+  const isPlace = Number.isInteger(at) && (at as number) >= least && (at as number) <= content.length;
+  // Half a surrogate pair is no text.
+  if (isPlace && !/^[\udc00-\udfff]/.test(content.slice(at as number, (at as number) + 1))) return undefined;
+  return `has an 'at' that is no place in 'content' after the files before it`;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= longestName && isWellFormed(value);
+}
+
+/** Why an agent does not take these files; undefined if it does. `fileBytes`: how much the run takes with one message. */
+export function filesProblem(
+  files: readonly UserFile[],
+  agent: string,
+  taken: TakenFiles | undefined,
+  fileBytes: number,
+): Problem | undefined {
+  if (files.length === 0) return undefined;
+  if (taken === undefined) {
+    return invalid(`agent '${agent}' takes no files and pictures: send text, or declare its 'files'`).problem;
+  }
+  const { types, maxBytes, maxFiles, hosts } = taken;
+  if (files.length > maxFiles)
+    return invalid(`agent '${agent}' takes at most ${maxFiles} files in one message`).problem;
+  let sum = 0;
+  for (const { mediaType, url } of files) {
+    if (!types.includes(mediaType)) {
+      return invalid(`agent '${agent}' takes no ${mediaType}, only ${types.join(', ')}`).problem;
+    }
+    const bytes = bytesOf(mediaType, url);
+    if (bytes === undefined && !isTakenHost(hostOf(url) ?? '', hosts)) {
+      const remedy = hosts.length === 0 ? 'send the file itself' : `it takes those of ${hosts.join(', ')}`;
+      return invalid(`agent '${agent}' takes no files from '${hostOf(url)}': ${remedy}`).problem;
+    }
+    if (bytes !== undefined && bytes > maxBytes) {
+      return tooLarge(`a file of ${sizeText(bytes)} for agent '${agent}'`, maxBytes).problem;
+    }
+    sum += bytes ?? 0;
+  }
+  return sum > fileBytes ? tooLarge(`the files of one message have ${sizeText(sum)}`, fileBytes).problem : undefined;
+}
+
+/** True if an address of this host is taken. */
+function isTakenHost(host: string, hosts: readonly string[]): boolean {
+  return hosts.some((each) => each === '*' || each === host || (each.startsWith('*.') && host.endsWith(each.slice(1))));
+}
+
+/** What people see of a file that anybody may have written. */
+export function shownFile(value: unknown): ShownFile {
+  const { mediaType, url, filename } = isObject(value) ? value : {};
+  const type = isMediaType(mediaType) ? mediaType : 'unknown type';
+  const bytes = typeof url === 'string' ? bytesOf(type, url) : undefined;
+  const host = typeof url === 'string' ? hostOf(url) : undefined;
+  return {
+    mediaType: type,
+    ...(bytes !== undefined && { bytes }),
+    ...(host !== undefined && { host }),
+    ...(typeof filename === 'string' && { filename: filename.slice(0, longestName) }),
+  };
+}
+
+/** One line, such as `1 picture (image/png, 34 kB, "cat.png")`; empty without files. */
+export function filesText(files: readonly ShownFile[]): string {
+  if (files.length === 0) return '';
+  const noun = files.every(({ mediaType }) => mediaType.startsWith('image/')) ? 'picture' : 'file';
+  const each = files.map(({ mediaType, bytes, host, filename }) =>
+    [
+      mediaType,
+      ...(bytes === undefined || bytes === 0 ? [] : [sizeText(bytes)]),
+      ...(host === undefined ? [] : [`from ${host}`]),
+      ...(filename === undefined ? [] : [JSON.stringify(filename)]),
+    ].join(', '),
+  );
+  return `${files.length} ${noun}${files.length === 1 ? '' : 's'} (${each.join('; ')})`;
+}
+
+/** What a message says to people: its text, and its files in words. */
+export function saidText({ content, files = [] }: { content: string; files?: readonly unknown[] }): string {
+  return toldText(content, files.slice(0, mostFiles).map(shownFile));
+}
+
+/** The same, of files as people see them. */
+export function toldText(content: string, files: readonly ShownFile[]): string {
+  if (files.length === 0) return content;
+  const told = `[${filesText(files)}]`;
+  return content.trim() === '' ? told : `${content}\n${told}`;
+}
+
+/** The base64 of a file that was sent as data. */
+export function dataOf({ mediaType, url }: UserFile): string | undefined {
+  const start = startOfData(mediaType);
+  return url.startsWith(start) ? url.slice(start.length) : undefined;
+}
+
+/** The file without its bytes; an address stays. */
+export function withoutData(file: UserFile): UserFile {
+  return dataOf(file) === undefined ? file : { ...file, url: startOfData(file.mediaType) };
+}
+
+function startOfData(mediaType: string): string {
+  return `data:${mediaType};base64,`;
+}
+
+/** By the length of the data alone. Undefined: it is not data of this type. */
+function bytesOf(mediaType: string, url: string): number | undefined {
+  const start = startOfData(mediaType);
+  if (!url.startsWith(start)) return undefined;
+  const padding = url.endsWith('==') ? 2 : url.endsWith('=') ? 1 : 0;
+  return Math.max(0, Math.floor(((url.length - start.length) * 3) / 4) - padding);
+}
+
+/** False for data that is no base64: some providers take other text in its place for the id of a file of theirs. */
+function isWhole(mediaType: string, url: string): boolean {
+  const data = dataOf({ mediaType, url });
+  if (data === undefined) return true;
+  return data.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(data.replace(/={1,2}$/, ''));
+}
+
+/** In lower case; undefined for what is no https address. */
+function hostOf(url: string): string | undefined {
+  return url.length > longestAddress ? undefined : addressShape.exec(url)?.[1]!.toLowerCase();
+}
+
+/** In bytes, kB or MB of 1,000, rounded up. */
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${Math.ceil(bytes / 100_000) / 10} MB`;
+}
+
+function tooLarge(what: string, most: number): { problem: Problem } {
+  return { problem: { code: 'too_large', message: `${what}; at most ${sizeText(most)}` } };
+}
+
+function invalid(message: string): { problem: Problem } {
+  return { problem: { code: 'invalid_message', message } };
+}

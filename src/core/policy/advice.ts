@@ -1,0 +1,181 @@
+/**
+ * What advisors answer about a call, and what a ruling becomes by it: the strictest answer decides. An advisor is a
+ * function or a model on the worker, which a policy names for calls that it asks about (docs/advisors.md).
+ */
+import type { Assessment } from '../assess/assessment.ts';
+import { moreSevere, wantsApproval } from '../assess/assessment.ts';
+import { isObject } from '../base/is-object.ts';
+import { shortened } from '../base/shortened.ts';
+import { severities, type Risk, type Severity } from '../base/tool-call.ts';
+import { actions } from './action.ts';
+import { narrowest } from './grants.ts';
+import type { AdvisorSettings } from './policy.ts';
+import type { Ruling } from './ruling.ts';
+
+export const advisorAnswers = ['ask', 'deny', 'approve'] as const;
+
+/** The answer of an advisor about one call. */
+export interface AdvisorAnswer {
+  /** `ask`: reviewers decide. `approve` counts only where the policy says `may_approve`. */
+  answer: (typeof advisorAnswers)[number];
+  /** Raises the call's severity; a lower one changes nothing. */
+  severity?: Severity;
+  /** The card shows it to reviewers, and a denial tells it to the model. It is cut to 500 characters. */
+  reason?: string;
+}
+
+/** The answer of one advisor, as the run keeps it. */
+export interface Advice extends AdvisorAnswer {
+  /** The advisor's name. */
+  advisor: string;
+  /** Why there is no answer; `answer` is then `ask`. */
+  failure?: string;
+}
+
+/** The severity to which an advisor raised a call. */
+export interface Raised {
+  severity: Severity;
+  advisor: string;
+}
+
+/** UTF-16 code units. */
+export const longestAdvice = 500;
+export const defaultAdvisorTimeoutMs = 30_000;
+const memberNames: readonly string[] = ['answer', 'severity', 'reason'];
+
+/** Reads an answer strictly: another member or another value is a problem. An empty reason counts as none. */
+export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: string } {
+  if (!isObject(value)) return { problem: 'expected an object' };
+  const unknown = Object.keys(value).find((name) => !memberNames.includes(name));
+  if (unknown !== undefined) return { problem: `expected only ${memberNames.join(', ')}` };
+  const answer = advisorAnswers.find((each) => each === value.answer);
+  if (answer === undefined) return { problem: `answer: expected one of ${advisorAnswers.join(', ')}` };
+  const severity = severities.find((each) => each === value.severity);
+  if (severity === undefined && value.severity !== undefined) {
+    return { problem: `severity: expected one of ${severities.join(', ')}` };
+  }
+  const { reason = '' } = value;
+  if (typeof reason !== 'string') return { problem: 'reason: expected text' };
+  const text = shortened(reason.trim(), longestAdvice).replace(/\p{Surrogate}/gu, '\uFFFD');
+  return { answer, ...(severity !== undefined && { severity }), ...(text !== '' && { reason: text }) };
+}
+
+/**
+ * Reads what an activity recorded, one answer for each advisor that was consulted. What does not parse is a failure: a
+ * worker of another version, or an operator, may have completed the activity.
+ */
+export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], recorded: unknown): Advice[] {
+  return advisors.map(({ name }) => {
+    const items: unknown[] = Array.isArray(recorded) ? recorded : [];
+    const found = items.find((each) => isObject(each) && each.advisor === name);
+    if (!isObject(found)) return failedAdvice(name, 'it gave no answer');
+    const { advisor: _, failure, ...rest } = found;
+    if (typeof failure === 'string') return failedAdvice(name, shortened(failure, longestAdvice));
+    const read = readAdvisorAnswer(rest);
+    return 'problem' in read ? failedAdvice(name, read.problem) : { advisor: name, ...read };
+  });
+}
+
+/** An advisor that gave no answer: reviewers decide, and read why. */
+export function failedAdvice(advisor: string, failure: string): Advice {
+  return { advisor, answer: 'ask', failure };
+}
+
+/** The advice without what may quote arguments. */
+export function withoutReasons(advice: readonly Advice[]): Advice[] {
+  return advice.map((each) => {
+    const { reason: _, ...rest } = each;
+    return rest;
+  });
+}
+
+const verbs = { ask: 'asks about', deny: 'denies', approve: 'approves' } as const;
+
+/** What an advisor answered, for the model, the journal and the card. */
+export function adviceSentence({ advisor, answer, reason, failure }: Advice): string {
+  if (failure !== undefined) return `Advisor ${advisor} gave no answer: ${failure}`;
+  const text = `Advisor ${advisor} ${verbs[answer]} this call`;
+  return reason === undefined ? text : `${text}: ${reason}`;
+}
+
+/** The advisors that the rules name which ask, each once, with the longest of its time-outs. */
+export function advisorsOf({
+  action,
+  ask,
+}: Pick<Ruling, 'action' | 'ask'>): Required<Omit<AdvisorSettings, 'mayApprove'>>[] {
+  if (action !== 'ask') return [];
+  const found = new Map<string, number>();
+  for (const { advisor } of ask?.by ?? []) {
+    if (advisor === undefined || advisor === false) continue;
+    const { name, timeoutMs = defaultAdvisorTimeoutMs } = advisor;
+    found.set(name, Math.max(found.get(name) ?? 0, timeoutMs));
+  }
+  return [...found].map(([name, timeoutMs]) => ({ name, timeoutMs }));
+}
+
+/** The highest severity that an advisor gives. */
+export function raisedBy(advice: readonly Advice[]): Raised | undefined {
+  return advice.reduce<Raised | undefined>((highest, { advisor, severity }) => {
+    if (severity === undefined) return highest;
+    const isHigher = highest === undefined || moreSevere(highest.severity, severity) !== highest.severity;
+    return isHigher ? { severity, advisor } : highest;
+  }, undefined);
+}
+
+/** The assessment under the raised severity; the same object if that is no higher. */
+export function raise(assessment: Assessment, raised: Raised | undefined): Assessment {
+  if (raised === undefined || moreSevere(assessment.severity, raised.severity) === assessment.severity) {
+    return assessment;
+  }
+  const { severity, advisor } = raised;
+  return {
+    ...assessment,
+    severity,
+    reasons: [...assessment.reasons, `advisor ${advisor} says ${severity}`],
+    requiresApproval: assessment.requiresApproval || wantsApproval(severity),
+  };
+}
+
+/**
+ * The stricter of the rulings before and after a call's severity was raised. If both ask, everything asks that asks in
+ * either: whoever can make an advisor raise a severity must loosen nothing.
+ */
+export function stricterRuling(before: Ruling, after: Ruling): Ruling {
+  const { severity } = after;
+  const stricter = actions.indexOf(before.action) - actions.indexOf(after.action);
+  if (stricter !== 0) return stricter > 0 ? { ...before, severity } : after;
+  const asking = [after.ask, before.ask].filter((each) => each !== undefined);
+  if (asking.length === 0) return after;
+  const by = new Map(asking.flatMap((each) => each.by).map((each) => [JSON.stringify(each), each]));
+  return { ...after, ask: { always: narrowest(asking.map(({ always }) => always)), by: [...by.values()] } };
+}
+
+/**
+ * The ruling after its advisors have answered. Only an ask changes. One denial denies. Only if everything that asks names
+ * an advisor that may approve, and all of these do, the call is allowed; but never one that destroys or cannot be undone.
+ */
+export function adviseRuling(
+  ruling: Ruling,
+  advice: readonly Advice[],
+  { risk, reversible }: { risk: Risk; reversible: boolean },
+): Ruling {
+  if (ruling.action !== 'ask' || advice.length === 0) return ruling;
+  const { severity, engine } = ruling;
+  const named = advisorsOf(ruling);
+  const counted = advice.filter(({ advisor }) => named.some(({ name }) => name === advisor));
+  const decided = (action: 'deny' | 'allow', by: Advice): Ruling => {
+    return { action, rule: by.advisor, layer: 'advisor', reason: adviceSentence(by), severity, engine };
+  };
+  const denial = counted.find(({ answer }) => answer === 'deny');
+  if (denial !== undefined) return decided('deny', denial);
+  const isHarmless = (risk === 'read_only' || risk === 'write') && reversible;
+  const by = ruling.ask?.by ?? [];
+  const approval = counted[0];
+  const areAllApproving =
+    counted.every(({ answer }) => answer === 'approve') &&
+    by.every(({ advisor }) => {
+      if (advisor === undefined || advisor === false || advisor.mayApprove !== true) return false;
+      return counted.some((each) => each.advisor === advisor.name);
+    });
+  return isHarmless && approval !== undefined && areAllApproving ? decided('allow', approval) : ruling;
+}

@@ -1,0 +1,47 @@
+/**
+ * The request that asks whether a run goes on beyond a limit. It passes the gate as a call of a tool that no agent has: no
+ * tool's name holds a colon. Nothing lets it through unasked: no allow rule matches it, no mode allows it, and no grant
+ * answers it (layer-answer.ts, ruling.ts).
+ */
+import type { Assessment } from '../assess/assessment.ts';
+import { continueTool } from '../base/continue-tool.ts';
+import { definitionDigest } from '../base/digest.ts';
+import type { JsonObject, ToolDefinition } from '../base/tool-call.ts';
+import { amountText, type ReachedLimit } from './run-limits.ts';
+
+const described = {
+  name: continueTool,
+  description: 'Lets the run go on beyond a limit, for as much again.',
+  schema: {
+    type: 'object',
+    properties: { limit: { type: 'string' }, more: { type: 'string' } },
+    required: ['limit', 'more'],
+    additionalProperties: false,
+  },
+} satisfies Partial<ToolDefinition>;
+
+/** Its only effect is that the run goes on, and whatever the run does then passes the gate by itself. */
+export const continueDefinition: ToolDefinition = {
+  ...described,
+  risk: 'read_only',
+  show: ['limit', 'more'],
+  idempotent: true,
+  heartbeatTimeoutMs: null,
+  timeoutMs: 0,
+  definition: definitionDigest(described),
+};
+
+/** No call of medium severity runs unanswered, whatever `on_timeout` says. */
+export const continueAssessment: Assessment = {
+  severity: 'medium',
+  requiresApproval: true,
+  reversible: true,
+  affectedResources: [],
+  recommendations: [],
+  reasons: ['the run has reached a limit'],
+};
+
+/** The arguments follow from the limit alone, so that audits find them in the policies. */
+export function continueArguments({ measure, amount }: Omit<ReachedLimit, 'asks'>): JsonObject {
+  return { limit: measure === 'timeMs' ? 'time' : measure, more: amountText(measure, amount) };
+}

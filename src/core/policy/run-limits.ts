@@ -1,0 +1,71 @@
+/** How far a run goes before it ends, or before a person decides whether it goes on. */
+import { formatDuration } from '../base/duration.ts';
+import {
+  runMeasures,
+  type PolicyLayers,
+  type Prices,
+  type RunLimit,
+  type RunLimits,
+  type RunMeasure,
+} from './policy.ts';
+
+/** The strictest of all: the smallest amount of each; undefined if there is none. */
+export function mergeRunLimits(...all: readonly (RunLimits | undefined)[]): RunLimits | undefined {
+  const merged = runMeasures.flatMap((measure) => {
+    const smallest = (at: keyof RunLimit): RunLimit => {
+      const written = all.flatMap((limits) => limits?.[measure]?.[at] ?? []);
+      return written.length === 0 ? {} : { [at]: Math.min(...written) };
+    };
+    const limit = { ...smallest('ask'), ...smallest('end') };
+    return Object.keys(limit).length === 0 ? [] : [[measure, limit] as const];
+  });
+  return merged.length === 0 ? undefined : Object.fromEntries(merged);
+}
+
+/** The limits that bind a run: no layer loosens another one's, and a nested run has those of the runs above as well. */
+export function runLimitsOf({ ceiling, parents = [], run }: PolicyLayers): RunLimits {
+  return mergeRunLimits(...[ceiling, ...parents, run].map((policy) => policy?.limits)) ?? {};
+}
+
+/** A limit that a run has reached. */
+export interface ReachedLimit {
+  measure: RunMeasure;
+  /** The amount at which it lies. */
+  amount: number;
+  /** True: a person decides whether the run goes on. */
+  asks: boolean;
+  /** True: the cost is limited, and not known. */
+  isUnknown?: true;
+}
+
+/**
+ * The first limit that a run has reached; one that ends it comes first. `used`: by the whole run. `allowedFrom`: how much
+ * that was when a person last let it go on. The calls up to the limit are made, so only one beyond it reaches it.
+ * `isUnknown`: it is not known what the run costs, and no person has let it go on all the same. Then a limit of the cost asks.
+ */
+export function reachedLimit(
+  limits: RunLimits,
+  used: Readonly<Record<RunMeasure, number>>,
+  allowedFrom: Readonly<Partial<Record<RunMeasure, number>>> = {},
+  isUnknown = false,
+): ReachedLimit | undefined {
+  const isReached = (measure: RunMeasure, amount = Infinity, from = 0): boolean =>
+    measure === 'calls' ? used.calls - from > amount : used[measure] - from >= amount;
+  const ending = runMeasures.find((measure) => isReached(measure, limits[measure]?.end));
+  if (ending !== undefined) return { measure: ending, amount: limits[ending]!.end!, asks: false };
+  const asking = runMeasures.find((measure) => isReached(measure, limits[measure]?.ask, allowedFrom[measure]));
+  if (asking !== undefined) return { measure: asking, amount: limits[asking]!.ask!, asks: true };
+  const amount = limits.cost?.ask ?? limits.cost?.end;
+  return isUnknown && amount !== undefined ? { measure: 'cost', amount, asks: true, isUnknown } : undefined;
+}
+
+/** An amount in words, such as `20 turns` or `2h`; a cost is a bare number without `prices`. */
+export function amountText(measure: RunMeasure, amount: number, prices?: Prices): string {
+  if (measure === 'cost') {
+    const rounded = Number(amount.toFixed(6));
+    return prices === undefined ? `${rounded}` : `${rounded} ${prices.currency}`;
+  }
+  if (measure === 'timeMs') return formatDuration(amount);
+  const unit = { turns: 'turn', calls: 'tool call', tokens: 'token' }[measure];
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}

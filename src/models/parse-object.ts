@@ -1,0 +1,20 @@
+import { kindOf } from '../core/base/kind-of.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { readJson } from '../text/read-json.ts';
+
+/**
+ * Parses an object that a model wrote as JSON of at most `maxBytes`. `problem` names a place in what is called `root` and
+ * what was expected there, in one line. Never throws.
+ *
+ * Refuses anything that two parsers could read differently: duplicate keys, integers that a double cannot hold, lone
+ * surrogates, `__proto__`. Also refuses what is too large or nested too deep.
+ */
+export function parseObject(root: string, text: string, maxBytes: number): { value: JsonObject } | { problem: string } {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) return { problem: `${root}: ${bytes} bytes, expected at most ${maxBytes}` };
+  const read = readJson(text, { root, refusedKeys: ['__proto__'] });
+  if ('problem' in read) return read;
+  const { value } = read;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value };
+  return { problem: `${root}: expected an object, got ${kindOf(value)}` };
+}

@@ -1,0 +1,64 @@
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { failedAdvice, type Advice } from '../../core/policy/advice.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
+import { consultAdvisors } from '../gate/consult-advisors.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { HeldCall, RunState, TurnCall } from './run-state.ts';
+
+/** A held call whose advisors are to be consulted. */
+interface AdvisedCall extends HeldCall {
+  held: HeldCall['held'] & Required<Pick<HeldCall['held'], 'consultation'>>;
+}
+
+/**
+ * Consults the advisors of the calls of a turn, side by side, for at most as many calls as may be open. While they answer
+ * the calls are held; then these pass the gate again, with the answers.
+ */
+export class Consultations {
+  readonly #state: RunState;
+  readonly #gate: Gate;
+  /** The ids of the calls whose advisors are consulted now. */
+  readonly #running = new Set<string>();
+  #scope = new CancellationScope();
+
+  constructor(state: RunState, gate: Gate) {
+    this.#state = state;
+    this.#gate = gate;
+  }
+
+  get areRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
+  mayStart(each: TurnCall): each is AdvisedCall {
+    if (each.state !== 'held' || each.held.consultation === undefined) return false;
+    return !this.#running.has(each.held.callId) && this.#running.size < this.#gate.limits.maxPending;
+  }
+
+  start(index: number, { held: { callId, requested, consultation } }: AdvisedCall): void {
+    if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
+    this.#running.add(callId);
+    const redact = this.#state.config.redacts === true ? redactionSettings(this.#gate.policies) : undefined;
+    const call = { callId, args: requested.args! };
+    const consulting = this.#scope.run(() => consultAdvisors(call, consultation, redact));
+    const givenUp = (error: unknown): Advice[] => {
+      if (!isCancellation(error)) throw error;
+      return consultation.advisors.map(({ name }) => failedAdvice(name, 'nobody waits for it any more'));
+    };
+    void consulting.catch(givenUp).then((advice) => this.#answered(index, callId, advice));
+  }
+
+  /** The calls pass the gate at once: the run is closing, or their turn is stopped. */
+  cancel(): void {
+    this.#scope.cancel();
+  }
+
+  #answered(index: number, callId: string, advice: Advice[]): void {
+    this.#running.delete(callId);
+    const each = this.#state.calls[index];
+    if (each?.state !== 'held' || each.held.callId !== callId) return;
+    this.#gate.noteRuling();
+    const { consultation: _, ...held } = each.held;
+    this.#state.calls[index] = { ...each, held: { ...held, advice } };
+  }
+}

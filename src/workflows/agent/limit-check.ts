@@ -1,0 +1,172 @@
+/** The limits of a whole run: what it has used up, and the request that asks whether it goes on beyond one of them. */
+import { workflowInfo } from '@temporalio/workflow';
+import { saidText } from '../../core/base/user-files.ts';
+import { totalUsage } from '../../core/base/usage.ts';
+import { continueArguments, continueAssessment, continueDefinition } from '../../core/policy/continue-request.ts';
+import type { Prices, RunMeasure } from '../../core/policy/policy.ts';
+import { redactionSettings } from '../../core/policy/redaction-settings.ts';
+import { withModelCost, withNestedCost } from '../../core/policy/run-cost.ts';
+import type { CallModelResult } from '../../activities/model-turn.ts';
+import { amountText, type ReachedLimit, reachedLimit, runLimitsOf } from '../../core/policy/run-limits.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { marksOf } from '../../core/redact/redact-arguments.ts';
+import { clock } from '../sandbox/clock.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { RunState, Spending } from './run-state.ts';
+import type { ToolEnd } from './run-tool.ts';
+
+export class LimitCheck {
+  readonly #gate: Gate;
+  readonly #state: RunState;
+
+  constructor(state: RunState, gate: Gate) {
+    this.#state = state;
+    this.#gate = gate;
+  }
+
+  /** True while the run waits for a person to let it go on. */
+  get isAsking(): boolean {
+    return this.#spending.asking !== undefined;
+  }
+
+  /** True once that request is settled. */
+  get isSettled(): boolean {
+    const { asking } = this.#spending;
+    return asking !== undefined && this.#gate.settlement(asking.requestId) !== undefined;
+  }
+
+  /**
+   * Looks whether the run has reached a limit. Opens the request that asks whether it goes on, or returns why it ends. Call
+   * it between two turns only, in a step that writes a command in any case.
+   */
+  check(): string | undefined {
+    const { allowedFrom } = this.#spending;
+    const reached = reachedLimit(runLimitsOf(this.#gate.policies), this.#used, allowedFrom, this.#isCostUnknown);
+    if (reached === undefined) return undefined;
+    return reached.asks ? this.#ask(reached) : this.#stopped(reached);
+  }
+
+  /** Takes over how the request was settled, and returns why the run ends, if it does. */
+  takeSettled(): string | undefined {
+    const spending = this.#spending;
+    const { requestId, callId, limit } = spending.asking!;
+    const { outcome, runs } = this.#gate.settlement(requestId)!;
+    this.#state.spending = { ...spending, asking: undefined };
+    // Nobody has decided: its user has stopped the turn, or has written something else.
+    if (outcome === 'cancelled') return undefined;
+    if (!runs) return this.#stopped(limit, this.#gate.sentence(requestId));
+    this.#letGoOn(callId, limit.measure);
+    return undefined;
+  }
+
+  /** Counts one more call of a tool, and returns what the model is told if a limit leaves no room for it. */
+  refusal(): string | undefined {
+    const spending = this.#spending;
+    this.#state.spending = { ...spending, calls: spending.calls + 1 };
+    const { calls = {} } = runLimitsOf(this.#gate.policies);
+    const reached = reachedLimit({ calls }, this.#used, spending.allowedFrom);
+    return reached && sentences.tooManyCalls(reached.amount, reached.asks);
+  }
+
+  /** Adds what a call of the model has used, and what that cost. */
+  addModelCall({ model, usage }: Pick<CallModelResult, 'model' | 'usage'>): void {
+    const spending = this.#spending;
+    this.#state.usage = totalUsage(this.#state.usage, usage);
+    this.#state.spending = { ...spending, cost: withModelCost(spending.cost, this.#prices, model, usage) };
+  }
+
+  /** Adds what a nested run has used. One that ended without saying so cost what nobody knows. */
+  addNested(agent: string, { usage, cost }: Pick<ToolEnd, 'usage' | 'cost'>): void {
+    const { nested, ...spending } = this.#spending;
+    const isUsed = nested !== undefined || usage !== undefined;
+    this.#state.spending = {
+      ...spending,
+      ...(isUsed && { nested: totalUsage(nested, usage) }),
+      cost: withNestedCost(spending.cost, this.#prices, agent, cost),
+    };
+  }
+
+  #ask(limit: ReachedLimit): string | undefined {
+    const { asks = 0 } = this.#spending;
+    const callId = `${this.#state.turn}.continue-${asks + 1}`;
+    const { measure } = limit;
+    const redact = this.#state.config.redacts === true ? redactionSettings(this.#gate.policies) : undefined;
+    const admission = this.#gate.admit(
+      { callId, tool: continueDefinition.name, args: continueArguments(limit) },
+      continueDefinition,
+      {
+        // Patterns of a policy need a library that never runs here.
+        contextSummary: (redact?.patterns ?? []).length > 0 ? '' : this.#lastText,
+        sentence: this.#asked(limit),
+        assessment: continueAssessment,
+        // Only people let a run go on.
+        advice: [],
+        // It says no more than the policy.
+        redaction: redact && { ...marksOf(redact), values: [] },
+      },
+    );
+    this.#state.spending = { ...this.#spending, asks: asks + 1 };
+    if (admission.kind === 'answered') return this.#stopped(limit, admission.content);
+    if (admission.kind === 'allowed') this.#letGoOn(callId, measure);
+    if (admission.kind === 'asked') {
+      this.#state.spending = { ...this.#state.spending, asking: { requestId: admission.requestId, callId, limit } };
+    }
+    return undefined;
+  }
+
+  #asked({ measure, amount, isUnknown }: ReachedLimit): string {
+    const more = amountText(measure, amount, this.#prices);
+    if (isUnknown === true) {
+      const names = this.#spending.cost!.unpriced.map((name) => `'${name}'`).join(', ');
+      return `The cost of the run is limited and not known: there is no price for ${names}. Approved, it goes on until what is known is ${more} more; denied, it ends.`;
+    }
+    return `The run has reached a limit: ${this.#usedText(measure)} used. Approved, it goes on for ${more} more; denied, it ends.`;
+  }
+
+  #letGoOn(callId: string, measure: RunMeasure): void {
+    const { allowedFrom, ...spending } = this.#spending;
+    const unpriced = measure === 'cost' ? { allowedUnpriced: spending.cost?.unpriced.length ?? 0 } : {};
+    const from = { ...allowedFrom, [measure]: this.#used[measure] };
+    this.#state.spending = { ...spending, ...unpriced, allowedFrom: from };
+    this.#gate.finished(callId, 'yes');
+  }
+
+  #stopped({ measure, amount, isUnknown }: ReachedLimit, why?: string): string {
+    const used = isUnknown === true ? 'an unknown cost' : this.#usedText(measure);
+    const text = `Stopped after ${used} (limit: ${amountText(measure, amount, this.#prices)})`;
+    return why === undefined ? text : `${text}. ${why}`;
+  }
+
+  #usedText(measure: RunMeasure): string {
+    const used = this.#used[measure];
+    return amountText(measure, measure === 'timeMs' ? Math.floor(used / 1_000) * 1_000 : used, this.#prices);
+  }
+
+  get #used(): Record<RunMeasure, number> {
+    const { turn, usage } = this.#state;
+    const { calls, startedAtMs, nested, cost } = this.#spending;
+    const { inputTokens, outputTokens } = totalUsage(usage, nested);
+    const tokens = inputTokens + outputTokens;
+    return { turns: turn, calls, tokens, timeMs: clock.nowMs - startedAtMs, cost: cost?.amount ?? 0 };
+  }
+
+  get #prices(): Prices | undefined {
+    return this.#gate.policies.ceiling?.prices;
+  }
+
+  /** True if something has no price, and nobody has let the run go on since. */
+  get #isCostUnknown(): boolean {
+    const { cost, allowedUnpriced = 0 } = this.#spending;
+    return (cost?.unpriced.length ?? 0) > allowedUnpriced;
+  }
+
+  /** A run of an older version is counted from the execution in which it meets this one. */
+  get #spending(): Spending {
+    return (this.#state.spending ??= { startedAtMs: workflowInfo().startTime.getTime(), calls: 0 });
+  }
+
+  get #lastText(): string {
+    const texts = this.#state.messages.map((each) => (each.role === 'tool' ? '' : saidText(each)));
+    return texts.findLast((text) => text.trim() !== '') ?? '';
+  }
+}

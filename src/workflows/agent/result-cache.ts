@@ -1,0 +1,57 @@
+/**
+ * Results that answer equal calls of the same run, for tools that declare a `cache`. They stay where the model has them, in
+ * the transcript: the run's state keeps only their places. Any call that may change something ends them all, because
+ * nobody knows what another tool's subject stands for.
+ */
+import type { ToolDefinition } from '../../core/base/tool-call.ts';
+import type { EarlierResult } from '../gate/admit-call.ts';
+import { type KeptResults, type RunState, type StartableCall, agentOf } from './run-state.ts';
+
+/** Results that one run keeps: the last ones. */
+const resultsKept = 100;
+
+/** The result that answers a call of this tool with this digest, if the run has one. */
+export function earlierResult(state: RunState, tool: ToolDefinition, digest: string): EarlierResult | undefined {
+  const { results, messages, askedAfterTurn = 0 } = state;
+  if (!isCached(tool) || results?.agent !== agentOf(state).agent) return undefined;
+  const found = results.calls.find((each) => each.digest === digest);
+  // A result of this turn is in no message yet.
+  const message = found && messages[found.place];
+  if (found === undefined || message?.role !== 'tool') return undefined;
+  const { callId, from } = found;
+  const isBeforeUser = Number.parseInt(callId, 10) <= askedAfterTurn;
+  if (tool.cache === 'run' && isBeforeUser) return undefined;
+  return { callId, content: message.content.slice(from) };
+}
+
+/** A call starts: unless its tool only reads, nothing that is kept answers later calls. A nested run may do anything. */
+export function noteStart(state: RunState, tool: ToolDefinition): void {
+  const { agent, tools } = agentOf(state);
+  const onlyReads = tool.risk === 'read_only' && tool.agent === undefined;
+  if (onlyReads || (state.results === undefined && !tools.some(isCached))) return;
+  state.results = { agent, changedInTurn: state.turn, calls: [] };
+}
+
+/** Keeps the result of call `index` of the turn for equal calls of later turns. `digest`: of what ran. */
+export function keepResult(
+  state: RunState,
+  tool: ToolDefinition,
+  {
+    index,
+    digest,
+    call: { callId },
+    notice,
+  }: { index: number; digest: string } & Pick<StartableCall, 'call' | 'notice'>,
+): void {
+  const { turn, messages, results } = state;
+  if (!isCached(tool) || results?.changedInTurn === turn) return;
+  const { agent } = agentOf(state);
+  const before = results?.agent === agent ? results.calls.filter((each) => each.digest !== digest) : [];
+  const from = notice === undefined ? undefined : notice.length + 1;
+  const kept: KeptResults['calls'][number] = { callId, digest, place: messages.length + index, from };
+  state.results = { agent, calls: [...before, kept].slice(-resultsKept) };
+}
+
+function isCached({ cache, risk }: ToolDefinition): boolean {
+  return cache !== undefined && risk === 'read_only';
+}

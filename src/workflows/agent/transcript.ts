@@ -1,0 +1,60 @@
+import type { CallModelResult, KeptMessage } from '../../activities/model-turn.ts';
+import type { Message, RunResult } from '../../contract.ts';
+import { newInput } from '../../contract.ts';
+import { saidText, withoutData } from '../../core/base/user-files.ts';
+import { unfinishedOf } from '../../core/base/unfinished.ts';
+import type { TurnCall } from './run-state.ts';
+
+/** The model's answer as the transcript keeps it. */
+export function keptAnswer(
+  { text, providerTurn, outputProblem }: CallModelResult,
+  calls: readonly TurnCall[],
+): KeptMessage {
+  const toolCalls = calls.map(({ modelCallId: id, tool: name, written }) => ({ id, name, arguments: written }));
+  return {
+    role: 'assistant',
+    content: text,
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...(providerTurn !== undefined && { providerTurn }),
+    ...(outputProblem !== undefined && { outputProblem }),
+  };
+}
+
+/** What the model is told of a call. */
+export function answerOf(each: TurnCall): Message {
+  const { modelCallId: toolCallId, tool: toolName } = each;
+  const { content = '', isError = false } = each.state === 'done' ? each : {};
+  return { role: 'tool', toolCallId, toolName, content, ...(isError && { isError }) };
+}
+
+/** True if the model has nothing more to say: it calls no tool, and its answer fits. */
+export function isFinal(last: KeptMessage | undefined): boolean {
+  return last?.role === 'assistant' && (last.toolCalls ?? []).length === 0 && last.outputProblem === undefined;
+}
+
+/** What the final answer adds to the run's result beside its text. */
+export function resultOf({
+  finishReason,
+  structuredOutput,
+}: CallModelResult): Pick<RunResult, 'finish' | 'structuredOutput'> {
+  const finish = unfinishedOf(finishReason);
+  return { ...(finish !== undefined && { finish }), ...(structuredOutput !== undefined && { structuredOutput }) };
+}
+
+/** Marks that input as refused, which keeps it from the model. */
+export function withRefused(messages: readonly KeptMessage[]): KeptMessage[] {
+  const from = messages.length - newInput(messages).length;
+  return messages.map((each, index) => (each.role !== 'user' || index < from ? each : { ...each, refused: true }));
+}
+
+export function lastText(messages: readonly Message[], by: 'user' | 'assistant'): string {
+  const last = messages.findLast(({ role }) => role === by);
+  return last === undefined ? '' : saidText(last);
+}
+
+/** A run's files are too large for the answer of a query. */
+export function withoutFileData(messages: readonly Message[]): Message[] {
+  return messages.map((each) =>
+    each.role === 'user' && each.files !== undefined ? { ...each, files: each.files.map(withoutData) } : each,
+  );
+}
