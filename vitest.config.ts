@@ -1,8 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './test/support/longest-first.ts';
+import { chosenTier, filesOf, type Project, projects } from './test/support/tiers.ts';
 
-/** Folders of `test` whose tests need the real Temporal server; one is started for all of them. */
-const durableFolders = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e', 'channels', 'examples'];
+const cores = availableParallelism();
+/** Half of them wait for timers and for the server; more would only make each wait longer. */
+const workers = Math.max(2, Math.min(6, Math.ceil(cores * 1.5)));
+/** Pure tests keep a core busy. Files with processes of their own bring their load. Browser files share one Chromium. */
+const maxWorkers: Record<Project, number> = { pure: cores, durable: workers, processes: 2, browser: 1 };
+
+const files = filesOf(chosenTier());
 
 export default defineConfig({
   test: {
@@ -11,41 +17,29 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false },
-    // More than the two cores that CI has: many files wait for timers and for the server.
-    maxWorkers: 6,
-    sequence: { sequencer: LongestFirst },
     runner: './test/support/measured-runner.ts',
-    reporters: [
-      'default',
-      './test/support/replay-reporter.ts',
-      './test/support/costs-reporter.ts',
-      './test/support/closing-line-reporter.ts',
-    ],
     restoreMocks: true,
     slowTestThreshold: 10_000,
-    projects: [
-      {
-        extends: true,
+    teardownTimeout: 120_000,
+    projects: projects
+      .map((name, groupOrder) => ({
+        extends: true as const,
         test: {
-          name: 'pure',
-          include: ['test/**/*.test.ts'],
-          exclude: [`test/{${durableFolders.join(',')}}/**`],
-          testTimeout: 60_000,
+          name,
+          include: files[name],
+          maxWorkers: maxWorkers[name],
+          // One project after another: what is sensitive to load does not run beside what makes most of it.
+          sequence: { groupOrder },
+          ...(name !== 'pure' && {
+            globalSetup: './test/support/global-setup.ts',
+            setupFiles: './test/support/reused-workflow-threads.ts',
+          }),
+          // Tests wait for conditions; how long they wait is not part of what they verify. Beside other work, or without a
+          // cache (`npm run test:zero-cache`), a condition may take minutes.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'durable',
-          include: durableFolders.map((folder) => `test/${folder}/**/*.test.ts`),
-          globalSetup: './test/support/global-setup.ts',
-          setupFiles: './test/support/reused-workflow-threads.ts',
-          // Tests with a real server wait for conditions; how long they wait is not part of what they verify. Beside
-          // other work, or without a cache (`npm run test:zero-cache`), a condition may take minutes.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-        },
-      },
-    ],
+      }))
+      .filter(({ test: { include } }) => include.length > 0),
   },
 });

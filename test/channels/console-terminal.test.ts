@@ -18,9 +18,8 @@ console.log('answers: ' + answers.map(({ approved, reason = '' }) => approved + 
 `;
 
 const onTmux = hasTmux() ? describe : describe.skip;
-if (!hasTmux()) process.stderr.write('tmux is missing: the terminal test of the console channel is skipped.\n');
 
-onTmux('on a terminal', () => {
+onTmux('on a terminal (needs tmux)', () => {
   let terminal: TmuxTerminal;
   afterEach(() => terminal.close());
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Probes are calls of a server: while a wait is short they are frequent, later they spare the processor. */
-const intervalMs = (probes: number): number => (probes < 20 ? 25 : 100);
+const intervalMs = (probes: number): number => Math.min(25 * 2 ** Math.floor(probes / 10), 500);
 
 const waits = new Map<symbol, { what: string; since: number }>();
 

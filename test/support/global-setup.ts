@@ -6,12 +6,24 @@ import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
-/**
- * Runs once before the durable tests and starts one real Temporal server and one workflow bundle for all of them. It
- * removes the user's own cluster settings from the environment, so that no test can reach that cluster. Returns what ends
- * it after them.
- */
+let world: Promise<() => Promise<void>> | undefined;
+
+/** Each project of tests that need a server calls this: the first call starts what they share, the first end ends it. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
+  world ??= start();
+  const end = await world;
+  return async () => {
+    const isRunning = world !== undefined;
+    world = undefined;
+    if (isRunning) await end();
+  };
+}
+
+/**
+ * Starts one real Temporal server and makes one workflow bundle for all test files. It removes the user's own cluster
+ * settings from the environment, so that no test can reach that cluster. Returns what ends the server.
+ */
+async function start(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-shared-'));
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = join(folder, 'temporal.toml');
@@ -36,6 +48,7 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);
   return async () => {
     await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    // A child that was killed may still write there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
 }

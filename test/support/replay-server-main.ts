@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -26,7 +25,6 @@ interface Execution {
   workflowId: string;
   runId: string;
   type: string;
-  isClosed: boolean;
   /** Identifies the bundle of the worker that completed its last task; undefined if no task was completed. */
   buildId: string | undefined;
 }
@@ -36,15 +34,9 @@ const options = JSON.parse(process.argv[2]!) as ReplayPart;
 const { keepIn = fileURLToPath(new URL('../failed-replays', import.meta.url)) } = options;
 /** The tests with encrypted payloads use these keys. */
 const dataConverter = process.env['COUNTERSIGN_KEYS'] === undefined ? {} : { payloadCodecs: [new EncryptionCodec()] };
-let workersStopped = false;
-const bundles = text(process.stdin).then((given) => {
-  // The parent was killed.
-  if (given === '') process.exit(1);
-  workersStopped = true;
-  return JSON.parse(given) as ReplayBundle[];
-});
-/** The run ids of executions that were read before the workers stopped. */
-const readEarly = new Set<string>();
+const given = await text(process.stdin);
+// The parent was killed.
+if (given === '') process.exit(1);
 let isLoggerInstalled = false;
 const report: PartReport = {
   listed: 0,
@@ -57,42 +49,18 @@ const report: PartReport = {
 };
 const sessions = new Map<string, Session>();
 try {
-  if (options.early !== undefined) {
-    const built = await buildOf(options.early);
-    installLogger();
-    await replay(built, closedSoFar(built.buildId));
-  }
-  const all = await bundles;
-  const stoppedMs = performance.now();
-  await replayRest(all);
-  report.seconds = Math.round((performance.now() - stoppedMs) / 100) / 10;
+  const startedMs = performance.now();
+  await replayAll(JSON.parse(given) as ReplayBundle[]);
+  report.seconds = Math.round((performance.now() - startedMs) / 100) / 10;
 } finally {
   for (const { connection } of sessions.values()) await connection.close();
 }
 process.stdout.write(JSON.stringify(report));
 
-/** Those of one bundle, until the workers have stopped. */
-async function* closedSoFar(buildId: string): AsyncGenerator<Execution> {
-  // Each listing asks the server once for each namespace.
-  for (let waitMs = 2_000; ; waitMs = Math.min(waitMs * 2, 60_000)) {
-    for await (const execution of executionsOfAll()) {
-      if (workersStopped) return;
-      if (!execution.isClosed || execution.buildId !== buildId || !isOfPart(execution)) continue;
-      if (readEarly.has(execution.runId)) continue;
-      readEarly.add(execution.runId);
-      yield execution;
-    }
-    // The timer keeps the process alive no longer than its standard input does.
-    await Promise.race([bundles, sleep(waitMs, undefined, { ref: false })]);
-    if (workersStopped) return;
-  }
-}
-
-async function replayRest(all: readonly ReplayBundle[]): Promise<void> {
+async function replayAll(all: readonly ReplayBundle[]): Promise<void> {
   const waiting = new Map<string, Execution[]>();
   for await (const execution of executionsOfAll()) {
     if (isOfPart(execution)) report.listed++;
-    if (readEarly.has(execution.runId)) continue;
     if (execution.buildId !== undefined) {
       waiting.set(execution.buildId, [...(waiting.get(execution.buildId) ?? []), execution]);
     } else if (isOfPart(execution)) skip('no worker completed a task of it');
@@ -159,7 +127,7 @@ async function* listedBy({ connection, namespace }: Session): AsyncGenerator<Lis
 }
 
 function executionOf(session: Session, info: ListedExecution): Execution {
-  const { execution, type, closeTime, searchAttributes } = info;
+  const { execution, type, searchAttributes } = info;
   const stored = searchAttributes?.indexedFields?.['BuildIds'];
   const buildIds = stored == null ? [] : (defaultPayloadConverter.fromPayload<string[]>(stored) ?? []);
   return {
@@ -167,18 +135,14 @@ function executionOf(session: Session, info: ListedExecution): Execution {
     workflowId: execution!.workflowId!,
     runId: execution!.runId!,
     type: type!.name!,
-    isClosed: closeTime != null,
     buildId: buildIds.findLast((id) => id !== 'unversioned')?.replace(/^[a-z]+:/, ''),
   };
 }
 
-async function replay(
-  { workflowBundle, plugins }: BuiltBundle,
-  executions: Iterable<Execution> | AsyncIterable<Execution>,
-): Promise<void> {
+async function replay({ workflowBundle, plugins }: BuiltBundle, executions: readonly Execution[]): Promise<void> {
   let current: { execution: Execution; history: History } | undefined;
   async function* histories(): AsyncGenerator<{ workflowId: string; history: History }> {
-    for await (const execution of executions) {
+    for (const execution of executions) {
       const history = await historyOf(execution).catch((error: unknown) => {
         const { workflowId, runId } = execution;
         report.failed.push({ workflowId, runId, error: `its history cannot be read: ${String(error)}`, file: '' });

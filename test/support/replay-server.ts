@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /** The workflow code of some executions: a bundle, or a module that exports workflows. */
@@ -38,7 +39,7 @@ export interface ReplayReport {
   failed: FailedReplay[];
   /** The rulings in the histories that were replayed, made again by what each history keeps. */
   rulings: ReRuledHistories;
-  /** How long it took after the workers had stopped. */
+  /** How long it took. */
   seconds: number;
 }
 
@@ -49,17 +50,15 @@ export interface ReRuledHistories {
   notReRuled: Record<string, number>;
 }
 
-/** Of how many processes each replays its part of the executions. */
-const processes = 2;
+/** Of how many processes each replays its part of the executions. Two on one core take as long as one. */
+const processes = availableParallelism() > 2 ? 2 : 1;
 
 /**
- * The argument of one of the processes. The parent writes the bundles to the process's standard input and ends it once the
- * workers have stopped. The process replays its part of the executions of each bundle that is built already: those whose
- * run id, as a number, leaves the remainder `part` when divided by `of`. One process alone builds and replays each other bundle.
+ * The argument of one of the processes, which reads the bundles from its standard input. It replays its part of the
+ * executions of each bundle that is built already: those whose run id, as a number, leaves the remainder `part` when
+ * divided by `of`. One process alone builds and replays each other bundle.
  */
 export interface ReplayPart extends Omit<ReplayOptions, 'bundles'> {
-  /** The process replays the closed executions of this bundle while workers still run. */
-  early?: ReplayBundle;
   part: number;
   of: number;
 }
@@ -79,16 +78,8 @@ export interface PartReport extends ReplayReport {
  *     if (report.failed.length > 0) process.exitCode = 1;
  */
 export async function replayServer({ bundles, ...options }: ReplayOptions): Promise<ReplayReport> {
-  return startReplay(options).finish(bundles);
-}
-
-/** As `replayServer`, and begins with the closed executions of one bundle while workers still run. */
-export function startReplay(options: Omit<ReplayPart, 'part' | 'of'>): {
-  /** Call it after the workers have stopped. */
-  finish(bundles: ReplayOptions['bundles']): Promise<ReplayReport>;
-} {
-  const started = Array.from({ length: processes }, (_, part) => startPart({ ...options, part, of: processes }));
-  return { finish: async (bundles) => sumOf(await Promise.all(started.map((finish) => finish(bundles)))) };
+  const parts = Array.from({ length: processes }, (_, part) => ({ ...options, part, of: processes }));
+  return sumOf(await Promise.all(parts.map((part) => replayPart(part, bundles))));
 }
 
 function sumOf(parts: readonly PartReport[]): ReplayReport {
@@ -115,9 +106,9 @@ function sumOf(parts: readonly PartReport[]): ReplayReport {
   };
 }
 
-function startPart(options: ReplayPart): (bundles: ReplayOptions['bundles']) => Promise<PartReport> {
+async function replayPart(part: ReplayPart, bundles: ReplayOptions['bundles']): Promise<PartReport> {
   const script = fileURLToPath(new URL('./replay-server-main.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: 'pipe' });
+  const child = spawn(process.execPath, [script, JSON.stringify(part)], { stdio: 'pipe' });
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -125,12 +116,10 @@ function startPart(options: ReplayPart): (bundles: ReplayOptions['bundles']) => 
   const closed = once(child, 'close') as Promise<[number | null]>;
   // Writing fails if the process has ended; its output says why.
   child.stdin.on('error', () => undefined);
-  return async (bundles) => {
-    child.stdin.end(JSON.stringify(bundles));
-    const [code] = await closed;
-    if (code !== 0) throw new Error(`the histories of ${options.address} were not replayed: ${errors.trim()}`);
-    return JSON.parse(output) as PartReport;
-  };
+  child.stdin.end(JSON.stringify(bundles));
+  const [code] = await closed;
+  if (code !== 0) throw new Error(`the histories of ${part.address} were not replayed: ${errors.trim()}`);
+  return JSON.parse(output) as PartReport;
 }
 
 function added(one: Record<string, number>, other: Record<string, number>): Record<string, number> {

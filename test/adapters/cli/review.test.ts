@@ -32,10 +32,9 @@ const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
 });
 
 const onTmux = hasTmux() ? describe : describe.skip;
-if (!hasTmux()) process.stderr.write('tmux is missing: the terminal tests of `countersign review` are skipped.\n');
 
 // Most of the time they wait for what a screen shows.
-onTmux.concurrent('on a terminal', () => {
+onTmux.concurrent('on a terminal (needs tmux)', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();

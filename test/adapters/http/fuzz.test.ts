@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const withSchemathesis = command === undefined ? describe.skip : describe;
 
-withSchemathesis('schemathesis', () => {
+withSchemathesis('fuzzing (needs Schemathesis)', () => {
   test('no input makes a route fail, and every answer has the shape that the document says', async () => {
     const run = await world.start(once(pay('bob')));
     const [request] = await run.open();

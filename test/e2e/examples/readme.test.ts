@@ -112,8 +112,6 @@ test('five minutes: a run waits, is listed, shown and approved', async () => {
 });
 
 describe.each(languages)('docs/any-language.md: $name', ({ name, missing, prepare }) => {
-  if (missing !== undefined) process.stderr.write(`readme.test.ts: ${name} is skipped, because it needs ${missing}\n`);
-
   test.skipIf(missing !== undefined)('a run is started, listed, approved and denied', async () => {
     const { workflow } = client;
     const waits = (id: string) =>

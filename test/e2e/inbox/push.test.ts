@@ -40,7 +40,7 @@ const registrations = (page: Page): Promise<number> =>
 
 const browserTests = chromium === undefined ? describe.skip : describe;
 
-browserTests('a gateway with web push', () => {
+browserTests('a gateway with web push (needs Chromium)', () => {
   const keys = makePushKeys();
   const app = pushAppOf({
     push: webPushChannel({
@@ -214,7 +214,7 @@ browserTests('a gateway with web push', () => {
   });
 });
 
-browserTests('a gateway without web push', () => {
+browserTests('a gateway without web push (needs Chromium)', () => {
   test('offers nothing, registers no service worker, and makes no request elsewhere', async () => {
     const inbox = await openInboxPage({ worker: false }, { identity });
     try {

@@ -266,7 +266,7 @@ test('neither codes nor tokens nor secrets are logged', async () => {
 
 const chromium = findChromium();
 const withChromium = chromium === undefined ? describe.skip : describe;
-withChromium('in Chromium', () => {
+withChromium('a browser (needs Chromium)', () => {
   test('a person signs in, and no script sees the session', async () => {
     const browser = await openSharedBrowser(chromium!);
     try {
