@@ -7,7 +7,6 @@ import { type Browser, findChromium, openSharedBrowser } from '../../support/bro
 import { cardSamples, sampleNowMs } from '../../support/card-samples.ts';
 
 const chromium = findChromium();
-if (chromium === undefined) process.stderr.write('card-page.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the page of a card (needs Chromium)', () => {

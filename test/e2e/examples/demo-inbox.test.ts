@@ -6,7 +6,6 @@ import { eventually } from '../../support/eventually.ts';
 /** `npm run demo` beside its inbox: what was answered there counts, and the terminal goes on. */
 
 const chromium = findChromium();
-if (chromium === undefined) process.stderr.write('demo-inbox.test.ts: skipped in part, because there is no Chromium\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 let demo: DemoProcess;

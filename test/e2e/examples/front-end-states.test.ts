@@ -31,8 +31,6 @@ const policy = {
 };
 
 const chromium = findChromium();
-if (chromium === undefined)
-  process.stderr.write('front-end-states.test.ts: skipped, because there is no Chromium here\n');
 
 describe.skipIf(chromium === undefined)('a conversation in each state (needs Chromium)', () => {
   let browser: Browser;

@@ -15,7 +15,6 @@ import { testAgent } from '../../support/test-agent.ts';
 import type { Turns } from '../../support/world.ts';
 
 const chromium = findChromium();
-if (chromium === undefined) process.stderr.write('front-ends.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('front ends that people have (needs Chromium)', () => {

@@ -6,7 +6,6 @@ import { last } from '../../support/team.ts';
 
 /** People answer in a real browser. */
 
-if (chromium === undefined) process.stderr.write('inbox/answers.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

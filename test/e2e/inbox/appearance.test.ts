@@ -14,7 +14,6 @@ import { testBundle } from '../../support/world.ts';
 /** How every view looks: on a phone and on a desk, dark and light, for eyes, for screen readers and for keyboards. */
 
 const chromium = findChromium();
-if (chromium === undefined) process.stderr.write('appearance.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const phone = { width: 380, height: 800 };

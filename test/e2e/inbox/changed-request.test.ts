@@ -3,9 +3,6 @@ import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support
 
 /** A request is edited by somebody else while its page is open. */
 
-if (chromium === undefined) {
-  process.stderr.write('inbox/changed-request.test.ts: skipped, because there is no Chromium here\n');
-}
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('a request that changes (needs Chromium)', () => {

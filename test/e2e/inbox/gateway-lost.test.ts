@@ -13,9 +13,6 @@ import { openWorld, type World } from '../../support/world.ts';
 /** The gateway is killed and started again on its port while pages of the inbox are open. */
 
 const chromium = findChromium();
-if (chromium === undefined) {
-  process.stderr.write('inbox/gateway-lost.test.ts: skipped, because there is no Chromium here\n');
-}
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 /** The names of the events that history keeps. */

@@ -8,7 +8,6 @@ import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support
 
 /** Arguments that an attacker wrote, in a real browser. */
 
-if (chromium === undefined) process.stderr.write('inbox/hostile.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const scripts = [

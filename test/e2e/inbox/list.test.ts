@@ -4,7 +4,6 @@ import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from
 
 /** The list of open requests in a real browser. */
 
-if (chromium === undefined) process.stderr.write('inbox/list.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the list of open requests (needs Chromium)', () => {

@@ -12,7 +12,6 @@ import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-pag
 
 /** What the page of a run shows while the model writes, and of a run that cannot begin. */
 
-if (chromium === undefined) process.stderr.write('inbox/live.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('a run that is watched (needs Chromium)', () => {

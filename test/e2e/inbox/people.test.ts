@@ -7,7 +7,6 @@ import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from
 
 /** Several people, each in a browser of their own. */
 
-if (chromium === undefined) process.stderr.write('inbox/people.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const rita = makeToken('rita', ['viewer', 'reviewer']);

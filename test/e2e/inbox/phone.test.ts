@@ -5,7 +5,6 @@ import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-pag
 
 /** The inbox on a phone: what is pressed stays where it is, and what came of it is in sight. */
 
-if (chromium === undefined) process.stderr.write('inbox/phone.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const size = { width: 380, height: 780 };

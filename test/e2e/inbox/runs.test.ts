@@ -11,7 +11,6 @@ import type { Calls } from '../../support/world.ts';
 
 /** A run in a real browser: started, followed live over broken connections, stopped, and its grants revoked. */
 
-if (chromium === undefined) process.stderr.write('inbox/runs.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const policy = {

@@ -12,8 +12,6 @@ import { promptScripted } from '../../support/prompt-scripted.ts';
 
 /** What the view says of a request that changes, that needs two people, and to whom it offers answers. */
 
-if (chromium === undefined)
-  process.stderr.write('inbox/standing.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const rita = makeToken('rita', ['viewer', 'reviewer']);

@@ -5,8 +5,6 @@ import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../su
 
 /** People whom the identity file gives less than the inbox offers. */
 
-if (chromium === undefined)
-  process.stderr.write('inbox/stranger.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const viewer = makeToken('vera', ['viewer']);

@@ -6,9 +6,6 @@ import { signalByForm } from '../../support/waiting-run-pages.ts';
 
 /** The inbox and Temporal's own UI beside each other in one browser. */
 
-if (chromium === undefined) {
-  process.stderr.write('inbox/temporal-ui.test.ts: skipped, because there is no Chromium here\n');
-}
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {

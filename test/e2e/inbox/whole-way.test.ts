@@ -3,8 +3,6 @@ import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support
 
 /** A person starts a run in the inbox, watches it, answers what it asks, and reads its result. */
 
-if (chromium === undefined)
-  process.stderr.write('inbox/whole-way.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 const turns = [

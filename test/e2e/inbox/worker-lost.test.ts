@@ -6,9 +6,6 @@ import { spawnWorker } from '../../support/worker-process.ts';
 
 /** The worker is killed while somebody looks at a request. */
 
-if (chromium === undefined) {
-  process.stderr.write('inbox/worker-lost.test.ts: skipped, because there is no Chromium here\n');
-}
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('a worker that is lost (needs Chromium)', () => {

@@ -8,7 +8,6 @@ import { testBundle } from '../../support/world.ts';
 /** Temporal's own UI, in a real browser, shows what waits and how to answer, and the answer works there. */
 
 const chromium = findChromium();
-if (chromium === undefined) process.stderr.write('temporal-ui.test.ts: skipped, because there is no Chromium here\n');
 const withChromium = chromium === undefined ? describe.skip : describe;
 
 withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
