@@ -8,7 +8,7 @@ import { severities } from '../../src/core/base/tool-call.ts';
 import { claimedBy } from '../support/record-request.ts';
 import { RecordedRulings } from '../support/recorded-rulings.ts';
 import { agent, call, layers, shellCall } from '../core/generate.ts';
-import { runs } from '../support/thorough.ts';
+import { least, runs } from '../support/thorough.ts';
 
 /** Limits, conditions on counts, terms and an assess rule beside the rules of generate.ts. */
 const more = fc.record({
@@ -188,7 +188,7 @@ test('generated calls under generated policies are ruled on again, and agree', (
   process.stdout.write(
     `${seen.calls} calls, ${seen.rulings} rulings: ${JSON.stringify(Object.fromEntries(seen.kinds))}\n`,
   );
-  expect(seen.calls).toBeGreaterThanOrEqual(2_500);
+  expect(seen.calls).toBeGreaterThanOrEqual(least(2_500));
   // Every kind of ruling is among them.
   expect([...seen.kinds.keys()].toSorted()).toEqual(
     expect.arrayContaining([

@@ -9,3 +9,11 @@ if (!(thoroughness >= 0.25)) throw new Error('COUNTERSIGN_TEST_THOROUGH must be 
 export function runs(count: number): number {
   return Math.ceil(count * thoroughness);
 }
+
+/**
+ * How often a law must at least have met a kind of case, so that it proves something: `count` among all its cases. Among
+ * a part of them half as often, because a random part of few cases holds more or fewer of a kind.
+ */
+export function least(count: number): number {
+  return thoroughness >= 1 ? count : Math.ceil((count * thoroughness) / 2);
+}

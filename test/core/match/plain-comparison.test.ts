@@ -6,7 +6,7 @@ import { engine } from '../../../src/core/policy/ruling.ts';
 import { parse } from '../../../src/core/match/cel.ts';
 import { plainComparison } from '../../../src/core/match/plain-comparison.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
-import { runs } from '../../support/thorough.ts';
+import { least, runs } from '../../support/thorough.ts';
 
 const isPlain = (source: string): boolean => plainComparison(parse(source).expr) !== undefined;
 
@@ -88,5 +88,5 @@ test("gives the library's answers at the library's cost, on 5,000 comparisons", 
     ),
     { numRuns: runs(1_500) },
   );
-  expect(said).toBeGreaterThan(60);
+  expect(said).toBeGreaterThan(least(60));
 });

@@ -13,7 +13,7 @@ import {
   type SeatedRequirement,
 } from '../../../src/core/people/entitlement.ts';
 import { processorMs } from '../../support/processor-time.ts';
-import { runs } from '../../support/thorough.ts';
+import { least, runs } from '../../support/thorough.ts';
 
 /** Two names are one in NFC. */
 const people = ['ann', 'bob', 'carl', 'ren\u00e9', 'rene\u0301'];
@@ -80,7 +80,7 @@ test('whoever reads each name again for each person gets the same', () => {
     { numRuns: runs(2_000) },
   );
   // Each must occur often.
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(30);
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(least(30));
 });
 
 /** Reads everything again for each question. */

@@ -10,7 +10,7 @@ import {
   type Panel,
   type SeatedRequirement,
 } from '../../../src/core/people/entitlement.ts';
-import { runs } from '../../support/thorough.ts';
+import { least, runs } from '../../support/thorough.ts';
 
 const people = ['ann', 'bob', 'carl', 'dora', 'eve'];
 const person = fc.constantFrom(...people);
@@ -134,7 +134,7 @@ test('tally agrees with the naive version on random panels', () => {
     { numRuns: runs(2_000) },
   );
   // Each answer must occur often.
-  for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(60);
+  for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(least(60));
 });
 
 test('an additional approval never undoes an approval, and never lowers the count', () => {

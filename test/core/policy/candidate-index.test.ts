@@ -7,7 +7,7 @@ import { callSubjects as subjectsOf, matches, type CompiledPattern } from '../..
 import { type Policy } from '../../../src/core/policy/policy.ts';
 import { actions } from '../../../src/core/policy/action.ts';
 import { engine, evaluate } from '../../../src/core/policy/ruling.ts';
-import { runs } from '../../support/thorough.ts';
+import { least, runs } from '../../support/thorough.ts';
 
 const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
 
@@ -46,7 +46,7 @@ test('what the index omits does not match, and what it keeps is in order', () =>
     }),
     { numRuns: runs(1_000) },
   );
-  expect(leftOut).toBeGreaterThan(500);
+  expect(leftOut).toBeGreaterThan(least(500));
 });
 
 test.each<[string, number[]]>([
