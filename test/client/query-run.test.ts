@@ -1,3 +1,4 @@
+import { QueryNotRegisteredError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import type { Session } from '../../src/client/server/connect.ts';
 import { queryRun } from '../../src/client/server/query-run.ts';
@@ -8,13 +9,14 @@ const refusal = Object.assign(new Error('9 FAILED_PRECONDITION'), {
   details: 'no poller seen for task queue recently, worker may be down',
 });
 
-test('a task queue that had no worker for minutes is reported as no_worker, not as a closed run', async () => {
+/** A session whose run fails every query with this error. */
+function failing(error: Error): Session {
   const handle = {
-    query: () => Promise.reject(refusal),
+    query: () => Promise.reject(error),
     describe: () => Promise.resolve({ taskQueue: 'countersign' }),
   };
   const call = (_limit: unknown, ask: () => unknown): unknown => ask();
-  const session = {
+  return {
     namespace: 'default',
     address: 'localhost:7233',
     hasCodecs: false,
@@ -25,8 +27,26 @@ test('a task queue that had no worker for minutes is reported as no_worker, not 
       workflowService: { describeTaskQueue: () => Promise.resolve({ pollers: [] }) },
     },
   } as unknown as Session;
-  await expect(queryRun(session, 'run-1', 'approvals', [], 100)).rejects.toMatchObject({
+}
+
+test('a task queue that had no worker for minutes is reported as no_worker, not as a closed run', async () => {
+  await expect(queryRun(failing(refusal), 'run-1', 'approvals', [], 100)).rejects.toMatchObject({
     code: 'no_worker',
     message: expect.stringMatching(/^No worker answers for task queue 'countersign'/),
   });
+});
+
+test.each([
+  ['Workflow did not register a handler for approvals. Registered queries: [__stack_trace]', 'run_not_found'],
+  ['unknown queryType approvals. KnownQueryTypes=[__stack_trace]', 'run_not_found'],
+  ['Unknown query type: approvals, knownTypes=[__stack_trace]', 'run_not_found'],
+  ["Query handler for 'approvals' expected but not found, known queries: [__stack_trace]", 'run_not_found'],
+  [
+    "Failed to initialize workflow of type 'agentRun': no such function is exported by the workflow bundle",
+    'no_worker',
+  ],
+  ["a payload is encrypted with key 'newest', which is not known here", 'no_worker'],
+])('a worker that fails a query with "%s" gives %s', async (sentence, code) => {
+  const error = new QueryNotRegisteredError(sentence, 3);
+  await expect(queryRun(failing(error), 'run-1', 'approvals', [], 100)).rejects.toMatchObject({ code });
 });

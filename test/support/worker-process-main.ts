@@ -17,6 +17,7 @@ async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWor
     agents: options.team === true ? team(folder) : [testAgent(folder)],
     workflowBundle: { codePath: bundle! },
     ...(subject !== undefined && { channels: { subject } }),
+    ...(options.onlyWorkflows === true && { enableNonLocalActivities: false, maxCachedWorkflows: 0 }),
     ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
   });
 }

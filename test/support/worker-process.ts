@@ -9,6 +9,8 @@ export interface WorkerProcessOptions {
   taskQueue: string;
   folder: string;
   maxConcurrentActivityTaskExecutions?: number;
+  /** Leaves activities to other workers, and keeps no run in its cache. */
+  onlyWorkflows?: true;
   /** Uses the agents of `team` instead of `testAgent`. */
   team?: true;
   channel?: ChannelSpec;

@@ -7,7 +7,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
-import { failureOf, interrupted, NotCalled } from './call-failures.ts';
+import { failureOf, interrupted, ofChannel } from './call-failures.ts';
 import type { RequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
@@ -41,7 +41,10 @@ export interface LastSent {
   sent?: Json;
 }
 
-/** The calls of channels, as activities. Errors keep their name as the failure's type; no secret is in a name. */
+/**
+ * The calls of channels, as activities. What a channel throws is marked as its own (call-failures.ts), and its name is the
+ * failure's type; no secret is in a name.
+ */
 export interface ChannelCalls {
   notify: (call: NotifyCall) => Promise<LastSent>;
   resolve: (call: ResolveCall) => Promise<ChannelAnswer>;
@@ -69,14 +72,14 @@ export function createChannelCalls(
         const { sent } = call;
         const records = recordsOf(session());
         const context = { step: shown, key, attempt, isLastAttempt, requests, sent, records, signal };
-        return sentOf(await channel.notify?.(request, context), sent);
+        return ofChannel(async () => sentOf(await channel.notify?.(request, context), sent));
       }),
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
-        if (channel.resolve === undefined) throw new NotCalled('the channel of this worker does not answer');
+        if (channel.resolve === undefined) throw new Error('the channel of this worker does not answer');
         // Its workflow has not heard yet that the channel was switched off, or the request settled.
         if (request === undefined || !isCarriedBy(call.channel, request)) {
-          throw new NotCalled('the request does not have this channel');
+          throw new Error('the request does not have this channel');
         }
         const { sent } = call;
         const context = { attempt, ...(sent !== undefined && { sent }), ...(refused && { refused }) };
@@ -94,7 +97,10 @@ export function createChannelCalls(
           const [request] = settled;
           if (request === undefined) continue;
           const context = { key, attempt, isLastAttempt, sent, requests, settled, records, signal };
-          ({ sent } = sentOf(await channel.settled?.(request, request.settled, context), sent));
+          const before = sent;
+          const tell = async (): Promise<LastSent> =>
+            sentOf(await channel.settled?.(request, request.settled, context), before);
+          ({ sent } = await ofChannel(tell));
         }
         return sent === undefined ? {} : { sent };
       }),
@@ -110,11 +116,11 @@ export function createChannelCalls(
   ): Promise<Result> {
     const context = Context.current();
     const channel = set?.channels.get(name);
-    if (channel === undefined) throw failureOf(new NotCalled(`this worker has no channel '${name}'`));
+    if (channel === undefined) throw failureOf(new Error(`this worker has no channel '${name}'`));
     context.heartbeat();
     const beats = setInterval(() => context.heartbeat(), heartbeatMs);
     try {
-      const requests = await readRequests(workflowId, requestIds);
+      const requests = await requestsOf(workflowId, requestIds);
       const { attempt, retryPolicy } = context.info;
       const isLastAttempt = attempt === retryPolicy?.maximumAttempts;
       return await act(channel, requests, { signal: context.cancellationSignal, attempt, isLastAttempt });
@@ -122,14 +128,6 @@ export function createChannelCalls(
       throw context.cancellationSignal.aborted ? interrupted(context, error) : failureOf(error);
     } finally {
       clearInterval(beats);
-    }
-  }
-
-  async function readRequests(workflowId: string, requestIds: readonly string[]): Promise<ChannelRequest[]> {
-    try {
-      return await requestsOf(workflowId, requestIds);
-    } catch (error) {
-      throw new NotCalled(error instanceof Error ? error.message.slice(0, 2_000) : 'the run does not answer');
     }
   }
 }

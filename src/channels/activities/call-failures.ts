@@ -1,10 +1,8 @@
 import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporalio/activity';
+import { thrownByChannel } from '../../core/base/channel-failure.ts';
 
-/** The types of failures by which a channel has not failed: the workflow makes the call again. */
+/** The types of failures by which a channel has not failed, for workflows that do not know the mark. */
 const reserved: readonly string[] = ['NotCalled', 'WorkerShutdown'];
-
-/** The channel was not called: another attempt, perhaps by another worker, may call it. No channel can throw this. */
-export class NotCalled extends Error {}
 
 export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
@@ -15,13 +13,40 @@ export function interrupted({ cancellationDetails, cancellationSignal }: Context
   return cancellationDetails?.workerShutdown === true ? workerShutDown() : (cancellationSignal.reason ?? error);
 }
 
-/** What a channel threw. The failure has the error's name, which the model may be told, and its message. */
+/** Runs a function of a channel, and marks what it throws as the channel's own failure. */
+export async function ofChannel<Result>(call: () => Promise<Result> | Result): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw markedFailure(error);
+  }
+}
+
+/** The failure of a call of a channel. Without the mark, another attempt, perhaps by another worker, may call it. */
 export function failureOf(error: unknown): unknown {
-  if (error instanceof NotCalled) return ApplicationFailure.retryable(error.message, 'NotCalled');
-  if (!(error instanceof Error) || error instanceof CompleteAsyncError) return error;
-  if (error instanceof ApplicationFailure && !reserved.includes(error.type ?? '')) return error;
-  const { name, message } = error;
-  // An error of a channel does not pass for a call that was not made.
-  const type = reserved.includes(name) || error instanceof ApplicationFailure ? 'Error' : name;
-  return ApplicationFailure.create({ message: message.slice(0, 2_000), type, nonRetryable: false });
+  if (error instanceof CompleteAsyncError || isMarked(error)) return error;
+  return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
+}
+
+/** It has the error's name, which the model may be told, and its message. */
+function markedFailure(error: unknown): ApplicationFailure {
+  const isFailure = error instanceof ApplicationFailure;
+  const type = isFailure ? error.type : error instanceof Error ? error.name : undefined;
+  const { nonRetryable, nextRetryDelay, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
+  return ApplicationFailure.create({
+    message: messageOf(error),
+    type: type == null || reserved.includes(type) ? 'Error' : type,
+    nonRetryable: nonRetryable ?? false,
+    nextRetryDelay: nextRetryDelay ?? undefined,
+    category: category ?? undefined,
+    details: [thrownByChannel, ...(details ?? [])],
+  });
+}
+
+function isMarked(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.details?.[0] === thrownByChannel;
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
 }

@@ -5,9 +5,11 @@ import type { Session } from '../../client/server/connect.ts';
 import { queryRun } from '../../client/server/query-run.ts';
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
-import { isUndecodable } from '../../core/base/undecodable.ts';
 
-/** Reads requests from their run. Those that it does not have are left out. */
+/**
+ * Reads requests from their run. Those that it says it does not have are left out; throws if it could not be asked, so
+ * that the activity is tried again.
+ */
 export type RequestsOfRun = (workflowId: string, requestIds: readonly string[]) => Promise<ApprovalDetails[]>;
 
 /**
@@ -17,7 +19,11 @@ export type RequestsOfRun = (workflowId: string, requestIds: readonly string[]) 
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
     const run = await described(session(), workflowId);
-    if (run === undefined || !workflowTypes.includes(run.type) || run.taskQueue !== activityInfo().taskQueue) return [];
+    if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return [];
+    if (!workflowTypes.includes(run.type)) {
+      // During a roll-out, another worker of the queue may name it.
+      throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
+    }
     const found = await read(session(), run, requestIds);
     if (run.status.name === 'RUNNING') return found;
     // A run that was terminated has settled nothing.
@@ -42,29 +48,33 @@ type Answer = (ApprovalDetails | null)[];
 /** Asks for all at once, and again for those that the answer had no room for. */
 async function read(
   session: Session,
-  { workflowId, runId }: WorkflowExecutionDescription,
+  { workflowId, runId, status }: WorkflowExecutionDescription,
   requestIds: readonly string[],
 ): Promise<ApprovalDetails[]> {
   const found: ApprovalDetails[] = [];
-  for (let asked = 0; asked < requestIds.length;) {
-    const args = [{ requestIds: requestIds.slice(asked) }];
-    // The execution that was described: another one of this id may be anybody's.
-    const answer = await queryExecution(session, workflowId, runId, args);
-    if (answer.length === 0) break;
-    for (const [index, details] of answer.entries()) {
-      if (details?.requestId === requestIds[asked + index] && details?.workflowId === workflowId) found.push(details);
-    }
-    asked += answer.length;
-  }
-  return found;
-}
-
-async function queryExecution(session: Session, workflowId: string, runId: string, args: unknown[]): Promise<Answer> {
   try {
-    const answer = await queryRun<Answer>(session, workflowId, queryNames.approvals, args, undefined, runId);
-    return Array.isArray(answer) && !isUndecodable(answer) ? answer : [];
+    for (let asked = 0; asked < requestIds.length;) {
+      const rest = requestIds.slice(asked);
+      const args = [{ requestIds: rest }];
+      // The execution that was described: another one of this id may be anybody's.
+      const answer = await queryRun<unknown>(session, workflowId, queryNames.approvals, args, undefined, runId);
+      if (!isAnswerFor(rest, workflowId, answer)) {
+        throw new Error(`the answer of run '${workflowId}' is not about the requests that it was asked about`);
+      }
+      found.push(...answer.filter((details) => details !== null));
+      asked += answer.length;
+    }
+    return found;
   } catch (error) {
-    if (isProblemError(error) && (error.code === 'run_not_found' || error.code === 'run_closed')) return [];
+    // It ended before it could have a request. The server refuses to ask some open runs, too.
+    if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
+}
+
+/** An entry for each of the first ids, or null where the run does not have the request. */
+function isAnswerFor(requestIds: readonly string[], workflowId: string, answer: unknown): answer is Answer {
+  const isOf = (details: ApprovalDetails | null, index: number): boolean =>
+    details === null || (details?.requestId === requestIds[index] && details?.workflowId === workflowId);
+  return Array.isArray(answer) && answer.length > 0 && answer.every(isOf);
 }

@@ -8,7 +8,7 @@ import {
 import { CompleteAsyncError, Context, getClient } from '@temporalio/activity';
 import { aborted } from '../../text/aborted.ts';
 import type { ChannelAnswer } from '../channel.ts';
-import { failureOf, workerShutDown } from './call-failures.ts';
+import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
 /** How long an answer may take in the activity's slot, in milliseconds. */
 const quickMs = 100;
@@ -38,7 +38,7 @@ export class WaitingAnswers {
     const stop = new AbortController();
     const signal = AbortSignal.any([cancellationSignal, stop.signal]);
     // A function may ignore the signal.
-    const answer = Promise.race([(async () => resolve(signal))(), aborted(signal)]);
+    const answer = Promise.race([ofChannel(() => resolve(signal)), aborted(signal)]);
     const isOver = answer.then(
       () => true,
       () => true,

@@ -1,6 +1,5 @@
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
-import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Session } from '../server/connect.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { lookUp } from '../server/look-up.ts';
@@ -32,7 +31,7 @@ async function approvalIn(
 ): Promise<ApprovalDetails | undefined> {
   const args = [{ requestId }];
   const details = await queryRun<ApprovalDetails | null>(session, workflowId, queryNames.approvals, args, timeoutMs);
-  if (details === null || isUndecodable(details)) return undefined;
+  if (details === null) return undefined;
   // Any workflow may answer a query of this name, with any content.
   return details.requestId === requestId && details.workflowId === workflowId ? details : undefined;
 }

@@ -32,7 +32,7 @@ export async function queryRun<Answer>(
     const ask = (): Promise<Answer> =>
       session.client.workflow.getHandle(workflowId, runId).query<Answer, unknown[]>(name, ...args);
     const answer = await askWorker(session, workflowId, timeoutMs, () => askAgain(timeoutMs, ask));
-    if (isUndecodable(answer) && answer.unread) throw unreadAnswer(workflowId, answer.why);
+    if (isUndecodable(answer)) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
     // Its cause may have a status that means something else below.
@@ -45,11 +45,15 @@ export async function queryRun<Answer>(
       const message = `Events of run '${workflowId}' wait for a worker to take them: ask again.`;
       throw new ProblemError({ code: 'no_worker', message }, { cause: error });
     }
-    if (error instanceof QueryNotRegisteredError) {
+    if (error instanceof QueryNotRegisteredError && saysNoHandler(error)) {
       throw new ProblemError(
         { code: 'run_not_found', message: `'${workflowId}' does not answer as a run of Countersign: ${error.message}` },
         { cause: error },
       );
+    }
+    if (error instanceof QueryNotRegisteredError) {
+      const message = `Run '${workflowId}' could not be asked, because a worker failed its query: ask again. ${error.message}`;
+      throw new ProblemError({ code: 'no_worker', message }, { cause: error });
     }
     if (grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /task in failed state/i.test(serverWords(error))) {
       const message = `Run '${workflowId}' cannot be asked now: its workflow task fails, and is tried again. The log of its workers says why; after a roll-back, start a worker of the newer version.`;
@@ -63,4 +67,12 @@ export async function queryRun<Answer>(
     }
     throw translateServerError(error, { address: session.address, namespace: session.namespace, workflowId });
   }
+}
+
+/**
+ * True if a workflow runs and has no such query, in the words of each SDK (TypeScript; Go and Java; Python, .NET and
+ * Ruby). The client has one class for this and for every other failure, such as that of a worker without the workflow.
+ */
+function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
+  return /did not register a handler|unknown query ?type|expected but not found/i.test(message);
 }

@@ -14,11 +14,13 @@ import type { LookedChannel } from '../../channels/activities/look-at-requests.t
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
-import { isTransient } from '../../core/base/problem.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { isTransient, type ProblemCode } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
 import { clock } from '../sandbox/clock.ts';
 import { Backoff } from './backoff.ts';
-import { Failures, failureReason } from './failures.ts';
+import { callsAgain, Failures, failureReason, isFinal } from './failures.ts';
 import type { ChannelMessages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -37,12 +39,25 @@ type Refused = ResolveCall['refused'];
 
 /** After these codes no other answer can count, unless the run says that the request is open. */
 const final: readonly (string | undefined)[] = ['expired', 'run_closed', 'run_not_found', 'unknown_request'];
+/** With these codes the run refuses an answer. With any other one it was not asked, or could not check the answer. */
+const refusals: readonly (ProblemCode | undefined)[] = [
+  'already_settled',
+  'invalid_decision',
+  'invalid_message',
+  'digest_mismatch',
+  'request_changed',
+  'arguments_invalid',
+  'denied_by_policy',
+  'not_entitled',
+  'self_approval',
+  'unverified_reviewer',
+  'not_permitted_by_ceiling',
+  'too_large',
+];
 const mostAnswers = 50;
 const afterDeadlineMs = 5_000;
 /** For a request without a deadline. */
 const longestMs = 366 * 86_400_000;
-/** The waits between attempts to send an answer to the run. */
-const [firstSendWaitMs, longestSendWaitMs] = [1_000, 60_000];
 
 /** Asks the channels that answer, and sends each answer to the run as a decision. The run decides whether it counts. */
 export class Answering {
@@ -111,7 +126,7 @@ export class Answering {
     const backoff = new Backoff();
     // `resolve` gets what `notify` returns, so `notify` comes first.
     await condition(() => this.#messages.isTold(requestId, channel.name));
-    while (request.answers < mostAnswers) {
+    while (checked(request) < mostAnswers) {
       const refused = request.refused?.[channel.name];
       const calledMs = clock.nowMs;
       const answer = await this.#resolve(question, refused);
@@ -167,7 +182,11 @@ export class Answering {
       summary: `${name} answers`,
     });
     try {
-      return await resolve({ channel: name, workflowId: this.#workflowId, requestIds: [requestId], sent, refused });
+      const call = { channel: name, workflowId: this.#workflowId, requestIds: [requestId], sent, refused };
+      const answer: unknown = await resolve(call);
+      // This worker cannot read it, or an operator completed the activity.
+      const isAnswer = isObject(answer) && !isUndecodable(answer);
+      return isAnswer || !callsAgain() ? (answer as ChannelAnswer) : 'again';
     } catch (error) {
       if (isCancellation(error)) return undefined;
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
@@ -175,6 +194,7 @@ export class Answering {
       // A deadline that passes is not an error of the channel.
       if (cause instanceof TimeoutFailure) return this.#lookAgain({ request, channel });
       this.#failures.note(requestId, `${name}: ${failureReason(error)}`);
+      if (!isFinal(error)) return 'again';
       if (cause instanceof ApplicationFailure) await this.#denyAlone({ request, channel }, cause.type ?? 'Error');
       return undefined;
     }
@@ -206,14 +226,16 @@ export class Answering {
     }
   }
 
-  /** Sends an answer until the run can check it. */
+  /** Sends an answer until the run has checked it. */
   async #sendUntilChecked(question: Question, answer: ChannelAnswer): Promise<Receipt> {
-    for (let waitMs = firstSendWaitMs; ; waitMs = Math.min(2 * waitMs, longestSendWaitMs)) {
-      question.request.answers += 1;
-      const receipt = await this.#decide(question, answer, `${question.request.answers}`);
-      const mayCountLater = !receipt.accepted && isTransient(receipt.code) && question.request.answers < mostAnswers;
-      if (!mayCountLater) return receipt;
-      await sleep(waitMs);
+    const { request } = question;
+    for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
+      request.answers += 1;
+      const receipt = await this.#decide(question, answer, `${request.answers}`);
+      if (isChecked(receipt)) return receipt;
+      if (callsAgain()) request.unchecked = (request.unchecked ?? 0) + 1;
+      // Earlier versions sent an answer again after few codes, and not without end.
+      else if (!isTransient(receipt.code) || request.answers >= mostAnswers) return receipt;
     }
   }
 
@@ -224,13 +246,29 @@ export class Answering {
     const decision = { channel: channel.name, workflowId: this.#workflowId, requestId, answer, decisionId };
     this.#sending += 1;
     try {
-      return await CancellationScope.nonCancellable(() =>
-        decide.executeWithOptions({ summary: channel.name }, [decision]),
-      );
+      for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
+        try {
+          return await CancellationScope.nonCancellable(() =>
+            decide.executeWithOptions({ summary: channel.name }, [decision]),
+          );
+        } catch (error) {
+          if (isFinal(error)) throw error;
+          this.#failures.note(requestId, `${channel.name}: ${failureReason(error)}`);
+        }
+      }
     } finally {
       this.#sending -= 1;
     }
   }
+}
+
+/** How many answers of a request the run has checked. */
+function checked({ answers, unchecked = 0 }: Tracked): number {
+  return answers - unchecked;
+}
+
+function isChecked({ accepted, code, outcome }: Receipt): boolean {
+  return accepted || outcome !== undefined || final.includes(code) || refusals.includes(code);
 }
 
 /** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import { changedName, channelsWorkflowId, deliveriesName, type Delivered } from '../../contract.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
 import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';
 
@@ -27,7 +28,10 @@ export interface ChannelsInput {
 }
 
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
-  const workflowId = runOf(workflowInfo().workflowId, input);
+  const info = workflowInfo();
+  // Fails the task, which is tried again, perhaps by a worker that has the key or the codec.
+  if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
+  const workflowId = runOf(info.workflowId, input);
   const deliveries = new Deliveries(workflowId);
   setHandler(changedSignal, (changed) => deliveries.note(readChanged(changed)));
   setHandler(deliveriesQuery, () => deliveries.list());

@@ -3,21 +3,24 @@ const [firstMs, longestMs] = [1_000, 3_600_000];
 const realCallMs = 60_000;
 
 /**
- * The waits between calls of a channel that were not made, or were interrupted. They grow to an hour, because a worker
- * that lacks the channel may do so for days, and each call adds to history.
+ * The waits between calls that were not made, or were interrupted. They grow to an hour, because a worker that lacks the
+ * channel may do so for days, and each call adds to history.
  */
 export class Backoff {
-  #waitMs = firstMs;
+  #count = 0;
 
   /** The next wait, after a call that lasted so long. */
-  next(lastedMs: number): number {
+  next(lastedMs = 0): number {
     if (lastedMs >= realCallMs) this.reset();
-    const waitMs = this.#waitMs;
-    this.#waitMs = Math.min(2 * waitMs, longestMs);
-    return waitMs;
+    return backoffMs(this.#count++);
   }
 
   reset(): void {
-    this.#waitMs = firstMs;
+    this.#count = 0;
   }
+}
+
+/** The wait after so many earlier ones. */
+export function backoffMs(count: number): number {
+  return Math.min(firstMs * 2 ** count, longestMs);
 }

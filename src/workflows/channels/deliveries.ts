@@ -1,4 +1,4 @@
-import { condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { condition, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
@@ -6,6 +6,8 @@ import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
+import { Backoff } from './backoff.ts';
+import { callsAgain, isFinal } from './failures.ts';
 import { ChannelMessages, type DueStep, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -115,7 +117,7 @@ export class Deliveries {
   async #look(): Promise<void> {
     const pending = new Map([...this.#pending].toSorted(this.#trackedFirst).slice(0, mostAtOnce));
     for (const requestId of pending.keys()) this.#pending.delete(requestId);
-    const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds: [...pending.keys()] });
+    const looked = await this.#read([...pending.keys()]);
     for (const request of looked) {
       if (request.state === 'open') this.#follow(request, pending.get(request.requestId) ?? []);
       else this.#end(request.requestId, true);
@@ -123,6 +125,19 @@ export class Deliveries {
     }
     for (const requestId of pending.keys()) this.#end(requestId, false);
     this.#messages.send();
+  }
+
+  /** Reads requests until the run has answered: without an answer, nothing is known of them. */
+  async #read(requestIds: string[]): Promise<LookedRequest[]> {
+    for (const backoff = new Backoff(); ; await sleep(backoff.next())) {
+      try {
+        const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds });
+        // This worker may be unable to read the answer.
+        if (Array.isArray(looked) || !callsAgain()) return looked;
+      } catch (error) {
+        if (isFinal(error)) throw error;
+      }
+    }
   }
 
   /** Anybody can name requests that the run does not have: they wait behind the others. */

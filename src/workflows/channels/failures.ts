@@ -1,4 +1,5 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
+import { thrownByChannel } from '../../core/base/channel-failure.ts';
 
 const mostKept = 20;
 
@@ -16,8 +17,26 @@ export class Failures {
   }
 }
 
+/** True if this execution makes a call again that failed, or was not answered, through no fault of a channel. */
+export function callsAgain(): boolean {
+  // Earlier versions took all failures but a few for the channel's own.
+  return patched('only-channels-fail');
+}
+
+/** True if a call is over for good: its channel threw, or took too long, or the workflow was cancelled. */
+export function isFinal(error: unknown): boolean {
+  const cause = causeOf(error);
+  if (cause instanceof ApplicationFailure && cause.details?.[0] === thrownByChannel) return true;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') return true;
+  return isCancellation(error) || !callsAgain();
+}
+
 export function failureReason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = causeOf(error);
   if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);
   return cause instanceof Error ? cause.message.slice(0, 300) : 'it failed';
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }

@@ -5,7 +5,8 @@ import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
-import { Failures, failureReason } from './failures.ts';
+import { backoffMs } from './backoff.ts';
+import { Failures, failureReason, isFinal } from './failures.ts';
 
 type Calls = {
   [activityNames.channelNotify]: ChannelCalls['notify'];
@@ -32,6 +33,8 @@ export interface ChannelMessage {
   settles: boolean;
   /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
   dueMs?: number;
+  /** How many times its first call failed through no fault of the channel. Some of them may have reached people. */
+  interrupted?: number;
 }
 
 /** A step of a request. `dueAt` names it together with `kind`: when it was due, or how many messages the user had written. */
@@ -46,6 +49,8 @@ export interface Later {
   step: DueStep;
   /** Workflow time. */
   dueMs: number;
+  /** How many times its call failed through no fault of the channel. */
+  interrupted?: number;
 }
 
 /** What was sent, and what is still to be sent. Carried through continue-as-new. */
@@ -119,7 +124,10 @@ export class ChannelMessages {
     const dueMs = clock.nowMs + delayMs;
     // An urgent request does not join a message that waits for the end of the quiet hours.
     const joins = (each: ChannelMessage): boolean =>
-      each.channel === name && each.dueMs !== undefined && each.dueMs <= dueMs + joinsWithinMs;
+      each.channel === name &&
+      each.dueMs !== undefined &&
+      each.dueMs <= dueMs + joinsWithinMs &&
+      each.interrupted === undefined;
     const open = batch ? this.#messages.find(joins) : undefined;
     if (open !== undefined) open.requestIds.push(requestId);
     else this.#messages.push({ channel: name, requestIds: [requestId], isSent: false, isOver: false, settles, dueMs });
@@ -137,11 +145,12 @@ export class ChannelMessages {
     if (isCollecting(message) && step.kind !== 'escalated') return;
     const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
     if (delayMs === 0 && !isCollecting(message)) this.#remind(message, later);
-    else if (this.#later.size < mostLater) void this.#queueLater(later);
+    else void this.#queueLater(later);
   }
 
   /** Waits outside the queue, so that a settlement is not delayed until the end of the quiet hours. */
   async #queueLater(later: Later): Promise<void> {
+    if (this.#later.size >= mostLater) return;
     this.#later.add(later);
     const message = this.#of(later.requestId, later.channel);
     const isReady = await uncancelled(async () => {
@@ -151,9 +160,21 @@ export class ChannelMessages {
     if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
   }
 
-  #remind(message: ChannelMessage, { requestId, step: { dueAt, ...step } }: Later): void {
+  #remind(message: ChannelMessage, later: Later): void {
+    const { requestId, interrupted = 0 } = later;
+    const { dueAt, ...step } = later.step;
     const name = `${requestId}:${step.kind}:${dueAt}`;
-    const tell = (requestIds: string[]): Promise<LastSent> => this.#notify(message, requestIds, step, name);
+    const tell = async (requestIds: string[]): Promise<LastSent> => {
+      try {
+        return await this.#notify(message, requestIds, step, name);
+      } catch (error) {
+        if (!isFinal(error)) {
+          const again = { interrupted: interrupted + 1, dueMs: clock.nowMs + backoffMs(interrupted) };
+          for (const each of requestIds) void this.#queueLater({ ...later, ...again, requestId: each });
+        }
+        throw error;
+      }
+    };
     // What a user writes concerns all open requests of the run.
     if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, tell);
     else this.#queue(message, requestId, () => tell([requestId]));
@@ -161,6 +182,7 @@ export class ChannelMessages {
 
   /** Tells the channels how a request was settled, and drops what was not sent yet. */
   settle(requestId: string, channels: readonly string[]): void {
+    for (const channel of channels) this.#takeOut(requestId, channel);
     this.drop(requestId, channels);
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
@@ -182,6 +204,15 @@ export class ChannelMessages {
       this.#messages = this.#messages.filter(({ requestIds }) => requestIds.length > 0);
       return true;
     });
+  }
+
+  /** A request whose first call is to be made again may have reached people: it becomes a message of its own. */
+  #takeOut(requestId: string, channel: string): void {
+    const message = this.#of(requestId, channel);
+    if (message?.interrupted === undefined || !isCollecting(message)) return;
+    const { settles, isSent } = message;
+    this.drop(requestId, [channel]);
+    this.#messages.push({ channel, requestIds: [requestId], isSent, isOver: true, settles });
   }
 
   /** One call tells of all requests for which it was queued while the call before it ran. */
@@ -212,16 +243,29 @@ export class ChannelMessages {
     this.#timed.add(message);
     const delayMs = message.dueMs! - clock.nowMs;
     if (delayMs > 0 && !(await uncancelled(() => sleep(delayMs)))) return;
+    this.#timed.delete(message);
     delete message.dueMs;
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
       try {
-        return await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
-      } finally {
+        const result = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
         message.isOver = true;
+        return result;
+      } catch (error) {
+        if (isFinal(error)) message.isOver = true;
+        else this.#sendAgain(message);
+        throw error;
       }
     });
+  }
+
+  /** Makes the first call again later, as a message that is due then. */
+  #sendAgain(message: ChannelMessage): void {
+    const { interrupted = 0 } = message;
+    message.interrupted = interrupted + 1;
+    message.dueMs = clock.nowMs + backoffMs(interrupted);
+    this.send();
   }
 
   async #notify(message: ChannelMessage, requestIds: string[], step: ChannelStep, name: string): Promise<LastSent> {

@@ -12,6 +12,8 @@ export interface Tracked {
   begun: string[];
   /** How many answers were sent to the run. */
   answers: number;
+  /** How many of them the run was not asked about, or could not check. Absent: none. */
+  unchecked?: number;
   /** The keys of the steps that were taken. */
   steps: string[];
   /** How many messages of the user the channels were told of. Absent: none. */
