@@ -1,7 +1,10 @@
-/** The processor time of `work`, in milliseconds. Unlike wall time, it does not grow on a busy machine. */
+/**
+ * The processor time that this thread spends in `work`, in milliseconds. Machines differ in speed: compare it with another
+ * measure of the same process.
+ */
 export function processorMs(work: () => void): number {
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   work();
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;
 }
