@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
-import { processorMs } from '../../support/processor-time.ts';
+import { relativeCosts } from '../../support/processor-time.ts';
 import { runs } from '../../support/thorough.ts';
 
 const held = (source: string, args: JsonObject = {}, others: Partial<ConditionVariables> = {}, number = engine) => {
@@ -304,20 +304,19 @@ describe('a condition takes about as long as it pays', () => {
     };
     const l = Array.from({ length: 8_000 }, (_, index) => index);
     const variables = { args: celArguments({ l, a: {} }, engine) } as unknown as ConditionVariables;
-    const costOfStep = (condition: string): number => {
+    const evaluated = Object.values({ ...plain, ...others }).map((condition) => {
       const compiled = compileCondition(condition);
       if ('problem' in compiled) throw new Error(compiled.problem);
-      const budget = { left: maxConditionWork };
-      const cost = processorMs(() => compiled.holds(variables, budget, engine));
-      return cost / (maxConditionWork - budget.left);
-    };
-    // Turn about, and the least of each: what else the machine does can only add to a measure.
-    const rounds = Array.from({ length: 4 }, () => Object.values({ ...plain, ...others }).map(costOfStep));
-    const least = (_: unknown, at: number): number => Math.min(...rounds.map((costs) => costs[at]!));
-    const [, median] = Object.keys(plain)
-      .map(least)
-      .toSorted((one, other) => one - other);
-    const times = Object.keys(others).map((name, at) => [name, least(name, at + 3) / median!] as const);
+      const evaluate = (budget = { left: maxConditionWork }): number => {
+        compiled.holds(variables, budget, engine);
+        return maxConditionWork - budget.left;
+      };
+      return { work: () => void evaluate(), steps: evaluate() };
+    });
+    const costs = relativeCosts(evaluated.map(({ work }) => work));
+    const ofSteps = costs.map((cost, at) => cost / evaluated[at]!.steps);
+    const [, median] = ofSteps.slice(0, 3).toSorted((one, other) => one - other);
+    const times = Object.keys(others).map((name, at) => [name, ofSteps[at + 3]! / median!] as const);
     // The dearest takes five times as long. Errors that record a stack, and parts that are not paid for, take 40 times.
     expect(times.filter(([, each]) => each > 15)).toEqual([]);
   });

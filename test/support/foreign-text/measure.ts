@@ -1,5 +1,6 @@
 /** Finds the texts with which a function takes longer than their length explains. */
 import { families, type Family } from './families.ts';
+import { processorMs, slowness, squareGrowth } from '../processor-time.ts';
 import { runs as thoroughRuns } from '../thorough.ts';
 import type { Input, Run } from './input.ts';
 
@@ -43,9 +44,7 @@ const severalPlaces = 3;
 const msPerMegabyte = 300;
 /** What a call may take beside that: a collection of garbage, a function that is compiled. */
 const constantMs = 40;
-/** Twice as many seconds for twice the text is linear; a square would take sixteen times as many for four times as much. */
-const mostGrowth = 9;
-/** Below this, a growth cannot be told from noise. */
+/** Below this, a growth cannot be told from noise on a quiet core. */
 const leastMs = 60;
 const measures = 4;
 
@@ -104,29 +103,15 @@ function growthProblem(run: Run, family: Family, half: number, large: number): s
   // What is short enough is noise, and needs no comparison.
   if (four < leastMs) return [];
   let one = costMs(run, before);
-  for (let count = 1; count < measures && four >= leastMs && four > one * mostGrowth; count++) {
+  for (let count = 1; count < measures && four >= leastMs && four > one * squareGrowth; count++) {
     // A measure of the shorter text that is too low would be no noise: noise only adds.
     one = Math.max(one, costMs(run, before));
     four = Math.min(four, costMs(run, after));
   }
-  if (four < leastMs || four <= one * mostGrowth) return [];
+  if (four <= one * squareGrowth || four < leastMs * slowness()) return [];
   return [
     `${family.name}: from ${half / kB} kB to ${large / kB} kB, ${Math.round(one)} ms become ${Math.round(four)} ms`,
   ];
-}
-
-const knownText = 'ab1 -é'.repeat(100_000);
-/** What `known` takes on a quiet core. */
-const knownMs = 6;
-
-/** How many times as long as on a quiet core everything takes now; at least 1. */
-function slowness(): number {
-  const known = (text: string): number => {
-    let letters = 0;
-    for (const character of text) letters += /[a-z]/.test(character) ? 1 : 0;
-    return letters;
-  };
-  return Math.max(1, leastCostMs(known, knownText, knownMs) / knownMs);
 }
 
 /** The least of several measures: whatever else the machine does can only add to one. Fewer, if one is low enough. */
@@ -136,14 +121,13 @@ function leastCostMs(run: Run, text: string, enoughMs: number): number {
   return least;
 }
 
-/** Processor time of this thread. A refusal is an answer; a stack that overflows is none. */
+/** A refusal is an answer; a stack that overflows is none. */
 function costMs(run: Run, text: string): number {
-  const start = process.threadCpuUsage();
-  try {
-    run(text);
-  } catch (error) {
-    if (error instanceof RangeError) throw error;
-  }
-  const { user, system } = process.threadCpuUsage(start);
-  return (user + system) / 1_000;
+  return processorMs(() => {
+    try {
+      run(text);
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+    }
+  });
 }
