@@ -19,6 +19,10 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     runner: './test/support/measured-runner.ts',
     restoreMocks: true,
+    // Tests wait for conditions; how long they wait is not part of what they verify. Beside other work, on a slow machine,
+    // or without a cache (`npm run test:zero-cache`), a condition may take minutes.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     slowTestThreshold: 10_000,
     teardownTimeout: 120_000,
     projects: projects
@@ -34,10 +38,6 @@ export default defineConfig({
             globalSetup: './test/support/global-setup.ts',
             setupFiles: './test/support/reused-workflow-threads.ts',
           }),
-          // Tests wait for conditions; how long they wait is not part of what they verify. Beside other work, or without a
-          // cache (`npm run test:zero-cache`), a condition may take minutes.
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       }))
       .filter(({ test: { include } }) => include.length > 0),

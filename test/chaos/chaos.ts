@@ -58,7 +58,7 @@ export async function runChaos(schedule: ChaosSchedule, options: ChaosOptions): 
     signal.throwIfAborted();
     log('Reading the histories.');
     const books = await gatherBooks(client, schedule, played, folder);
-    const nobody = await eventually('an empty inbox', async () => isEmpty(await client.approvals.list()), 15_000).catch(
+    const nobody = await eventually('an empty inbox', async () => isEmpty(await client.approvals.list())).catch(
       (error: Error) => error,
     );
     log('Replaying the histories.');

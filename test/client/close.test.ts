@@ -1,6 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
 import { sharedAddress } from '../support/shared-server.ts';
+
+const run = promisify(execFile);
 
 /**
  * Closes a client while the SDK waits to retry a call. Runs in its own process, because a failure would be an
@@ -29,11 +32,8 @@ await client.close();
 for (const { reason } of await asked) console.log(reason.code);
 `;
 
-test('closing a client while a call is being retried ends the call, and the process exits cleanly', () => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--eval', script, sharedAddress()],
-    { encoding: 'utf8', timeout: 30_000 },
-  );
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'server_unreachable\n'.repeat(2), stderr: '' });
+test('closing a client while a call is being retried ends the call, and the process exits cleanly', async () => {
+  const running = run(process.execPath, ['--input-type=module', '--eval', script, sharedAddress()]);
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  expect(await running).toEqual({ stdout: 'server_unreachable\n'.repeat(2), stderr: '' });
 });

@@ -49,20 +49,16 @@ export async function playRandomRun(world: World, random: SeededRandom, name: st
     await sent;
   }
   for (const each of unreleased) release(each);
-  await eventually(
-    `the end of ${run.workflowId}`,
-    async () => {
-      for (const each of [inner, run]) {
-        for (const { requestId } of await openOf(each)) {
-          await each.handle.signal('decide', { requestId, approved: random.chance(0.5) }).catch(() => undefined);
-        }
+  await eventually(`the end of ${run.workflowId}`, async () => {
+    for (const each of [inner, run]) {
+      for (const { requestId } of await openOf(each)) {
+        await each.handle.signal('decide', { requestId, approved: random.chance(0.5) }).catch(() => undefined);
       }
-      const isOpen = (await run.handle.describe()).status.name === 'RUNNING';
-      if (isOpen && isSession && (await awaitsMessage(run))) await run.handle.signal('close').catch(() => undefined);
-      return !isOpen;
-    },
-    90_000,
-  );
+    }
+    const isOpen = (await run.handle.describe()).status.name === 'RUNNING';
+    if (isOpen && isSession && (await awaitsMessage(run))) await run.handle.signal('close').catch(() => undefined);
+    return !isOpen;
+  });
   return [run.workflowId, inner.workflowId];
 }
 

@@ -10,7 +10,6 @@ import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
 const run = promisify(execFile);
 const artifact = 'temporal-test-server';
 const version = '1.32.1';
-const buildTimeoutMs = 120_000;
 
 const project = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -58,7 +57,7 @@ async function fetchInto(folder: string, env: NodeJS.ProcessEnv): Promise<void> 
     await mkdir(part);
     await writeFile(join(part, 'pom.xml'), project);
     const goals = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=jars'];
-    await run('mvn', goals, { cwd: part, env, timeout: buildTimeoutMs });
+    await run('mvn', goals, { cwd: part, env });
     await rename(join(part, 'jars'), folder);
   } finally {
     await rm(part, { recursive: true, force: true });

@@ -28,7 +28,6 @@ export type FoundTimeSkipping = { start: () => Promise<TimeSkippingServer> } | {
 
 const downloadHost = 'https://temporal.download';
 const answerTimeoutMs = 5_000;
-const readyTimeoutMs = 60_000;
 
 /** Tries the SDK's download, then Java. */
 export async function findTimeSkipping(env = process.env): Promise<FoundTimeSkipping> {
@@ -62,7 +61,7 @@ async function startJava({ command, args }: JavaServer): Promise<TimeSkippingSer
   child.stderr.resume();
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const address = `${loopback}:${port}`;
-  const connection = await connectWithin(address, readyTimeoutMs);
+  const connection = await connectTo(address, () => child.exitCode !== null);
   return serverOf(address, connection, async () => {
     await connection.close();
     signalGroup(child, 'SIGTERM');
@@ -70,14 +69,14 @@ async function startJava({ command, args }: JavaServer): Promise<TimeSkippingSer
   });
 }
 
-async function connectWithin(address: string, timeoutMs: number): Promise<Connection> {
-  const until = performance.now() + timeoutMs;
+/** Tries until it succeeds, or the server has ended. */
+async function connectTo(address: string, hasEnded: () => boolean): Promise<Connection> {
   const testService = { [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
   for (;;) {
     try {
-      return await Connection.connect({ address, connectTimeout: '1s', ...testService });
+      return await Connection.connect({ address, ...testService });
     } catch (error) {
-      if (performance.now() > until) throw error;
+      if (hasEnded()) throw error;
       await sleep(100);
     }
   }

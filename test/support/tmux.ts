@@ -61,14 +61,10 @@ export async function openTmux(
   const until = async (what: string, isRight: (shown: string) => boolean): Promise<string> => {
     let last = '';
     try {
-      return await eventually(
-        what,
-        async () => {
-          last = await screen();
-          return isRight(last) && last;
-        },
-        60_000,
-      );
+      return await eventually(what, async () => {
+        last = await screen();
+        return isRight(last) && last;
+      });
     } catch (error) {
       throw new Error(`${(error as Error).message}; the screen is\n${last}`, { cause: error });
     }

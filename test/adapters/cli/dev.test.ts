@@ -76,7 +76,7 @@ function eventsOf(name: string): Line[] {
 /** The event `name` for the time `count`. */
 async function comes(name: string, count = 1): Promise<Line> {
   try {
-    return await eventually(`event ${name} ${count}`, () => eventsOf(name)[count - 1], 90_000);
+    return await eventually(`event ${name} ${count}`, () => eventsOf(name)[count - 1]);
   } catch (error) {
     throw new Error(`it printed ${dev!.stdout()} and ${dev!.stderr()}`, { cause: error });
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
@@ -11,6 +11,13 @@ import { agentsModule, startCli } from './support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-end-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A command that does not outlive its test. */
+function startBound(words: string[]): ReturnType<typeof startCli> {
+  const command = startCli(words);
+  onTestFinished(() => void command.child.kill('SIGKILL'));
+  return command;
+}
 
 /** A module that holds a timer and a socket for ever. */
 function moduleWith(close: string): string {
@@ -38,11 +45,10 @@ test.each([
     'The close() of the module failed: the pool\\nis gone\n',
   ],
 ])('SIGTERM ends a worker whose module holds handles: %s', async (_name, close, stderr) => {
-  const worker = startCli(['worker', moduleWith(close), '--task-queue', `end-${randomUUID()}`]);
+  const worker = startBound(['worker', moduleWith(close), '--task-queue', `end-${randomUUID()}`]);
   await worker.shows('{"agents":["tester"]}');
   worker.child.kill('SIGTERM');
-  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 20_000, 'still runs'))]);
-  worker.child.kill('SIGKILL');
+  const ended = await worker.ended;
   expect(ended).toEqual({ code: 0, stdout: '{"agents":["tester"]}\n', stderr });
 });
 
@@ -60,14 +66,13 @@ test('SIGTERM ends a worker in which a tool runs that heeds no signal', async ()
   ];
   writeFileSync(file, lines.join('\n'));
   const taskQueue = `end-${randomUUID()}`;
-  const worker = startCli(['worker', file, '--task-queue', taskQueue]);
+  const worker = startBound(['worker', file, '--task-queue', taskQueue]);
   await worker.shows('{"agents":["waiter"]}');
   const client = await createClient({ address: sharedAddress(), taskQueue });
   const { workflowId } = await client.start('waiter', JSON.stringify([{ calls: [{ tool: 'wait', args: {} }] }]));
   await eventually('the tool runs', () => worker.stderr().includes('it runs'));
   worker.child.kill('SIGTERM');
-  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 40_000, 'still runs'))]);
-  worker.child.kill('SIGKILL');
+  const ended = await worker.ended;
   await client.session.client.workflow.getHandle(workflowId).terminate();
   await client.close();
   expect(ended).toEqual({
@@ -80,8 +85,7 @@ test('SIGTERM ends a worker in which a tool runs that heeds no signal', async ()
 
 test('a worker that is refused ends too, after close()', async () => {
   const file = moduleWith(`export function close() { console.error('closed'); }`);
-  const worker = startCli(['worker', file, '--address', '127.0.0.1:1']);
-  const ended = await Promise.race([worker.ended, new Promise((resolve) => setTimeout(resolve, 20_000, 'still runs'))]);
-  worker.child.kill('SIGKILL');
+  const worker = startBound(['worker', file, '--address', '127.0.0.1:1']);
+  const ended = await worker.ended;
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringMatching(/^closed\nerror: .*127\.0\.0\.1:1/) });
 });

@@ -18,7 +18,7 @@ withChromium('the view of a request (needs Chromium)', () => {
       { id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' },
     ];
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
-  }, 300_000);
+  });
   afterAll(() => inbox?.close());
 
   const settlement = async ({ requestId, workflowId }: AskedRun) =>

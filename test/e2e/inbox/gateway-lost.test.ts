@@ -76,7 +76,7 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
     const heard = await listen(page);
     await page.goto(addressOf(`/inbox/runs/${workflowId}`));
     await list.goto(addressOf('/inbox/'));
-    await eventually('the tool runs', () => world.ran().includes('start a'), 60_000);
+    await eventually('the tool runs', () => world.ran().includes('start a'));
     const timeline = page.getByRole('region', { name: 'What happens' });
     await timeline.getByText('hold', { exact: true }).first().waitFor();
 

@@ -11,7 +11,7 @@ withChromium('the list of open requests (needs Chromium)', () => {
   beforeAll(async () => {
     const rules = [{ id: 'all', pattern: '*', action: 'ask' }];
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
-  }, 300_000);
+  });
   afterAll(() => inbox?.close());
 
   const row = (text: string) => inbox.page.locator('.requests li', { hasText: text });

@@ -22,7 +22,7 @@ withChromium('a run that is watched (needs Chromium)', () => {
     const model = openAICompatible({ baseURL: server.baseURL, model: 'm' });
     const agent = defineAgent({ name: 'tester', instructions: 'Write.', model });
     inbox = await openInboxPage({ agentsIn: () => [agent] });
-  }, 300_000);
+  });
   afterAll(async () => {
     await inbox?.close();
     await server?.close();

@@ -29,7 +29,7 @@ withChromium('several people (needs Chromium)', () => {
     other = await openSharedBrowser(chromium!);
     await other.context.clock.install();
     otherPage = await other.context.newPage();
-  }, 300_000);
+  });
   afterAll(async () => {
     await other?.close();
     await inbox?.close();

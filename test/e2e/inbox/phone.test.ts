@@ -26,7 +26,7 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     inbox = await openInboxPage({ agentPolicy: policy }, { undoMs: undefined });
     ({ page } = inbox);
     await page.setViewportSize(size);
-  }, 300_000);
+  });
   afterAll(() => inbox?.close());
 
   const armed = (): Promise<void> => page.locator('[data-form=approve][aria-disabled=false]').waitFor();

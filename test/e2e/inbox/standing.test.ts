@@ -50,7 +50,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     const tokens = [rita.entry, sam.entry, vic.entry];
     inbox = await openInboxPage({ agentsIn: agents }, { identity: identityOf({ tokens }) });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
-  }, 300_000);
+  });
   afterAll(() => inbox?.close());
 
   test('a card that changes is marked, and is answered only after a second look', async () => {

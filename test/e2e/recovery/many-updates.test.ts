@@ -40,37 +40,33 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test(
-  `${wished} decisions by update in one run`,
-  async () => {
-    const turns = Math.ceil(wished / inTurn);
-    const calls = (turn: number) =>
-      Array.from({ length: inTurn }, (_, index) => ({ tool: 'pay', args: { to: `turn ${turn}`, amount: index } }));
-    const run = await world.start([
-      ...Array.from({ length: turns }, (_, turn) => ({ calls: calls(turn) })),
-      { text: 'done' },
-    ]);
-    let decided = 0;
-    for (let turn = 0; turn < turns; turn++) {
-      for (const { requestId } of await run.open(inTurn)) {
-        // A response instead of the tool's result: nothing runs, and nothing is denied.
-        const decision = { requestId, approved: false, response: `answer ${turn}` };
-        const receipt = await world.client.decide(decision, { workflowId: run.workflowId });
-        expect(receipt).toMatchObject({ accepted: true, outcome: 'responded' } satisfies Partial<Receipt>);
-        decided++;
-      }
+test(`${wished} decisions by update in one run`, inEarnest ? { timeout: 1_800_000 } : {}, async () => {
+  const turns = Math.ceil(wished / inTurn);
+  const calls = (turn: number) =>
+    Array.from({ length: inTurn }, (_, index) => ({ tool: 'pay', args: { to: `turn ${turn}`, amount: index } }));
+  const run = await world.start([
+    ...Array.from({ length: turns }, (_, turn) => ({ calls: calls(turn) })),
+    { text: 'done' },
+  ]);
+  let decided = 0;
+  for (let turn = 0; turn < turns; turn++) {
+    for (const { requestId } of await run.open(inTurn)) {
+      // A response instead of the tool's result: nothing runs, and nothing is denied.
+      const decision = { requestId, approved: false, response: `answer ${turn}` };
+      const receipt = await world.client.decide(decision, { workflowId: run.workflowId });
+      expect(receipt).toMatchObject({ accepted: true, outcome: 'responded' } satisfies Partial<Receipt>);
+      decided++;
     }
-    const { status, outcomes } = await run.result();
-    expect([status, decided]).toEqual(['completed', turns * inTurn]);
-    expect(outcomes.every(({ outcome, ran }) => outcome === 'responded' && ran === 'no')).toBe(true);
-    const { executions } = await world.client.historyChain(run.workflowId);
-    const updates = executions.map(
-      ({ events }) => events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
-    );
-    // All were updates, none a signal instead, and no execution took more than its limit.
-    expect(updates.reduce((sum, count) => sum + count)).toBe(decided);
-    expect(executions.length).toBeGreaterThanOrEqual(Math.floor(decided / continueAsNewAfter.updates) + 1);
-    expect(Math.max(...updates)).toBeLessThanOrEqual(continueAsNewAfter.updates + inTurn);
-  },
-  inEarnest ? 1_800_000 : 120_000,
-);
+  }
+  const { status, outcomes } = await run.result();
+  expect([status, decided]).toEqual(['completed', turns * inTurn]);
+  expect(outcomes.every(({ outcome, ran }) => outcome === 'responded' && ran === 'no')).toBe(true);
+  const { executions } = await world.client.historyChain(run.workflowId);
+  const updates = executions.map(
+    ({ events }) => events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null).length,
+  );
+  // All were updates, none a signal instead, and no execution took more than its limit.
+  expect(updates.reduce((sum, count) => sum + count)).toBe(decided);
+  expect(executions.length).toBeGreaterThanOrEqual(Math.floor(decided / continueAsNewAfter.updates) + 1);
+  expect(Math.max(...updates)).toBeLessThanOrEqual(continueAsNewAfter.updates + inTurn);
+});

@@ -102,7 +102,7 @@ beforeAll(async () => {
     playing.catch(() => undefined);
     played.set(agent, playing);
   }
-}, 120_000);
+});
 afterAll(async () => {
   await world.close();
   await Promise.all([...servers.values()].map((server) => server.close()));
