@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../../src/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
@@ -76,12 +75,16 @@ test('one poller for any number of viewers, and none afterwards', async () => {
   const polls = countPolls(world.client);
   try {
     const stop = new AbortController();
-    const viewers = Array.from({ length: 30 }, () => all(world.client.events(run.workflowId, { signal: stop.signal })));
+    const seen = Array.from({ length: 30 }, (): RunEvent[] => []);
+    const viewers = seen.map(async (events) => {
+      for await (const event of world.client.events(run.workflowId, { signal: stop.signal })) events.push(event);
+    });
     const [request] = await run.open();
     await eventually('the poller waits', () => polls.open === 1);
-    await sleep(100);
+    await eventually('all have read it', () => seen.every((events) => events.length >= 3));
     stop.abort();
-    for (const events of await Promise.all(viewers)) expect(events).toHaveLength(3);
+    await Promise.all(viewers);
+    for (const events of seen) expect(events).toHaveLength(3);
     await eventually('the poller is gone', () => polls.open === 0);
     expect(polls.most).toBe(1);
     await world.client.decide({ requestId: request!.requestId, approved: false });

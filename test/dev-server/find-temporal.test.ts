@@ -182,8 +182,12 @@ describe('the download', () => {
 
 describe('the build', () => {
   test('is shared by two concurrent callers', async () => {
-    compiler('sleep 0.3');
-    const [one, two] = await Promise.all([find(), find()]);
+    const mayEnd = join(folder, 'may-end');
+    compiler(`while [ ! -e '${mayEnd}' ]; do sleep 0.05; done`);
+    const both = Promise.all([find(), find()]);
+    await eventually('the second caller waits', () => lines.some((line) => line.startsWith('Waiting for process')));
+    writeFileSync(mayEnd, '');
+    const [one, two] = await both;
     expect(one).toBe(two);
     expect(builds()).toHaveLength(1);
     expect(lines).toContain(

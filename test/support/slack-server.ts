@@ -45,7 +45,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 interface Fault {
   method: string;
   /** `after`: Slack carries the call out, and the response is lost. */
-  kind: 'rate-limited' | 'down' | 'after' | 'status-500' | { error: string };
+  kind: 'rate-limited' | 'away for an hour' | 'down' | 'after' | 'status-500' | { error: string };
 }
 
 const token = 'xoxb-of-this-test';
@@ -210,6 +210,7 @@ export class SlackServer {
     await this.#held.get(method)?.promise;
     if (fault?.kind === 'status-500') return void response.writeHead(500).end('x');
     if (fault?.kind === 'rate-limited') return void response.writeHead(429, { 'retry-after': '1' }).end();
+    if (fault?.kind === 'away for an hour') return void response.writeHead(429, { 'retry-after': '3600' }).end();
     const isOpening = method === 'apps.connections.open';
     const isKnown = request.headers.authorization === `Bearer ${isOpening ? this.appToken : token}`;
     const known = (): object => (isOpening ? this.sockets.ticket() : this.#call(method, form));

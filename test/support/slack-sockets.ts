@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { eventually } from './eventually.ts';
 
-/** How Slack hears of an envelope: undefined if nothing came in time. */
+/** How Slack hears of an envelope: undefined if its connection closed before. */
 export type Acknowledgement = object | undefined;
-
-/** So long Slack waits for an acknowledgement, in milliseconds. */
-const acknowledgeMs = 3_000;
 
 /** The connections of Socket Mode, as Slack's documentation describes them, over real WebSockets. */
 export class SlackSockets {
@@ -19,8 +15,6 @@ export class SlackSockets {
   opened = 0;
   /** False: connections open, and nothing is said over them. */
   saysHello = true;
-  /** Envelopes that nobody acknowledged in time. */
-  readonly unanswered: string[] = [];
   readonly #tickets = new Set<string>();
   readonly #waiting = new Map<string, (body: object) => void>();
   readonly #server = new WebSocketServer({ noServer: true });
@@ -55,12 +49,14 @@ export class SlackSockets {
     }: { type?: string; id?: string; over?: WebSocket } = {},
   ): Promise<Acknowledgement> {
     const { type: kind } = (payload ?? {}) as { type?: unknown };
-    const answered = Promise.withResolvers<object>();
+    const answered = Promise.withResolvers<Acknowledgement>();
     this.#waiting.set(id, answered.resolve);
     over.send(JSON.stringify({ envelope_id: id, type, payload, accepts_response_payload: kind === 'view_submission' }));
-    const answer = await Promise.race([answered.promise, sleep(acknowledgeMs, undefined, { ref: false })]);
+    const end = (): void => answered.resolve(undefined);
+    over.once('close', end);
+    const answer = await answered.promise;
+    over.off('close', end);
     this.#waiting.delete(id);
-    if (answer === undefined) this.unanswered.push(id);
     return answer;
   }
 
@@ -79,7 +75,7 @@ export class SlackSockets {
 
   /** Waits for so many connections. */
   async connected(count = 1): Promise<void> {
-    await eventually(`${count} connections`, () => this.open.length === count, 30_000);
+    await eventually(`${count} connections`, () => this.open.length === count);
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
@@ -77,7 +78,9 @@ test('first a snapshot, then what is opened, what its run says of it, and what i
   await eventually('both are gone', () => listOf(viewer)!.size === 0);
   const gone = viewer.events.filter(({ event }) => event === 'gone').map(({ data }) => data);
   expect(gone).toContainEqual({ requestId: request!.requestId, workflowId: run.workflowId });
-  expect(viewer.events.filter(({ event }) => event === 'snapshot')).toHaveLength(1);
+  // After trouble with a slow server comes another.
+  const times = (name: string): number => viewer.events.filter(({ event }) => event === name).length;
+  expect(times('snapshot')).toBe(1 + times('trouble'));
   // A stream that is opened again begins with what is there now.
   const again = await watch();
   await eventually('the snapshot', () => listOf(again));
@@ -112,29 +115,30 @@ test('each viewer sees for whom a request waits: by name, by group, and after a 
 test('fifty viewers, one poller; nobody looks, no poller', async () => {
   const { workflowService } = world.client.session.connection;
   const list = workflowService.listWorkflowExecutions.bind(workflowService);
-  let calls = 0;
+  let [calls, open, most] = [0, 0, 0];
   workflowService.listWorkflowExecutions = ((request: object) => {
     calls += 1;
-    return list(request);
+    most = Math.max(most, (open += 1));
+    return list(request).finally(() => (open -= 1));
   }) as never;
   try {
-    const perSecond = async (): Promise<number> => {
-      const [from, fromMs] = [calls, performance.now()];
-      await eventually('some looks', () => calls >= from + 6);
-      return ((calls - from) / (performance.now() - fromMs)) * 1_000;
+    const looks = (): Promise<boolean> => {
+      const from = calls;
+      return eventually('some looks', () => calls >= from + 6);
     };
     const first = await watch();
-    const alone = await perSecond();
+    await looks();
     const others = await Promise.all(Array.from({ length: 49 }, () => watch()));
     await eventually('all have the snapshot', () => others.every((each) => listOf(each) !== undefined));
-    // A poller for each would look fifty times as often. Beside other work, one looks more often at times.
-    expect(await perSecond()).toBeLessThan(alone * 10);
+    await looks();
+    // Of a poller for each, some would look at the same time.
+    expect(most).toBe(1);
     await Promise.all([first, ...others].map((each) => each.close()));
-    // For longer than a pause between two looks.
-    let [before, sinceMs] = [calls, performance.now()];
-    await eventually('nobody looks', () => {
-      if (calls !== before) [before, sinceMs] = [calls, performance.now()];
-      return performance.now() - sinceMs > 3_000;
+    await eventually('no more looks', async () => {
+      const before = calls;
+      // Longer than a pause between two looks.
+      await sleep(3_000);
+      return calls === before;
     });
   } finally {
     workflowService.listWorkflowExecutions = list;

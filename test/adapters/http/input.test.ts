@@ -179,10 +179,13 @@ test('what comes too slowly is cut soon after its time, not at the next half min
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const begun = performance.now();
+  // Counted by the loop in which the server looks: both are late on a busy machine.
+  let seconds = 0;
+  const counting = setInterval(() => (seconds += 1), 1_000);
   socket.write('GET / HTTP/1.1\r\nhost: ');
   expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
-  expect(performance.now() - begun).toBeLessThan(15_000);
+  clearInterval(counting);
+  expect(seconds).toBeLessThan(20);
   server.close();
 });
 

@@ -36,9 +36,7 @@ afterAll(async () => {
 
 async function send(options: Partial<WebhookOptions>): Promise<void> {
   const channel = await webhookChannel({ url: receiver.url, secret, allowAddresses, ...options });
-  // One attempt is enough to see whether a connection comes about.
-  const signal = AbortSignal.timeout(900);
-  await channel.notify!(sampleRequest(), notifyContext(signal));
+  await channel.notify!(sampleRequest(), notifyContext());
 }
 const client = () => ({ cert: file('client.pem'), key: file('client.key') });
 

@@ -38,7 +38,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
         return [tester, defineAgent({ ...tester, name: 'large', model })];
       },
     });
-  }, 300_000);
+  });
   afterAll(() => inbox?.close());
 
   test('markup is text everywhere, and what is invisible stands out', async () => {
@@ -162,7 +162,6 @@ withChromium('hostile arguments (needs Chromium)', () => {
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     await page.getByText('Not all is on this card').waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
-    const computed = await computing(inbox);
     await page.getByRole('button', { name: 'Show everything' }).click();
     await page
       .getByRole('button', { name: /^Show all/ })
@@ -170,7 +169,10 @@ withChromium('hostile arguments (needs Chromium)', () => {
       .waitFor();
     await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
     await page.getByText('The raw call').click();
-    expect(await computed()).toBeLessThan(500);
+    // What the browser lays out is a small part of it.
+    const card = page.locator('article.card');
+    expect(((await card.textContent()) ?? '').length).toBeLessThan(100_000);
+    expect(await card.locator('*').count()).toBeLessThan(1_000);
     await page
       .getByRole('button', { name: /^Show all/ })
       .first()
@@ -192,15 +194,3 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(inbox.foreign).toEqual([]);
   });
 });
-
-/** Measures for how many milliseconds the page's main thread computes. Other work on the machine does not count. */
-async function computing({ page }: InboxPage): Promise<() => Promise<number>> {
-  const devTools = await page.context().newCDPSession(page);
-  await devTools.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const busyMs = async (): Promise<number> => {
-    const { metrics } = await devTools.send('Performance.getMetrics');
-    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
-  };
-  const before = await busyMs();
-  return async () => (await busyMs()) - before;
-}

@@ -145,7 +145,10 @@ test('messages before the agent is loaded wait, and keep their order', async () 
   const run = await world.start(texts('first', 'second'), session);
   await signalled(run.handle, 'message', { content: 'one' });
   const second = tell(run, 'two');
-  await sleep(300);
+  await eventually('the second message is in the history', async () => {
+    const { events } = await run.handle.fetchHistory();
+    return events!.some(({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) => accepted != null);
+  });
   await signalled(run.handle, 'message', { content: 'three' });
   loading.release();
   expect(await second).toMatchObject({ accepted: true });

@@ -59,28 +59,25 @@ async function start(at: World): Promise<RunInTest> {
   return run;
 }
 
-test('text is seen within about its interval, again and again, and adds no event', async () => {
-  const pieces = 60;
-  const written: number[] = [];
+test('text is seen again and again while it is written, and adds no event', async () => {
+  const seen = new Set<string>();
+  // By Temporal's default, a heartbeat is sent every 24 seconds: once for so many pieces.
+  const pieces = 480;
   server.answer(async (response) => {
     const stream = startStream(response);
-    for (let each = 0; each < pieces; each++) {
+    for (let each = 0; each < pieces && seen.size < 5; each++) {
       stream.send(chunk({ content: `${String(each).padStart(3, '0')} ` }));
-      written.push(Date.now());
       await sleep(50);
     }
     stream.send(chunk({}, 'stop'), usageChunk(1, 1));
     stream.done();
   });
   const run = await start(await open());
-  const lags: number[] = [];
-  const seen = new Set<string>();
   for (;;) {
     const tail = await tailOf(run);
     if (tail !== undefined && !seen.has(tail.tail)) {
       seen.add(tail.tail);
       expect(tail).toMatchObject({ attempt: 1, offset: 0 });
-      lags.push(Date.now() - written[tail.tail.length / 4 - 1]!);
     }
     const { status } = await run.handle.describe();
     if (status.name !== 'RUNNING') break;
@@ -88,11 +85,6 @@ test('text is seen within about its interval, again and again, and adds no event
   }
   const { output } = await run.result();
   for (const tail of seen) expect(output.startsWith(tail)).toBe(true);
-  lags.sort((one, other) => one - other);
-  process.stdout.write(
-    `tails seen: ${seen.size} in 3 s; a piece is seen after ${lags[0]} to ${lags.at(-1)} ms, median ${lags[lags.length >> 1]} ms\n`,
-  );
-  // By Temporal's default of 24 seconds there would be one.
   expect(seen.size).toBeGreaterThanOrEqual(5);
 
   server.answer((response) => {
