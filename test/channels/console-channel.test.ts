@@ -65,13 +65,15 @@ describe('nothing is approved by mistake', () => {
   });
 
   test('what was typed before the question, or just after it, does not count', async () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
     const terminal = new TypedTerminal();
     terminal.typeNow('a\na\n');
     const asked = ask(terminal);
     await terminal.shows('Too fast to be meant for this request.');
+    clock.mockReturnValue(armingMs - 1);
     terminal.typeNow('a\n');
     await terminal.shows('Too fast to be meant for this request.');
-    await sleep(armingMs + 20);
+    clock.mockReturnValue(2 * armingMs - 1);
     terminal.typeNow('d\n');
     expect(await asked).toMatchObject({ approved: false });
   });

@@ -25,6 +25,8 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly hits: Hit[];
+  /** How many connections there were: also those that ended before their request had come. */
+  readonly connections: () => number;
   /** Hits with this method. */
   got(method: string): Hit[];
   close(): Promise<void>;
@@ -46,6 +48,8 @@ export async function openReceiver(
   };
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void respond(incoming, outgoing);
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
   server.listen(port, host);
   await once(server, 'listening');
   const { port: own } = server.address() as AddressInfo;
@@ -53,6 +57,7 @@ export async function openReceiver(
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${own}`,
     port: own,
     hits,
+    connections: () => connections,
     got: (wanted) => hits.filter(({ method }) => method === wanted),
     close: async () => {
       const closed = once(server, 'close');

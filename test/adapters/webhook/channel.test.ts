@@ -9,6 +9,7 @@ import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   type Hit,
   type Receiver,
@@ -181,7 +182,8 @@ describe.concurrent('a receiver that fails', () => {
     await expect(channel.notify!(request, notifyContext())).rejects.toMatchObject({
       message: expect.stringContaining('did not answer within 0.2s'),
     });
-    expect(receiver.hits).toHaveLength(4);
+    // A busy machine may read a request after its end.
+    await eventually('four attempts', () => receiver.connections() === 4);
     released.resolve({ status: 204 });
   });
 
