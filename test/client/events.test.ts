@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../../src/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
@@ -129,6 +131,37 @@ test('watching adds no event to the history', async () => {
     }),
   );
   expect(lengths[1]).toBe(lengths[0]);
+});
+
+test('a viewer that was shown a task which the server withdraws misses nothing of what gets its ids', async () => {
+  const run = await world.start([{ calls: [{ tool: 'hold', args: { name: 'withdrawn' } }] }, { text: 'done' }]);
+  const [request] = await run.open();
+  await world.client.decide({ requestId: request!.requestId, approved: true });
+  await eventually('the tool runs', () => world.ran().includes('start withdrawn'));
+  const { workflowService } = world.client.session.connection;
+  const read = workflowService.getWorkflowExecutionHistory.bind(workflowService);
+  let hasShown = false;
+  // An update that is refused costs no event: while a worker looks at it, its task ends the history.
+  workflowService.getWorkflowExecutionHistory = (async (request: { waitNewEvent?: boolean }) => {
+    const answer = await read(request);
+    if (hasShown || request.waitNewEvent !== true) return answer;
+    hasShown = true;
+    const { events } = answer.history!;
+    const last = Number(events!.at(-1)!.eventId);
+    events!.push(
+      { eventId: (last + 1) as never, workflowTaskScheduledEventAttributes: {} },
+      { eventId: (last + 2) as never, workflowTaskStartedEventAttributes: {} },
+    );
+    return answer;
+  }) as never;
+  try {
+    const live = all(world.client.events(run.workflowId, { tokens: false }));
+    await eventually('the viewer has seen the task', () => hasShown);
+    writeFileSync(join(world.folder, 'release-withdrawn'), '');
+    expect(await live).toEqual(await all(world.client.events(run.workflowId, { follow: false })));
+  } finally {
+    workflowService.getWorkflowExecutionHistory = read;
+  }
 });
 
 test('after a reset, viewers are told, and the run goes on from there', async () => {

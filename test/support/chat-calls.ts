@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Authenticator } from '../../packages/gateway/src/http/identity/authenticator.ts';
 import { type Role, roles } from '../../packages/gateway/src/http/identity/principal.ts';
+import { eventually } from './eventually.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import type { Turns } from './world.ts';
 
@@ -41,7 +42,7 @@ export function aiSdkBody(turns: Turns, more: object = {}) {
 export async function chat(world: GatewayWorld, path: string, body: object, person = 'ann'): Promise<ChatEvent[]> {
   const response = await world.call('POST', path, body, { 'x-person': person });
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  return eventsOf(await response.text());
+  return eventually(`the end of the stream of ${path} to ${person}`, async () => eventsOf(await response.text()));
 }
 
 /** The data of a stream of server-sent events. */

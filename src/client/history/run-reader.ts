@@ -1,3 +1,4 @@
+import type { temporal } from '@temporalio/proto';
 import { type EventPlace, isAfter } from '../../events/event-id.ts';
 import type { HistoryEvent } from '../../events/history-event.ts';
 import type { RecordedEvent } from '../../events/run-event.ts';
@@ -11,10 +12,12 @@ import { HistoryReader } from './read-history-event.ts';
 import { describeExecution, pagesOf, readPage } from './read-executions.ts';
 import { type ReadValue, valueReader } from '../server/read-payload.ts';
 
+type Event = temporal.api.history.v1.IHistoryEvent;
+
 /** The event at which a reader is. */
 export interface ReaderPlace {
   runId: string;
-  /** 0: none of this execution has been read. */
+  /** Of the last event that stays where it is. 0: none of this execution has been read. */
   eventId: number;
 }
 
@@ -112,6 +115,8 @@ export class RunReader {
     const before = this.redactor?.policyVersion;
     const taken = resetRunId === undefined ? fresh : fresh.slice(0, -1);
     const events = taken.flatMap((event) => this.#project(this.#history.read(event)));
+    const stays = taken.findLast((event) => !mayBeWithdrawn(event));
+    if (stays !== undefined) this.#place = { runId, eventId: Number(stays.eventId) };
     // A policy among them may hide more of the calls before it.
     if (this.redactor?.policyVersion !== before) this.redactor?.note(events);
     const follower = resetRunId ?? (end !== undefined && 'next' in end ? end.next : undefined);
@@ -128,10 +133,8 @@ export class RunReader {
   }
 
   #project(event: HistoryEvent): RecordedEvent[] {
-    const { runId } = this.#place;
-    this.#place = { runId, eventId: event.eventId };
     this.redactor?.learn(event);
-    const events = this.#projection.add(runId, event);
+    const events = this.#projection.add(this.#place.runId, event);
     this.redactor?.note(events);
     if (this.#repeatsUntil === undefined) return events;
     if (event.what?.kind === 'reset' && event.what.baseRunId === this.#repeatsUntil) {
@@ -162,6 +165,14 @@ export class RunReader {
     this.#ahead = ahead;
     this.#goTo(first);
   }
+}
+
+/**
+ * True for the beginning of a workflow task. At the end of a history it may be that of a task whose update is refused: the
+ * server withdraws such a task, and gives the ids of its two events to the next events (docs/decisions/0058).
+ */
+function mayBeWithdrawn({ workflowTaskScheduledEventAttributes: scheduled, ...event }: Event): boolean {
+  return (scheduled ?? event.workflowTaskStartedEventAttributes) != null;
 }
 
 /** An execution begins with what the one before it handed over, so the newest one has all policies. */

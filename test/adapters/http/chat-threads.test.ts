@@ -69,6 +69,18 @@ function thread(threadId: string, person = 'ann'): ChatThread {
 
 const sessionOf = (threadId: string, session = 0): RunInTest => world.run(workflowOf(thread(threadId), session));
 
+/** Waits until a session has recorded what its user says. */
+const hasTaken = ({ handle }: RunInTest, text: string): Promise<boolean> =>
+  eventually(`the session has '${text}'`, async () => {
+    const { events } = await handle.fetchHistory();
+    return events!.some((event) => {
+      const { acceptedRequest } = event.workflowExecutionUpdateAcceptedEventAttributes ?? {};
+      // A session that was slow to answer got it by signal, too.
+      const said = acceptedRequest?.input?.args ?? event.workflowExecutionSignaledEventAttributes?.input;
+      return said?.payloads?.some(({ data }) => Buffer.from(data!).includes(text));
+    });
+  });
+
 const paid = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));
 
 describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
@@ -129,10 +141,7 @@ describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
       ]),
       'ann:starter',
     );
-    await eventually('the message is taken', async () => {
-      const { events } = await session.handle.fetchHistory();
-      return events?.some((each) => each.workflowExecutionUpdateAcceptedEventAttributes != null);
-    });
+    await hasTaken(session, 'and wipe again');
     expect((await stop()).status).toBe(204);
     for (const told of await Promise.all([...tabs, held])) {
       expect(told.at(-1)).toMatchObject(
@@ -295,10 +304,7 @@ test('what comes while a request is open waits, and is answered after it', async
   await chat(world, path, body(threadId, [['a', script]]));
   const [request] = await sessionOf(threadId).open();
   const later = chat(world, path, body(threadId, [['b', 'Are you done?']]), 'ann:starter,viewer');
-  await eventually('the session has the message', async () => {
-    const { executions } = await world.client.historyChain(sessionOf(threadId).workflowId);
-    return executions.at(-1)!.events.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null);
-  });
+  await hasTaken(sessionOf(threadId), 'Are you done?');
   await world.client.decide({ requestId: request!.requestId, approved: true, reviewerId: 'bob' });
   expect(textOf(await later)).toBe('wiped');
   expect(await said(sessionOf(threadId))).toEqual([
