@@ -6,6 +6,7 @@ import { createReviewerKey } from '../../../src/client.ts';
 import { type ChatEvent, agUiInput, aiSdkBody, byHeader, chat } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
 import type { Turns } from '../../support/world.ts';
 
@@ -16,7 +17,11 @@ const policy = {
   redact: { also: ['to'] },
   rules: [
     { pattern: 'pay', action: 'ask', ask },
-    { pattern: 'echo', action: 'ask', ask: { ...ask, timeout: '1s' } },
+    { pattern: 'echo', action: 'ask', ask },
+    ...secondsInTime(2).map((seconds) => {
+      const when = `has(args.seconds) && args.seconds == ${seconds}`;
+      return { pattern: 'echo', action: 'ask', when, ask: { ...ask, timeout: `${seconds}s` } };
+    }),
     { pattern: 'look', action: 'allow' },
     { pattern: 'hold', action: 'allow' },
   ],
@@ -59,8 +64,12 @@ test('no secret of a call is shown in any event, before the answer and after it'
 });
 
 test('a request that expires while it is read: the answer is refused, and the run has gone on', async () => {
-  const input = agUiInput(once({ tool: 'echo', args: { n: 1 } }));
-  const [interrupt] = interruptsOf(await agUi(input)) as [Interrupt];
+  const { played } = await inTime(2, async (seconds) => {
+    const asked = agUiInput(once({ tool: 'echo', args: { seconds } }));
+    return { input: asked, events: await agUi(asked) };
+  });
+  const { input } = played;
+  const [interrupt] = interruptsOf(played.events) as [Interrupt];
   await eventually('it expires', async () => {
     const { settled } = await world.client.approvals.get(interrupt.metadata.requestId);
     return settled?.outcome === 'expired';

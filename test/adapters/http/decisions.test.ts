@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Receipts, ApprovalView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
 import { httpProblem } from '../../support/http-problem.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
 import { once, pay } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
@@ -12,7 +13,10 @@ const policy = {
     { pattern: 'pay', action: 'deny', when: 'args.to == "mallory"' },
     { pattern: 'pay', action: 'ask', when: 'args.to == "boss"', ask: { reviewers: ['carl', 'bob'] } },
     { pattern: 'pay', action: 'ask', when: 'args.to == "signed"', ask: { verified: true } },
-    { pattern: 'pay', action: 'ask', when: 'args.to == "soon"', ask: { timeout: '3s' } },
+    ...secondsInTime(3).map((seconds) => {
+      const when = `args.to == "soon-${seconds}"`;
+      return { pattern: 'pay', action: 'ask', when, ask: { timeout: `${seconds}s` } };
+    }),
     { pattern: 'pay', action: 'ask', when: 'args.to == "two"', ask: { quorum: 2 } },
     { pattern: 'pay', action: 'ask', when: 'args.to == "shop"' },
   ],
@@ -80,7 +84,7 @@ describe('POST /approve/{requestId}', () => {
     const open = await waiting();
     const settled = await waiting();
     const closed = await waiting();
-    const soon = await waiting('soon');
+    const { played: soon } = await inTime(3, (seconds) => waiting(`soon-${seconds}`));
     await world.as('ann')('POST', `/approve/${settled.request.requestId}`, { approved: false });
     const own = await json<{ workflowId: string }>(
       await world.as('ann')('POST', '/runs', { agent: 'tester', input: JSON.stringify(once(pay('shop'))) }),

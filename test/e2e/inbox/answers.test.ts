@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
 import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo, undoMs } from '../../support/inbox-page.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { last } from '../../support/team.ts';
 
 /** People answer in a real browser. */
@@ -14,7 +15,10 @@ withChromium('the view of a request (needs Chromium)', () => {
   let inbox: InboxPage;
   beforeAll(async () => {
     const rules = [
-      { id: 'short', pattern: 'wipe', action: 'ask', ask: { timeout: '5s' } },
+      ...secondsInTime(5).map((seconds) => {
+        const when = `has(args.seconds) && args.seconds == ${seconds}`;
+        return { id: `short-${seconds}`, pattern: 'echo', action: 'ask', when, ask: { timeout: `${seconds}s` } };
+      }),
       { id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' },
     ];
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
@@ -241,9 +245,12 @@ withChromium('the view of a request (needs Chromium)', () => {
 
   test('a request that expires while it is read says so, and its buttons go', async () => {
     const { page } = inbox;
-    const asked = await inbox.ask('wipe', {});
-    await inbox.show(asked);
-    await button(page, 'Approve').waitFor();
+    const { played: asked } = await inTime(5, async (seconds) => {
+      const soon = await inbox.ask('echo', { seconds });
+      await inbox.show(soon);
+      await button(page, 'Approve').or(page.getByText('Nobody answered in time')).first().waitFor();
+      return soon;
+    });
     await page
       .getByText(/deadline has passed|Nobody answered in time/)
       .first()

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
-import { beforeDeadline } from '../../support/before-deadline.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -49,7 +49,7 @@ describe('the worker is down at the deadline', () => {
   test('a decision recorded in time counts, a late one does not', async () => {
     const send = async (run: RunInTest, request: ApprovalRequest, approved: boolean | undefined): Promise<void> =>
       approved === undefined ? undefined : run.handle.signal('decide', { requestId: request.requestId, approved });
-    const { played, seconds } = await beforeDeadline(leastSeconds, async (timeoutS) => {
+    const { played, seconds } = await inTime(leastSeconds, async (timeoutS) => {
       await world.stopWorker();
       await world.startWorker();
       const runs = await Promise.all(
@@ -102,7 +102,7 @@ describe('the server is down at the deadline', () => {
     folder = mkdtempSync(join(tmpdir(), 'countersign-server-'));
     const dbFile = join(folder, 'temporal.db');
     server = await startDevServer({ uiPort: null, dbFile });
-    const { played, seconds } = await beforeDeadline(leastSeconds, async (timeoutS) => {
+    const { played, seconds } = await inTime(leastSeconds, async (timeoutS) => {
       await closeWorlds();
       const both = await Promise.all([play(timeoutS), play(timeoutS)]);
       const [{ world, before, requests }] = both;

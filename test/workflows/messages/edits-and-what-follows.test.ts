@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { beforeDeadline } from '../../support/before-deadline.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -89,23 +89,21 @@ test('below a ceiling, a change of policy that hides arguments is refused', asyn
 
 describe('the same rule with other terms', () => {
   const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
-  const policy = (on_timeout: string, timeout = '8s'): JsonObject => ({
-    rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout } }],
+  const policy = (on_timeout: string, seconds: number): JsonObject => ({
+    rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: `${seconds}s` } }],
     approval: { on_timeout },
   });
 
-  test('a request no longer runs by itself at its deadline', async () => {
-    const run = await world.start(turns, { policy: policy('allow') });
-    await run.open();
-    await update(run, 'setPolicy', { policy: policy('deny') });
-    const { outcomes } = await run.result();
-    expect(outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
-  });
-
-  test('a request that would be denied soon does not run then: the ceiling gives it longer', async () => {
-    const run = await world.start(turns, { policy: policy('deny', '2s') });
-    await run.open();
-    await update(run, 'setPolicy', { policy: policy('allow', '2s') });
+  test.each([
+    ['a request no longer runs by itself at its deadline', 'allow', 'deny'],
+    ['a request that would be denied soon does not run then: the ceiling gives it longer', 'deny', 'allow'],
+  ])('%s', async (_name, before, after) => {
+    const { played: run } = await inTime(3, async (seconds) => {
+      const asked = await world.start(turns, { policy: policy(before, seconds) });
+      await asked.open();
+      await update(asked, 'setPolicy', { policy: policy(after, seconds) });
+      return asked;
+    });
     const { outcomes } = await run.result();
     expect(outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
   });
@@ -124,7 +122,7 @@ test('an edit sent in time while the worker was away: the new request gets its f
       },
     ],
   });
-  const { played } = await beforeDeadline(8, async (seconds) => {
+  const { played } = await inTime(8, async (seconds) => {
     await world.stopWorker();
     await world.startWorker();
     const run = await world.start(pays(['away', 1]), { policy: policy(seconds) });

@@ -3,6 +3,7 @@ import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
 import { recordBySignal } from '../../../src/client/send/record-by-signal.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 
 /** A decision after the deadline changes nothing, and the journal says who decided what, and when, however it came. */
@@ -17,12 +18,15 @@ afterAll(() => world.close());
 async function startExpired(): Promise<{ run: RunInTest; expired: ApprovalRequest; waiting: ApprovalRequest }> {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: 'ann', amount } }));
   const waits = { pattern: 'pay', action: 'ask' };
-  const expires = { ...waits, when: 'args.amount == 1', ask: { timeout: '4s' } };
-  const policy = { version: 1, rules: [waits, expires] };
-  const run = await world.start([{ calls }, { text: 'done' }], { policy });
-  const [expired, waiting] = await run.open(2);
-  await eventually('the first request expires', async () => (await run.status()).counts.open === 1);
-  return { run, expired: expired!, waiting: waiting! };
+  const { played } = await inTime(4, async (seconds) => {
+    const expires = { ...waits, when: 'args.amount == 1', ask: { timeout: `${seconds}s` } };
+    const run = await world.start([{ calls }, { text: 'done' }], { policy: { version: 1, rules: [waits, expires] } });
+    // Both, unless one has expired.
+    const [expired, waiting] = await run.open();
+    return { run, expired: expired!, waiting: waiting! };
+  });
+  await eventually('the first request expires', async () => (await played.run.status()).counts.open === 1);
+  return played;
 }
 
 const journaled = async ({ workflowId }: RunInTest): Promise<object[]> => {
