@@ -7,6 +7,7 @@ import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
 import { type Receiver, notifyContext, openReceiver } from '../../support/webhook-receiver.ts';
 import type { RunInTest } from '../../support/world.ts';
@@ -19,7 +20,10 @@ const policy = {
     { pattern: 'pay', action: 'ask' },
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'] }, when: 'args.to == "ann"' },
     { pattern: 'pay', action: 'ask', ask: { verified: true }, when: 'args.to == "vera"' },
-    { pattern: 'pay', action: 'ask', ask: { timeout: '10s' }, when: 'args.to == "soon"' },
+    ...secondsInTime(8).map((seconds) => {
+      const when = `args.to == "soon-${seconds}"`;
+      return { pattern: 'pay', action: 'ask', ask: { timeout: `${seconds}s` }, when };
+    }),
   ],
 };
 
@@ -41,7 +45,8 @@ beforeAll(async () => {
   const identity = identityOf({ tokens: [makeToken('ann', ['reviewer']).entry] });
   world = await openGatewayWorld({ policy }, { channels, identity });
   local = await openGatewayWorld({ worker: false }, { channels });
-  [expiring, waiting] = await Promise.all([ask('soon'), ask()]);
+  const soon = inTime(8, (seconds) => ask(`soon-${seconds}`));
+  [{ played: expiring }, waiting] = await Promise.all([soon, ask()]);
 });
 afterAll(async () => {
   await world.close();

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -101,19 +102,21 @@ test('requested while a tool runs: the tool finishes first, and a call approved 
 });
 
 test('a deadline is carried unchanged, and the next execution keeps it', async () => {
-  const run = await world.start(
-    [{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }],
-    {
-      policy: { version: 1, approval: { timeout: '12s' } },
-    },
-  );
-  const [before] = await run.open();
-  await eventually('the run continues as new', async () => {
-    await noise(run);
-    return (await executions(run)) >= 2;
+  const { played, seconds } = await inTime(8, async (timeoutS) => {
+    const late = await world.start(
+      [{ calls: [{ tool: 'pay', args: { to: 'late', amount: 1 } }] }, { text: '{{lastResult}}' }],
+      { policy: { version: 1, approval: { timeout: `${timeoutS}s` } } },
+    );
+    const [before] = await late.open();
+    await eventually('the run continues as new', async () => {
+      await noise(late);
+      return (await executions(late)) >= 2;
+    });
+    return { run: late, before, after: (await late.open())[0] };
   });
-  expect((await run.open())[0]!.deadline).toBe(before!.deadline);
-  expect((await run.result()).output).toBe('Denied: no decision within 12s');
+  const { run, before, after } = played;
+  expect(after!.deadline).toBe(before!.deadline);
+  expect((await run.result()).output).toBe(`Denied: no decision within ${seconds}s`);
 });
 
 test('a starter cannot supply state: the second argument of a start is not read (I1)', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
 import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import type { World } from '../../support/world.ts';
 
@@ -16,13 +17,19 @@ afterAll(() => stage.close());
 const asking = (ask: object): object => ({ rules: [{ pattern: 'pay', action: 'ask', ask }] });
 
 test.concurrent('a channel whose request is extended is asked beyond the old deadline', async () => {
-  const channel = recordedChannel();
-  // Long enough that it is extended before, also on a busy machine.
-  const run = await stage.start({ desk: channel }, { policy: asking({ timeout: '10s' }) });
-  await eventually('the channel is asked', () => channel.asked.length === 1);
-  const { requestId } = channel.asked[0]!.request;
-  const until = new Date(Date.now() + 3_600_000).toISOString();
-  await world.client.extend({ requestId, until }, { workflowId: run.workflowId });
+  const { played } = await inTime(8, async (seconds) => {
+    const asked = recordedChannel();
+    const started = await stage.start({ desk: asked }, { policy: asking({ timeout: `${seconds}s` }) });
+    const isAsked = eventually('the channel is asked', () => asked.asked.length === 1);
+    isAsked.catch(() => undefined);
+    // It is not asked about what has expired.
+    await Promise.race([isAsked, started.result()]);
+    const { requestId } = asked.asked[0]!.request;
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await world.client.extend({ requestId, until }, { workflowId: started.workflowId });
+    return { channel: asked, run: started };
+  });
+  const { channel, run } = played;
   await eventually('it is asked again', () => channel.asked.length === 2);
   await eventually('the first call hears that its time is over', () => channel.asked[0]!.signal.aborted);
   channel.answer(true);

@@ -7,6 +7,7 @@ import { formatDuration } from '../../../src/core/base/duration.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import { type ChannelSubject, channelSubjects } from '../../support/channel-subjects.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, Turns } from '../../support/world.ts';
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
@@ -37,19 +38,19 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
     return { run, request: request! };
   }
 
-  /** One that will expire. On a busy machine it does so before its message is sent: then later. */
-  async function askedToExpire(timeoutS = 15): Promise<Asked & { timeoutMs: number }> {
-    const policy = { version: 1, approval: { timeout: `${timeoutS}s` } };
-    const run = await on.world.start([{ calls: [pay] }, { text: '{{lastResult}}' }], { policy });
-    const [request] = await run.open();
-    const isReached = on.reached(request!).then(
-      () => true,
-      () => false,
-    );
-    if (await Promise.race([isReached, run.result().then(() => false)])) {
-      return { run, request: request!, timeoutMs: timeoutS * 1_000 };
-    }
-    return askedToExpire(4 * timeoutS);
+  /** One that will expire, and reaches the channel before. */
+  async function askedToExpire(): Promise<Asked & { timeoutMs: number }> {
+    const { played, seconds } = await inTime(15, async (timeoutS) => {
+      const policy = { version: 1, approval: { timeout: `${timeoutS}s` } };
+      const run = await on.world.start([{ calls: [pay] }, { text: '{{lastResult}}' }], { policy });
+      const [request] = await run.open();
+      // A channel is not called about what has expired.
+      const reached = on.reached(request!);
+      await Promise.race([reached, run.result()]);
+      reached.catch(() => undefined);
+      return { run, request: request! };
+    });
+    return { ...played, timeoutMs: seconds * 1_000 };
   }
 
   /** An answer that must not count: refused to whoever gives it, or taken without an effect. */

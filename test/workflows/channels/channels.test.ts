@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { channelsWorkflowId } from '../../../src/contract.ts';
 import { type ChannelStage, openChannelStage, payOnce } from '../../support/channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import { openWorld, type RunInTest } from '../../support/world.ts';
 
@@ -124,10 +125,17 @@ describe.concurrent('a channel that answers', () => {
   });
 
   test('answers after the deadline: nothing changes', async () => {
-    const channel = recordedChannel();
-    const run = await start({ desk: channel }, { policy: { approval: { timeout: '10s' } } });
-    await eventually('the channel is asked', () => channel.asked.length === 1);
-    expect((await run.result()).output).toBe('Denied: no decision within 10s');
+    const { played, seconds } = await inTime(8, async (timeoutS) => {
+      const asked = recordedChannel();
+      const started = await start({ desk: asked }, { policy: { approval: { timeout: `${timeoutS}s` } } });
+      const isAsked = eventually('the channel is asked', () => asked.asked.length === 1);
+      isAsked.catch(() => undefined);
+      // It is not asked about what has expired.
+      await Promise.race([isAsked, started.result()]);
+      return { channel: asked, run: started };
+    });
+    const { channel, run } = played;
+    expect((await run.result()).output).toBe(`Denied: no decision within ${seconds}s`);
     channel.answer(true);
     expect((await ended(run)).outcomes).toMatchObject([{ outcome: 'expired', ran: 'no' }]);
     expect(channel.settlements).toMatchObject([{ settlement: { outcome: 'expired' } }]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunInput } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { Calls, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -118,22 +119,26 @@ describe('what stands beside a command', () => {
 });
 
 test('a request states the severity of the call, and waits as long as its own rule says', async () => {
-  const run = await world.start([{ calls: [pay('ann', 500)] }, { text: '{{lastResult}}' }], {
-    policy: {
-      version: 1,
-      rules: [{ id: 'big', pattern: 'pay', action: 'ask', reason: 'Money', ask: { timeout: '6s' } }],
-      assess: [{ pattern: 'pay', severity: 'critical', reason: 'It cannot be called back', reversible: false }],
-    },
+  const { played, seconds } = await inTime(4, async (timeoutS) => {
+    const ask = { timeout: `${timeoutS}s` };
+    const started = await world.start([{ calls: [pay('ann', 500)] }, { text: '{{lastResult}}' }], {
+      policy: {
+        version: 1,
+        rules: [{ id: 'big', pattern: 'pay', action: 'ask', reason: 'Money', ask }],
+        assess: [{ pattern: 'pay', severity: 'critical', reason: 'It cannot be called back', reversible: false }],
+      },
+    });
+    return { run: started, request: (await started.open())[0] };
   });
-  const [request] = await run.open();
+  const { run, request } = played;
   expect(request).toMatchObject({
     rule: 'big',
     reason: 'Money',
     assessment: { severity: 'critical', reversible: false },
   });
   expect(request!.assessment.reasons).toContain('It cannot be called back');
-  expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(6_000);
-  expect((await run.result()).output).toBe('Denied: no decision within 6s');
+  expect(Date.parse(request!.deadline!) - Date.parse(request!.requestedAt)).toBe(seconds * 1_000);
+  expect((await run.result()).output).toBe(`Denied: no decision within ${seconds}s`);
 });
 
 test('features that no run supports yet are refused, not ignored', async () => {

@@ -3,6 +3,7 @@ import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { Calls, RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -17,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const policy: JsonObject = {
+const policyOf = (seconds: number): JsonObject => ({
   rules: [
     { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann', 'bob'] } },
-    { pattern: 'look', action: 'ask', ask: { timeout: '8s' } },
+    { pattern: 'look', action: 'ask', ask: { timeout: `${seconds}s` } },
     { pattern: 'echo', action: 'ask' },
   ],
-};
+});
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });
 
@@ -50,10 +51,15 @@ describe('refused, and not in history', () => {
       { tool: 'echo', args: {} },
       { tool: 'look', args: { what: 'controls' } },
     ];
-    run = await world.start([{ calls }, { text: 'done' }], { policy });
-    const asked = await run.open(3);
-    const of = (tool: string): string => asked.find(({ toolName }) => toolName === tool)!.requestId;
-    ids = { open: of('pay'), settled: of('echo'), expired: of('look'), unknown: '0'.repeat(32) };
+    const { played } = await inTime(8, async (seconds) => {
+      const started = await world.start([{ calls }, { text: 'done' }], { policy: policyOf(seconds) });
+      // All three, unless one has expired.
+      const asked = await started.open();
+      const of = (tool: string): string => asked.find(({ toolName }) => toolName === tool)!.requestId;
+      return { run: started, open: of('pay'), settled: of('echo'), expired: of('look') };
+    });
+    ids = { open: played.open, settled: played.settled, expired: played.expired, unknown: '0'.repeat(32) };
+    run = played.run;
     await update(run, 'decide', { requestId: ids.settled, approved: false });
     await update(run, 'extend', { requestId: ids.open, until: in5Minutes(), by: 'ann', messageId: 'known' });
     await eventually('one expires', async () => (await run.status()).counts.open === 1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -23,19 +24,20 @@ const failures = async (run: RunInTest): Promise<(string | null | undefined)[]> 
 };
 
 test('just after a deadline, before its timer fires: the timer expires the request, not the update', async () => {
-  const late = async (to: string, timeoutS = 3): Promise<RunInTest> => {
-    const run = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }], {
-      policy: { version: 1, approval: { timeout: `${timeoutS}s` } },
+  const late = async (to: string): Promise<RunInTest> => {
+    const { played } = await inTime(3, async (seconds) => {
+      const asked = await world.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'done' }], {
+        policy: { version: 1, approval: { timeout: `${seconds}s` } },
+      });
+      const [request] = await asked.open();
+      // From the index: a query may run ahead of an unfinished task, with a time that never becomes real.
+      const [due] = (await asked.handle.describe()).searchAttributes['ApprovalDue'] as [Date];
+      return { run: asked, requestId: request!.requestId, due };
     });
-    const [request] = await run.open().catch(() => []);
-    // On a busy machine the request expires before the test sees it.
-    if (request === undefined) return late(to, timeoutS * 4);
+    const { run, requestId, due } = played;
     // A late decision would enter history: the journal keeps it. An extension is refused before.
-    const extension = { requestId: request.requestId, until: new Date(Date.now() + 3_600_000).toISOString() };
-    // From the index: a query may run ahead of an unfinished task, with a time that never becomes real.
-    const due = (await run.handle.describe()).searchAttributes['ApprovalDue'] as [Date] | undefined;
-    if (due === undefined) return late(to, timeoutS * 4);
-    await eventually('the deadline passes', () => Date.now() > due[0].getTime());
+    const extension = { requestId, until: new Date(Date.now() + 3_600_000).toISOString() };
+    await eventually('the deadline passes', () => Date.now() > due.getTime());
     const refused = async (): Promise<boolean> =>
       run.handle.executeUpdate('extend', { args: [extension] }).then(
         () => false,
