@@ -24,7 +24,7 @@ beforeAll(async () => {
   world = await openWorld({
     agentsIn: () => [
       agentNamed('tester', { maxAttempts: 4 }),
-      agentNamed('hasty', { timeoutMs: 300, maxAttempts: 2, stream: 'off' }),
+      agentNamed('hasty', { timeoutMs: 3_000, maxAttempts: 2, stream: 'off' }),
     ],
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { projectHistories } from '../../support/read-histories.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 import { onActivity, untilAttempt } from '../../support/operator.ts';
@@ -30,20 +31,19 @@ async function running(name: string, timeoutS?: number): Promise<WorkflowHandle>
   return handle;
 }
 
-/** One that has several attempts. On a busy machine it times out before it gets them: then with more time. */
-async function runningWithAttempts(
-  what: string,
-  interval: string,
-  timeoutS = 2,
-): Promise<{ handle: WorkflowHandle; name: string }> {
-  const handle = await running(what, timeoutS);
-  const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
-  const changed = onActivity('update-options', handle, 'hang', ...attempts, '--retry-maximum-interval', '1h').then(
-    () => true,
-    () => false,
-  );
-  if (await Promise.race([changed, handle.result().then(() => false)])) return { handle, name: what };
-  return runningWithAttempts(`${what}, longer`, interval, 4 * timeoutS);
+/** One that has several attempts, which it got before its only one timed out. */
+async function runningWithAttempts(what: string, interval: string): Promise<{ handle: WorkflowHandle; name: string }> {
+  const { played } = await inTime(6, async (timeoutS) => {
+    const name = `${what}, ${timeoutS} s`;
+    const handle = await running(name, timeoutS);
+    const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
+    const changed = onActivity('update-options', handle, 'hang', ...attempts, '--retry-maximum-interval', '1h');
+    // After a time-out there is nothing to change any more.
+    await Promise.race([changed, handle.result()]);
+    changed.catch(() => undefined);
+    return { handle, name };
+  });
+  return played;
 }
 
 const unknown = [{ name: 'ActivityFailure', cause: 'outcome_unknown' }];
