@@ -8,6 +8,7 @@ import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileS
 import Module from 'node:module';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
+import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
 
 interface Bundler {
   workflowsPath: string;
@@ -45,13 +46,17 @@ function store(bundler: Bundler): void {
     const folder = process.env.COUNTERSIGN_TEST_BUNDLES;
     if (folder === undefined) return createBundle.call(this);
     const path = join(folder, `${digestOf(this)}.json`);
-    if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as object;
-    const bundle = await createBundle.call(this);
-    // Renamed when it is whole, because another process may look for it at the same time.
-    const written = `${path}.${randomUUID()}`;
-    writeFileSync(written, JSON.stringify(bundle));
-    renameSync(written, path);
-    return bundle;
+    const stored = (): object | undefined =>
+      existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as object) : undefined;
+    const make = async (): Promise<object> => {
+      const bundle = await createBundle.call(this);
+      // Renamed when it is whole, because a process that comes later does not take the lock.
+      const written = `${path}.${randomUUID()}`;
+      writeFileSync(written, JSON.stringify(bundle));
+      renameSync(written, path);
+      return bundle;
+    };
+    return stored() ?? withFileLock(`${path}.lock`, { onWait: () => undefined }, async () => stored() ?? make());
   };
 }
 
