@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import proto from '@temporalio/proto';
-import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -16,10 +16,7 @@ import { openWorld } from '../../support/world.ts';
  */
 
 // Silences the stack traces of tasks that fail on purpose.
-Runtime.install({
-  logger: new DefaultLogger('ERROR', () => undefined),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-});
+installQuietRuntime({ errors: false });
 
 type Payload = proto.temporal.api.common.v1.IPayload;
 const stages = proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
@@ -162,7 +159,7 @@ describe('a reference that names a store', () => {
       );
       return count === 2;
     });
-    const { approvals } = await world.client.approvals.list();
+    const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
     expect(approvals.map(({ requestId }) => requestId)).toContain(decision.requestId);
     await workflow.getHandle(stranger).terminate();
     await run.handle.terminate();

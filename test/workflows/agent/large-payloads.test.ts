@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import proto from '@temporalio/proto';
-import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
@@ -19,16 +19,14 @@ import type { ScriptedTurn } from '../../../src/models/read-script.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { type WorkerOptions, CountersignPlugin } from '../../../src/worker.ts';
 import { eventually } from '../../support/eventually.ts';
+import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { type RunInTest, type World, openWorld, testBundle } from '../../support/world.ts';
 
 /** Arguments too large for Temporal's own payloads, with and without a payload folder. */
 
 // Silences the stack traces of tasks that fail on purpose.
-Runtime.install({
-  logger: new DefaultLogger('ERROR', () => undefined),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-});
+installQuietRuntime({ errors: false });
 
 const threeMegabytes = 3_000_000;
 const body = (bytes: number): string => randomBytes(bytes / 2).toString('hex');

@@ -1,7 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
-import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { DefaultLogger, MetricsBuffer, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { GatedActivities } from '../../../src/core/policy/gated-activity.ts';
-import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { gated } from '../../support/gated-declarations.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { hasBegun, resetTo } from '../../support/reset-to.ts';
@@ -9,17 +8,25 @@ import { hasBegun, resetTo } from '../../support/reset-to.ts';
 /** Calls without a permit, while a gate comes into a system that runs (docs/deploy.md). */
 
 const warnings: { message: string; meta?: Record<string, unknown> }[] = [];
-const metricsPort = await freePort();
+const metrics = new MetricsBuffer();
+// A worker that a file before has left would keep its runtime.
+await Runtime.instance().shutdown();
 Runtime.install({
   logger: new DefaultLogger('WARN', ({ message, meta }) => warnings.push({ message, ...(meta && { meta }) })),
   telemetryOptions: {
     logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) },
-    metrics: { prometheus: { bindAddress: `127.0.0.1:${metricsPort}` } },
+    metrics: { buffer: metrics },
   },
 });
 
 let world: GatedWorld;
 afterEach(() => world.close());
+// The SDK gives every later runtime of the process the options of the last one.
+afterAll(async () => {
+  await Runtime.instance().shutdown();
+  Runtime.install({});
+  await Runtime.instance().shutdown();
+});
 
 const later = '2099-01-01';
 const latest = '2100-01-01';
@@ -61,10 +68,13 @@ test('an execution that started before the gate calls its activity as before, an
     ...Array.from({ length: 2 }, () => `'failsOnce' runs without a permit: its execution is older than its gate`),
   ]);
   expect(told[0]!.meta).toMatchObject({ workflowType: 'trustedCalls', ungatedUntil: '2100-01-01T00:00:00.000Z' });
-  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  expect(metrics).toMatch(
-    /countersign_ungated_calls\{[^}]*activityType="pay"[^}]*workflowType="trustedCalls"[^}]*\} 2/,
+  const counted = [...metrics.retrieveUpdates()].flatMap(({ metric, attributes, value }) =>
+    metric.name === 'countersign_ungated_calls'
+      ? [[attributes['activityType'], attributes['workflowType'], value]]
+      : [],
   );
+  const once = (activity: string) => [activity, 'trustedCalls', 1];
+  expect(counted).toEqual([once('pay'), once('pay'), once('failsOnce'), once('failsOnce')]);
 });
 
 test('what a rule of the ceiling denies does not run', async () => {

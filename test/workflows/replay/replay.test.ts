@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { workflowType } from '../../../src/contract.ts';
 import { bundleWorkflows } from '../../../src/worker.ts';
 import { isHistoryOf } from '../../support/play-runs.ts';
+import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { recordedRuns } from '../../support/recorded-runs.ts';
 import { sharedBundle } from '../../support/shared-bundle.ts';
 import { textOf } from '../../support/scrub-history.ts';
@@ -19,10 +20,7 @@ import { testBundle } from '../../support/world.ts';
  */
 
 // Dozens of replays fail here on purpose; their warnings would hide those of other tests.
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-});
+installQuietRuntime();
 
 const folder = new URL('../../histories/', import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
