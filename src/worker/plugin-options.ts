@@ -36,8 +36,8 @@ export interface PluginOptions extends ChannelOptions {
    */
   attributes?: AttributeNameOptions;
   /**
-   * Removes comments and the text of sources from the workflow bundle, which every worker holds in memory. Default:
-   * false; `createWorker` and `bundleWorkflows` do it where they bundle `agentRun` alone.
+   * Removes comments, the text of sources and their absolute paths from the workflow bundle, which every worker holds in
+   * memory. Default: false; `createWorker` and `bundleWorkflows` do it where they bundle `agentRun` alone.
    */
   leanBundle?: boolean;
 }

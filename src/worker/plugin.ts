@@ -1,6 +1,9 @@
 /** The plugin for Temporal's worker and client: everything that runs and gates need. `createWorker` uses it too. */
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import { sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
 import {
@@ -209,20 +212,33 @@ function singleFile(config: Configuration): Configuration {
 /**
  * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
  * the notes of webpack, modules and exports that nothing imports, and from the source map its columns and the text of the
- * sources. Names and lines stay: failures keep their types, and stack traces their lines.
+ * sources. Names and lines stay: failures keep their types, and stack traces their lines. It holds no absolute path: the
+ * same sources give the same bytes in every folder.
  */
 function leanBundle(config: Configuration): Configuration {
   return {
     ...config,
     devtool: 'inline-nosources-cheap-module-source-map',
-    output: { ...config.output, pathinfo: false },
+    output: { ...config.output, pathinfo: false, devtoolModuleFilenameTemplate: sourceName },
     optimization: { ...config.optimization, providedExports: true, sideEffects: true, usedExports: true },
     module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
     plugins: [...(config.plugins ?? []), withoutMarks],
   };
 }
 
-/** Removes the comment that webpack writes before each import and export, whatever its options say. */
+const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
+
+/** What stack traces call a source: its path in its package, and outside all packages its path from where it was bundled. */
+function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
+  const path = source.absoluteResourcePath.replaceAll(sep, '/');
+  const name = path.replaceAll(packageFolder, 'countersign/').replace(/^.*\/node_modules\//, '');
+  return name === path ? source.resourcePath : name;
+}
+
+/**
+ * Removes the comment that webpack writes before each import and export, whatever its options say, and names the file
+ * after what is left.
+ */
 const withoutMarks = {
   apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
     const name = 'countersign';
@@ -238,6 +254,10 @@ const withoutMarks = {
             shorter.replace(index, index + mark.length - 1, '');
           }
           compilation.updateAsset(file, shorter);
+          // The hash in its name is webpack's, which depends on absolute paths.
+          const digest = createHash('sha256').update(shorter.source()).digest('hex').slice(0, 20);
+          const renamed = file.replace(compilation.hash!, digest);
+          if (renamed !== file) compilation.renameAsset(file, renamed);
         }
       });
     });

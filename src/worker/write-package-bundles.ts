@@ -1,6 +1,6 @@
 /** Bundles the workflows for the package. `npm run build` runs the compiled module. */
 import { writeFileSync } from 'node:fs';
-import { basename, posix } from 'node:path';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 import workflowPackage from '@temporalio/workflow/package.json' with { type: 'json' };
@@ -16,16 +16,11 @@ for (const { path, failureConverterPath } of Object.values(packageBundles)) {
     failureConverterPath,
     plugins: [new CountersignPlugin({ leanBundle: true, largePayloads: false })],
     logger: new DefaultLogger('ERROR'),
-    // All paths begin at the package, so that every folder in which it is built gives the same bytes.
+    // The names of modules begin at the package, so that every folder in which it is built gives the same bytes.
     webpackConfigHook: (config) => ({
       ...config,
       context: packageFolder,
-      output: {
-        ...config.output,
-        filename: basename(path),
-        devtoolModuleFilenameTemplate: ({ resourcePath }: { resourcePath: string }) =>
-          posix.join('countersign', resourcePath.replace(packageFolder, '')),
-      },
+      output: { ...config.output, filename: basename(path) },
     }),
   });
   // The comment stands on the first line of the code, so that the source map keeps its lines.

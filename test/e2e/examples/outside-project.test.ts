@@ -1,7 +1,21 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,7 +33,8 @@ import { sharedAddress } from '../../support/shared-server.ts';
  * COUNTERSIGN_TEST_SDK it runs on that version of Temporal's packages: `npm run test:lowest-sdk`.
  */
 
-const typescript = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+const root = join(import.meta.dirname, '..', '..', '..');
+const typescript = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 /** The version of the SDK in the bundles of the package, and the one in the project. */
 const bundledSdk = workerPackage.version;
 const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
@@ -146,7 +161,67 @@ test.runIf(projectSdk === bundledSdk)(
   },
 );
 
-// B5. A bundle that is made elsewhere is longer by the paths in its source map.
+test.runIf(projectSdk === bundledSdk)(
+  'a build in another folder gives the bundles of the package, byte for byte',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign another folder '));
+    try {
+      const made = layOutBuild(folder);
+      rmSync(join(made, 'workflow-bundle.js'));
+      rmSync(join(made, 'workflow-bundle-encrypted.js'));
+      execFileSync(process.execPath, [join(made, 'worker', 'write-package-bundles.js')], { cwd: folder });
+      for (const file of ['workflow-bundle.js', 'workflow-bundle-encrypted.js']) {
+        const [here, there] = [made, inDist()].map((dist) => readFileSync(join(dist, file), 'utf8'));
+        // A difference of megabytes takes minutes to print.
+        expect([file, here === there]).toEqual([file, true]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+/**
+ * The folders in which `npm run build` bundles. What a bundle may name is copied, other packages are links: Node and the
+ * bundler see a link as the folder that it leads to.
+ */
+function layOutBuild(folder: string): string {
+  const [modules, here] = [join(root, 'node_modules'), join(folder, 'node_modules')];
+  const bundled = readFileSync(inDist('workflow-bundle.js'), 'utf8').matchAll(
+    /node_modules\/((?:@[^/"]+\/)?[^/"]+)\//g,
+  );
+  const named = new Set([...bundled].map(([, name]) => name!));
+  // The order of modules depends on where their loaders are.
+  for (const loader of ['source-map-loader', 'swc-loader']) named.add(loader);
+  const isCopied = (name: string): boolean =>
+    named.has(name) || (name.startsWith('@temporalio/') && name !== '@temporalio/core-bridge');
+  const tops = readdirSync(modules).filter((name) => !/^[.]|^countersign$|^@countersign$/.test(name));
+  for (const name of tops.flatMap((top) => (top[0] === '@' ? scoped(modules, top) : [top]))) {
+    mkdirSync(dirname(join(here, name)), { recursive: true });
+    if (isCopied(name)) cpSync(join(modules, name), join(here, name), { recursive: true });
+    else symlinkSync(join(modules, name), join(here, name));
+  }
+  cpSync(join(project, 'node_modules', 'countersign'), join(folder, 'dist', 'countersign'), { recursive: true });
+  return join(folder, 'dist', 'countersign', 'dist');
+}
+
+function scoped(modules: string, scope: string): string[] {
+  return readdirSync(join(modules, scope)).map((name) => `${scope}/${name}`);
+}
+
+test('nothing that is packed names the folder in which it was built', () => {
+  const packages = Object.keys(tarballs).map((name) => join(project, 'node_modules', name));
+  const paths = packages.flatMap((path) => globSync('**/*', { cwd: path, withFileTypes: true }));
+  const files = paths.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  // A source map is in base64.
+  const decoded = (text: string): string =>
+    text.replaceAll(/(?<=;base64,)[A-Za-z0-9+/=]+/g, (data) => Buffer.from(data, 'base64').toString());
+  const naming = files.filter((file) => decoded(readFileSync(file, 'latin1')).includes(root));
+  expect(naming).toEqual([]);
+  expect(files.length).toBeGreaterThan(500);
+});
+
+// B5
 test.each(['workflow-bundle.js', 'workflow-bundle-encrypted.js'])(
   '%s is at most 2.5 MB, including its source map',
   (file) => {

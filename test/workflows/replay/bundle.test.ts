@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { SourceMap, stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
+import { SourceMap, type SourceMapPayload, stripTypeScriptTypes } from 'node:module';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, vi, test } from 'vitest';
 import { bundleWorkflows } from '../../../src/worker.ts';
@@ -44,19 +45,31 @@ test('comments are removed, ours and those of libraries', () => {
   for (const words of ['A plain error in workflow code', '@internal', '@param']) expect(code).not.toContain(words);
 });
 
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const [sourceMapLine, sourceMapText] = sourceMapComment.exec(code)!;
+const sourceMap = JSON.parse(Buffer.from(sourceMapText!, 'base64').toString()) as SourceMapPayload;
+
 test.each([
-  ['src/workflows/sandbox/payload-converter.ts', 'Cannot write a payload: '],
-  ['src/core/policy/ruling.ts', 'function readyCall('],
-  ['node_modules/canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
-])('a stack trace through %s names its line', (file, words) => {
+  ['countersign/src/workflows/sandbox/payload-converter.ts', 'Cannot write a payload: '],
+  ['countersign/src/core/policy/ruling.ts', 'function readyCall('],
+  ['canonicalize/lib/canonicalize.js', 'Lone surrogate is not allowed'],
+])('a stack trace through %s names its line', (source, words) => {
   const lines = code.split('\n');
   const at = lines.findIndex((line) => line.includes(words));
-  const map = new SourceMap(JSON.parse(Buffer.from(sourceMapComment.exec(code)![1]!, 'base64').toString()));
-  const found = map.findEntry(at, lines[at]!.indexOf(words));
+  const found = new SourceMap(sourceMap).findEntry(at, lines[at]!.indexOf(words));
   if (!('originalSource' in found)) throw new Error(`nothing is known of line ${at}`);
-  const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
-  const written = readFileSync(path, 'utf8').split('\n');
-  expect([found.originalSource, written[found.originalLine]]).toEqual([path, expect.stringContaining(words)]);
+  const path = source.startsWith('countersign/') ? source.replace('countersign/', '') : `node_modules/${source}`;
+  const written = readFileSync(join(root, path), 'utf8').split('\n');
+  expect([found.originalSource, written[found.originalLine]]).toEqual([source, expect.stringContaining(words)]);
+});
+
+test('it does not depend on the folder in which it is made: no path of it, and a name after the code', () => {
+  const text = code.slice(0, code.indexOf(`\n${sourceMapLine}`));
+  for (const held of [text, ...sourceMap.sources]) expect(held).not.toContain(root.slice(0, -1));
+  expect(sourceMap.sources.filter((source) => isAbsolute(source))).toEqual([]);
+  expect(sourceMap.sources.length).toBeGreaterThan(300);
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 20);
+  expect(sourceMap.file).toBe(`workflow-bundle-${digest}.js`);
 });
 
 /** Every module in the bundle, by its path below `src` or `node_modules`. */
