@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
@@ -34,7 +33,7 @@ async function start(): Promise<() => Promise<void>> {
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   process.env.COUNTERSIGN_TEST_BUNDLES = mkdtempSync(join(folder, 'bundles-'));
   const preloads = ['stored-bundles', 'limit-processor-time'].map(
-    (name) => `--import=${fileURLToPath(new URL(`./${name}.ts`, import.meta.url))}`,
+    (name) => `--import=${new URL(`./${name}.ts`, import.meta.url).href}`,
   );
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', ...preloads].join(' ').trim();
   // The server's heap is small: it collects its garbage less often, which takes a part of its processor time.
