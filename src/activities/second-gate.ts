@@ -44,6 +44,12 @@ const channelActivities: readonly string[] = [
   activityNames.channelSettled,
 ];
 
+/**
+ * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy would
+ * be missed, and a run would end. Another worker may trust the workflow, or be able to read the arguments.
+ */
+const waitedFor: readonly string[] = [activityNames.arbitrate, activityNames.readParents, ...channelActivities];
+
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
   workflowId: z.string(),
@@ -140,7 +146,8 @@ export function secondGate({
       }
       const isOfChannels = workflowType === channelsWorkflowType && channelActivities.includes(activityType);
       if (!isOfChannels && !workflowTypes.includes(workflowType)) {
-        throw refused(
+        throw refusedHere(
+          activityType,
           'forbidden',
           `workflow type '${workflowType}' may not use '${activityType}': name it in 'workflowTypes' of the worker`,
         );
@@ -149,7 +156,7 @@ export function secondGate({
       // Another worker, or this one later, may be able to read what is in external storage.
       if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
       if (undecodable !== undefined) {
-        throw refused('undecodable', `an argument of '${activityType}' could not be decoded`);
+        throw refusedHere(activityType, 'undecodable', `an argument of '${activityType}' could not be decoded`);
       }
       if (called === undefined) return next(input);
       if (activity !== undefined && window !== undefined) {
@@ -216,6 +223,16 @@ function changed(change: ChangedDefinition): ApplicationFailure {
 
 function unread(message: string): ApplicationFailure {
   return ApplicationFailure.create({ message, type: payloadUnreadType, nonRetryable: false });
+}
+
+/** The refusal of a worker that says nothing about other workers. */
+function refusedHere(
+  activityType: string,
+  type: (typeof secondGateTypes)[number],
+  message: string,
+): ApplicationFailure {
+  if (!waitedFor.includes(activityType)) return refused(type, message);
+  return ApplicationFailure.create({ message, type, nonRetryable: false, details: [refusedBySecondGate] });
 }
 
 function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {

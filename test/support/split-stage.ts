@@ -134,7 +134,7 @@ export async function parkAt(
     startActivities,
     startOther,
     close: async () => {
-      for (const stop of [...stops]) await stop();
+      for (const stop of stops) await stop();
       await Promise.all([client.close(), connection.close()]);
       rmSync(folder, { recursive: true, force: true });
     },
