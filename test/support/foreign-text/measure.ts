@@ -1,7 +1,7 @@
 /** Finds the texts with which a function takes longer than their length explains. */
 import { families, type Family } from './families.ts';
 import { processorMs, slowness, squareGrowth } from '../processor-time.ts';
-import { runs as thoroughRuns } from '../thorough.ts';
+import { thoroughness } from '../thorough.ts';
 import type { Input, Run } from './input.ts';
 
 const kB = 1_000;
@@ -57,7 +57,7 @@ interface Measured {
 /** One sentence for each text that takes too long. Tries more and longer texts if COUNTERSIGN_TEST_THOROUGH says so. */
 export function tooSlow(input: Input): string[] {
   const { runs, most, places = 1 } = typeof input === 'object' && 'runs' in input ? input : { runs: [input].flat() };
-  const plan = thoroughRuns(1) > 1 ? thorough : planFor(places);
+  const plan = thoroughness > 1 ? thorough : planFor(places);
   const problemsOf = (all: readonly Measured[], length: number): string[] =>
     all.flatMap(({ run, family }) => problemAt(run, family, length, places));
   const measured = (pairs: readonly Omit<Measured, 'ms'>[], length: number): Measured[] =>
@@ -74,7 +74,8 @@ export function tooSlow(input: Input): string[] {
   if (problems.length > 0) return problems;
   const second = measured(first.slice(0, plan.atMiddle * runs.length), plan.middle);
   const wrong = problemsOf(second.slice(0, 2 * runs.length), plan.middle);
-  if (wrong.length > 0) return wrong;
+  // The gate leaves it at lengths at which a square shows.
+  if (wrong.length > 0 || thoroughness < 1) return wrong;
   return second
     .slice(0, plan.atLarge)
     .flatMap(({ run, family }) => [
