@@ -7,6 +7,7 @@ import type { ToolOptions } from '../../src/agents/define-tool.ts';
 import type { ToolContext } from '../../src/agents/definitions.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { holds } from './eventually.ts';
+import { secondsInTime } from './in-time.ts';
 import { promptScripted } from './prompt-scripted.ts';
 
 const input = z.object({ name: z.string() });
@@ -43,8 +44,10 @@ export function operatorAgent(folder: string): Agent {
     tool('hold_look', { risk: 'read_only' }, true),
     // Ignores cancellation.
     tool('hold_on', {}, false),
-    // Sends no heartbeats; only the start-to-close timeout detects a lost worker. Until then, an operator enters commands.
-    tool('hold_silent', { heartbeat: false, timeoutMs: 8_000 }, false),
+    // Send no heartbeats; only the start-to-close timeout detects a lost worker. Until then, an operator enters commands.
+    ...secondsInTime(8).map((seconds) =>
+      tool(`hold_silent_${seconds}`, { heartbeat: false, timeoutMs: seconds * 1_000 }, false),
+    ),
   ];
   return defineAgent({ name: 'tester', instructions: 'Play your script.', model: promptScripted(), tools });
 }

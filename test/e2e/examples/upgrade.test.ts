@@ -82,7 +82,7 @@ test('twenty executions in flight go on without the gate, and none that starts l
   const running = await startOrders('slow', 4, { shipsAfterMs: 1 });
   const inFlight = [...waiting, ...timed, ...failing, ...running];
   await takenUp(inFlight);
-  await eventually('calls at the bank', () => bank.asked.size === 8);
+  await eventually('calls at the bank', () => bank.asked.size >= 8);
 
   // Step 1: the new worker beside the old one. gatedSince is after the end of the roll-out.
   const rolling = await startWorker('after', { GATED_SINCE: '2099-01-01', UNGATED_UNTIL: '2100-01-01' });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { expectDone, onActivity, onWorkflow, startBatch, untilAttempt } from '../../support/operator.ts';
 import type { OperatorWorld } from '../../support/operator-world.ts';
 import { ended, openOperatorWorld } from '../../support/operator-world.ts';
@@ -13,6 +14,20 @@ beforeAll(async () => {
   world = await openOperatorWorld();
 });
 afterAll(() => world.close());
+
+/** A run of a tool that sends no heartbeats, of which a command was entered before its time was over. */
+async function silent(name: string, [command, ...options]: [command: string, ...options: string[]]) {
+  const { played } = await inTime(8, async (seconds) => {
+    const silentRun = { tool: `hold_silent_${seconds}`, name: `${name}, ${seconds} s` };
+    const run = await world.running(silentRun.tool, silentRun.name);
+    const entered = onActivity(command, run.handle, silentRun.tool, ...options);
+    // After a time-out there is nothing to change any more.
+    await Promise.race([entered, run.result()]);
+    entered.catch(() => undefined);
+    return { ...silentRun, run };
+  });
+  return played;
+}
 
 const unknown = { output: sentences.unknownOutcome, ran: 'unknown' };
 
@@ -39,13 +54,12 @@ test('pause, and the tool fails by itself: its failure counts', async () => {
 });
 
 test('pause, then the worker is lost: no timeout until unpause; then unknown', async () => {
-  const run = await world.running('hold_silent', 'lost');
-  await onActivity('pause', run.handle, 'hold_silent');
-  await onActivity('reset', run.handle, 'hold_silent');
-  await onActivity('unpause', run.handle, 'hold_silent');
+  const { run, tool, name } = await silent('lost', ['pause']);
+  await onActivity('reset', run.handle, tool);
+  await onActivity('unpause', run.handle, tool);
   expect(await ended(run)).toEqual(unknown);
-  expect(world.starts('lost')).toBe(1);
-  world.release('lost');
+  expect(world.starts(name)).toBe(1);
+  world.release(name);
 });
 
 test('reset: it is cancelled, and ends as unknown without a second start', async () => {
@@ -96,13 +110,16 @@ test.concurrent.each<[string, string[][]]>([
     ],
   ],
 ])('update-options with more attempts, a timeout, then %s: unknown, without a second start', async (what, commands) => {
-  const name = `more attempts, ${what}`;
-  const run = await world.running('hold_silent', name);
   const interval = commands.length === 0 ? '1s' : '1h';
   const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
-  await onActivity('update-options', run.handle, 'hold_silent', ...attempts, '--retry-maximum-interval', '1h');
-  if (commands.length > 0) await untilAttempt(2, run.handle, 'hold_silent');
-  for (const [command, ...options] of commands) await onActivity(command!, run.handle, 'hold_silent', ...options);
+  const { run, tool, name } = await silent(`more attempts, ${what}`, [
+    'update-options',
+    ...attempts,
+    '--retry-maximum-interval',
+    '1h',
+  ]);
+  if (commands.length > 0) await untilAttempt(2, run.handle, tool);
+  for (const [command, ...options] of commands) await onActivity(command!, run.handle, tool, ...options);
   expect(await ended(run)).toEqual(unknown);
   expect(world.starts(name)).toBe(1);
   world.release(name);

@@ -42,26 +42,27 @@ function agentsIn(folder: string) {
       return `wrote ${path}`;
     },
   });
-  const odd = defineTool({
-    name: 'odd',
-    description: 'Has a preview that does not work.',
-    input: z.object({ how: z.enum(['throws', 'lies', 'hangs', 'blows up']) }),
-    preview: ({ how }) => {
-      if (how === 'throws') throw new Error('the disk is on fire');
-      if (how === 'hangs') return new Promise(() => {});
-      if (how === 'blows up') return [change('a', '\n'.repeat(200_000)), change('b', 'small')];
-      return { changes: [] } as never;
-    },
-    previewTimeoutMs: 300,
-    execute: ({ how }) => `did ${how}`,
-  });
+  const odd = (name: string, previewTimeoutMs: number) =>
+    defineTool({
+      name,
+      description: 'Has a preview that does not work.',
+      input: z.object({ how: z.enum(['throws', 'lies', 'hangs', 'blows up']) }),
+      preview: ({ how }) => {
+        if (how === 'throws') throw new Error('the disk is on fire');
+        if (how === 'hangs') return new Promise(() => {});
+        if (how === 'blows up') return [change('a', '\n'.repeat(200_000)), change('b', 'small')];
+        return { changes: [] } as never;
+      },
+      previewTimeoutMs,
+      execute: ({ how }) => `did ${how}`,
+    });
   const plain = defineTool({
     name: 'plain',
     description: 'Has no preview.',
     input: z.object({}),
     execute: () => 'done',
   });
-  const tools = [write, odd, plain];
+  const tools = [write, odd('odd', 10_000), odd('hasty', 300), plain];
   return [defineAgent({ name: 'tester', instructions: 'Play.', model: promptScripted(), tools })];
 }
 
@@ -168,7 +169,7 @@ test.each<[string, object]>([
     },
   ],
 ])('a preview that %s is shown as such, and denies nothing', async (how, preview) => {
-  const run = await start([{ tool: 'odd', args: { how } }]);
+  const run = await start([{ tool: how === 'hangs' ? 'hasty' : 'odd', args: { how } }]);
   const [request] = await run.open();
   const { requestId } = request!;
   expect(await finished(run, requestId)).toEqual(preview);

@@ -4,6 +4,7 @@ import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { projectHistories } from '../../support/read-histories.ts';
 import type { CarriedGate } from '../../../src/workflow.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
 import { carriedBy, forgedGate } from '../../support/forged-past.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
@@ -102,7 +103,8 @@ describe('refused, and nothing runs', () => {
 
   test('state of an execution that the server retries', async () => {
     const retry = { maximumAttempts: 2, initialInterval: '10ms' };
-    const { handle, approve } = await rolled({ retry, workflowRunTimeout: '10s' });
+    const { played } = await inTime(8, (seconds) => rolled({ retry, workflowRunTimeout: `${seconds}s` }));
+    const { handle, approve } = played;
     await eventually('the server retries', async () => (await executions(handle)).length === 3);
     await approve().catch(() => undefined);
     expect(await failureOf(handle)).toMatchObject(notWritten);
@@ -116,14 +118,21 @@ describe('refused, and nothing runs', () => {
 
 test('a retried workflow without carried state starts afresh: new request ids, and an old decision is refused', async () => {
   const retry = { maximumAttempts: 2, initialInterval: '10ms' };
-  const started = await start('rolls', [1], { retry, workflowRunTimeout: '8s' });
-  const handle = world.client.session.client.workflow.getHandle(started.workflowId);
-  const [before] = await world.open(handle);
-  await eventually('the server retries', async () => (await executions(handle)).length === 2);
-  const [again] = await world.open(handle);
+  // Of each attempt, the request is seen and answered before it ends, too.
+  const { played } = await inTime(16, async (seconds) => {
+    const started = await start('rolls', [1], { retry, workflowRunTimeout: `${seconds / 2}s` });
+    const handle = world.client.session.client.workflow.getHandle(started.workflowId);
+    const [before] = await world.open(handle);
+    await eventually('the server retries', async () => (await executions(handle)).length === 2);
+    const [again] = await world.open(handle);
+    const decision = { requestId: before!.requestId, approved: true };
+    const late = await world.client
+      .decide(decision, { workflowId: handle.workflowId })
+      .catch((error: unknown) => error);
+    return { before, again, late };
+  });
+  const { before, again, late } = played;
   expect(again!.requestId).not.toBe(before!.requestId);
-  await expect(
-    world.client.decide({ requestId: before!.requestId, approved: true }, { workflowId: handle.workflowId }),
-  ).rejects.toMatchObject({ code: 'unknown_request' });
+  expect(late).toMatchObject({ code: 'unknown_request' });
   expect(world.ran()).toEqual([]);
 });

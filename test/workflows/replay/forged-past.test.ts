@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Carried } from '../../../src/workflows/agent/run-state.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
 import { carriedBy, forgedRun } from '../../support/forged-past.ts';
 import { hasBegun, hasVerified, resetTo } from '../../support/reset-to.ts';
@@ -150,17 +151,22 @@ async function continued(to: string, options: Partial<WorkflowStartOptions> = {}
 }
 
 test('a run that is retried after it continued as new: its old decision does not count again', async () => {
-  const { run, request, approve } = await continued('twice', { retry, workflowRunTimeout: '12s' });
-  await approve();
-  await eventually('the second call is asked about', async () => {
-    const [now] = await run.open();
-    return now!.requestId !== request.requestId;
+  const { played } = await inTime(12, async (seconds) => {
+    const to = `twice-${seconds}`;
+    const asked = await continued(to, { retry, workflowRunTimeout: `${seconds}s` });
+    await asked.approve();
+    await eventually('the second call is asked about', async () => {
+      const [now] = await asked.run.open();
+      return now!.requestId !== asked.request.requestId;
+    });
+    return { ...asked, to };
   });
+  const { run, approve, to } = played;
   const second = (await runIds(run.workflowId)).at(-1);
   await eventually('the server retries', async () => (await run.handle.describe()).runId !== second);
   await approve().catch(() => undefined);
   expect(await failureOf(run.workflowId, -1)).toMatchObject(forbidden(/not retried/));
-  expect(paid('twice')).toHaveLength(1);
+  expect(paid(to)).toHaveLength(1);
 });
 
 describe('a reset of an execution that continues another', () => {
