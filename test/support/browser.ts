@@ -37,10 +37,14 @@ const timeoutMs = 200_000;
 
 let shared: Promise<Chromium> | undefined;
 
-/** Opens a private profile in the Chromium that the test files of this process share. It ends with the process. */
+/**
+ * Opens a private profile in the Chromium that the test files of this process share. It ends with the process; one that
+ * has ended before, or did not start, is launched again.
+ */
 export async function openSharedBrowser(executablePath: string): Promise<Browser> {
-  shared ??= chromium.launch({ executablePath, headless: true, args });
-  const context = await (await shared).newContext(look);
+  const known = await shared?.catch(() => undefined);
+  if (known?.isConnected() !== true) shared = chromium.launch({ executablePath, headless: true, args });
+  const context = await (await shared!).newContext(look);
   context.setDefaultTimeout(timeoutMs);
   return { context, close: () => context.close() };
 }

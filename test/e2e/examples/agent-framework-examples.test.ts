@@ -75,10 +75,7 @@ describe.each(['ai-sdk', 'openai-agents'])('%s', (example) => {
     const args = [{ prompt, customer: 'ann', ...(policy && { policy }) }];
     const handle = await client.session.client.workflow.start('supportAgent', { workflowId, taskQueue, args });
     const request = (): Promise<ApprovalSummary> =>
-      eventually(`a request of ${workflowId}`, async () => {
-        const { approvals } = await client.approvals.list();
-        return approvals.find((each) => each.workflowId === workflowId);
-      });
+      eventually(`a request of ${workflowId}`, async () => (await client.approvals.list({ workflowId })).approvals[0]);
     return { handle, request, result: () => handle.result() as Promise<string> };
   };
 

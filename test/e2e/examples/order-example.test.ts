@@ -45,10 +45,7 @@ async function startReturn(more: Partial<Return> = {}) {
   const { workflow } = client.session.client;
   const handle = await workflow.start('returnOrder', { workflowId, taskQueue, args: [input] });
   const request = (): Promise<ApprovalSummary> =>
-    eventually(`a request of ${workflowId}`, async () => {
-      const { approvals } = await client.approvals.list();
-      return approvals.find((each) => each.workflowId === workflowId);
-    });
+    eventually(`a request of ${workflowId}`, async () => (await client.approvals.list({ workflowId })).approvals[0]);
   return { workflowId, handle, request, result: () => handle.result() as Promise<string> };
 }
 

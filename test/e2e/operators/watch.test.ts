@@ -10,6 +10,7 @@ import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { spawnWorker } from '../../support/worker-process.ts';
 import { type World, openWorld } from '../../support/world.ts';
+import { startAgain } from '../../support/start-again.ts';
 
 /** Viewers of one run, with the crashes of a real day: all of them see the same. */
 
@@ -88,7 +89,7 @@ test('a stream survives a restart of the server', async () => {
   await eventually('the request', () => events.some(({ type }) => type === 'ApprovalRequestEvent'));
   await ours.stopWorker();
   await server.stop();
-  server = await startDevServer({ ...options, port: Number(address.split(':')[1]) });
+  server = await startAgain(server, options);
   await ours.startWorker();
   await eventually('the decision', () =>
     ours.client.decide({ requestId: request!.requestId, approved: true }, { workflowId: run.workflowId }).then(

@@ -14,6 +14,7 @@ import { killAll } from '../../support/ready-process.ts';
 import { spawnWorker } from '../../support/worker-process.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
+import { startAgain } from '../../support/start-again.ts';
 
 /** kill -9 of the worker at each stage of a call (I7): nothing is lost, and no tool runs twice. */
 
@@ -133,7 +134,7 @@ test('the server is killed with an open request and decisions sent while no work
   await run.handle.signal('decide', { requestId: requests[0]!.requestId, approved: true });
   server.kill();
   await server.ended;
-  server = await startDevServer({ uiPort: null, dbFile, port: Number(server.address.split(':')[1]) });
+  server = await startAgain(server, { uiPort: null, dbFile });
   await eventually('the server takes the second decision', () =>
     run.handle.signal('decide', { requestId: requests[1]!.requestId, approved: false, reason: 'after the crash' }).then(
       () => true,

@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
+import { startAgain } from '../../support/start-again.ts';
 
 /**
  * Exact deadlines (I6). A decision recorded in time counts, however late it is handled; one recorded late does not,
@@ -116,7 +117,7 @@ describe('the server is down at the deadline', () => {
     await server.ended;
     const all = [withoutWorker, withWorker];
     for (const each of all) await passed(each.requests[1]!.deadline);
-    server = await startDevServer({ uiPort: null, port: Number(server.address.split(':')[1]), dbFile });
+    server = await startAgain(server, { uiPort: null, dbFile });
     for (const { after, requests } of all) {
       await eventually('the server takes signals again', () =>
         after.handle.signal('decide', { requestId: requests[1]!.requestId, approved: true }).then(

@@ -8,6 +8,7 @@ import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-s
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
+import { startAgain } from '../../support/start-again.ts';
 
 /**
  * Concurrent decisions: two people at once (I3), one decision by update and by signal, and a decision whose worker or
@@ -164,7 +165,7 @@ test('an update while the worker is down and the server restarts: repeated, it i
   const first = ours.client.decide(decision, { workflowId }).catch((error: Error) => error);
   server.kill();
   await server.ended;
-  server = await startDevServer({ uiPort: null, dbFile, port: Number(server.address.split(':')[1]) });
+  server = await startAgain(server, { uiPort: null, dbFile });
   await first;
   const recorded = await eventually('the server takes the decision', () =>
     ours.client.decide(decision, { workflowId }).catch(() => undefined),
