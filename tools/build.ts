@@ -1,6 +1,6 @@
 /**
- * `npm run build`: makes the folders of all packages in `dist`, as they are published. There, exports name compiled
- * code. In the repository they name sources, so that everything runs without being built.
+ * `npm run build`: makes the folders of all packages in `dist`, or in the folder COUNTERSIGN_BUILD_FOLDER, as they are
+ * published. There, exports name compiled code. In the repository they name sources, so that everything runs without being built.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Manifest {
 }
 
 const root = join(import.meta.dirname, '..');
-const dist = join(root, 'dist');
+const dist = process.env.COUNTERSIGN_BUILD_FOLDER ?? join(root, 'dist');
 const tsc = join('typescript', 'bin', 'tsc');
 /** The folder of each package in `dist`, and the one of its sources. */
 const packages = { countersign: '.', gateway: 'packages/gateway', cli: 'packages/cli', mcp: 'packages/mcp' };
@@ -29,7 +29,7 @@ const onlyHere = new Set(['private', 'workspaces', 'scripts', 'devDependencies',
 
 rmSync(dist, { recursive: true, force: true });
 // Comments are in the declarations, where editors look for them.
-const compile = ['-p', 'tsconfig.build.json'];
+const compile = ['-p', 'tsconfig.build.json', '--outDir', join(dist, 'compiled')];
 run(tsc, [...compile, '--emitDeclarationOnly']);
 run(tsc, [...compile, '--noCheck', '--declaration', 'false', '--removeComments']);
 for (const [name, source] of Object.entries(packages)) layOut(join(root, source), join(dist, name));

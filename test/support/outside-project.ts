@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
@@ -33,11 +34,11 @@ export interface Tarball {
 
 export type Tarballs = Record<(typeof names)[keyof typeof names], Tarball>;
 
-/** The packed packages: those in the folder COUNTERSIGN_TEST_PACKAGES, or those that `npm run packages` makes. */
-export function pack(): Tarballs {
+/** The packed packages: those in the folder COUNTERSIGN_TEST_PACKAGES, or new ones in the folder `fresh`. */
+export function pack(fresh: string): Tarballs {
   const given = process.env.COUNTERSIGN_TEST_PACKAGES;
-  if (given === undefined) execFileSync('npm', ['run', '--silent', 'packages'], { cwd: root, stdio: 'ignore' });
-  const paths = globSync(join(given ?? join(root, 'dist'), '*.tgz'));
+  if (given === undefined) packInto(fresh);
+  const paths = globSync(join(given ?? fresh, '*.tgz'));
   return Object.fromEntries(
     Object.entries(names).map(([file, name]) => {
       const path = paths.find((each) => /^(.*)-\d/.exec(basename(each))![1] === file)!;
@@ -45,6 +46,22 @@ export function pack(): Tarballs {
       return [name, { path, files: listed.map((each) => each.replace(/^package\//, '')), size: statSync(path).size }];
     }),
   ) as Tarballs;
+}
+
+/** Packs what `npm run packages` packs. Another process may build or read `dist` at the same time. */
+function packInto(folder: string): void {
+  // Inside the repository, because what is built finds its dependencies there.
+  const ignored = join(root, '.vitest');
+  mkdirSync(ignored, { recursive: true });
+  const built = mkdtempSync(join(ignored, 'packages-'));
+  try {
+    const env = { ...process.env, COUNTERSIGN_BUILD_FOLDER: built };
+    execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, env, stdio: 'ignore' });
+    const folders = ['countersign', 'gateway', 'cli', 'mcp'].map((name) => join(built, name));
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, ...folders], { cwd: root, stdio: 'ignore' });
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
 }
 
 interface Manifest {

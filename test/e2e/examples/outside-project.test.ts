@@ -38,6 +38,7 @@ const typescript = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 /** The version of the SDK in the bundles of the package, and the one in the project. */
 const bundledSdk = workerPackage.version;
 const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
+let packed: string;
 let tarballs: Tarballs;
 let project: string;
 let env: NodeJS.ProcessEnv;
@@ -46,7 +47,8 @@ const inDist = (...path: string[]): string => join(project, 'node_modules', 'cou
 const cli = (): string => join(project, 'node_modules', '@countersign', 'cli', 'dist', 'main.js');
 
 beforeAll(async () => {
-  tarballs = pack();
+  packed = mkdtempSync(join(tmpdir(), 'countersign-packages-'));
+  tarballs = pack(packed);
   project = makeOutsideProject(tarballs, process.env.COUNTERSIGN_TEST_SDK);
   const id = `outside-${randomUUID()}`;
   // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
@@ -58,6 +60,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await killAll();
+  rmSync(packed, { recursive: true, force: true });
   rmSync(project, { recursive: true, force: true });
 });
 
