@@ -7,6 +7,7 @@ import { isAnswered } from '../../fixtures/front-ends/chat-requests.ts';
 import { type ChatEvent, agUiInput, byHeader, chat } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
 import { openUseChat } from '../../support/use-chat.ts';
 
@@ -16,7 +17,10 @@ const policy = {
   rules: [
     { pattern: 'pay', action: 'ask', ask },
     { pattern: 'wipe', action: 'ask', ask },
-    { pattern: 'echo', action: 'ask', ask: { ...ask, timeout: '2s' } },
+    ...secondsInTime(2).map((seconds) => {
+      const when = `args.seconds == ${seconds}`;
+      return { pattern: 'echo', action: 'ask', when, ask: { ...ask, timeout: `${seconds}s` } };
+    }),
     { pattern: 'hold', action: 'allow' },
   ],
 };
@@ -47,9 +51,25 @@ async function expired(requestId: string): Promise<void> {
   });
 }
 
+/** A call, or one whose request expires after so many seconds. */
+type Call = object | ((seconds: number) => object);
+const soon = (seconds: number): object => ({ tool: 'echo', args: { seconds } });
+
+/** Asks about a call, and is done before its request expires. */
+async function asking<Asks>(call: Call, ask: (call: object) => Promise<Asks>): Promise<Asks> {
+  if (typeof call !== 'function') return ask(call);
+  const { played } = await inTime(2, (seconds) => ask((call as typeof soon)(seconds)));
+  return played;
+}
+
 type Decides = (requestId: string) => Promise<unknown>;
-const decisions: [name: string, call: object, decides: Decides, told: { outcome: string; reason: string }][] = [
-  ['expired', { tool: 'echo', args: {} }, expired, { outcome: 'expired', reason: 'No decision within 2s' }],
+const decisions: [name: string, call: Call, decides: Decides, told: { outcome: string; reason: string }][] = [
+  [
+    'expired',
+    soon,
+    expired,
+    { outcome: 'expired', reason: expect.stringMatching(/^No decision within (2|8|32|128)s$/) as string },
+  ],
   [
     'denied by somebody',
     pay('bob'),
@@ -70,8 +90,11 @@ const decisions: [name: string, call: object, decides: Decides, told: { outcome:
 
 describe('a call that does not run says who has decided, and why', () => {
   test.each(decisions)('AI SDK: %s', async (_name, call, decides, { outcome, reason }) => {
-    const page = openUseChat(world);
-    await page.say(once(call));
+    const page = await asking(call, async (each) => {
+      const opened = openUseChat(world);
+      await opened.say(once(each));
+      return opened;
+    });
     const [asked] = page.tools();
     await decides(requestIdOf(asked!.approval!.id));
     await page.chat.sendMessage();
@@ -86,8 +109,11 @@ describe('a call that does not run says who has decided, and why', () => {
   });
 
   test.each(decisions)('AG-UI: %s', async (_name, call, decides, told) => {
-    const input = agUiInput(once(call));
-    const [asked] = askedBy(await agUi(input));
+    const { input, first } = await asking(call, async (each) => {
+      const sent = agUiInput(once(each));
+      return { input: sent, first: await agUi(sent) };
+    });
+    const [asked] = askedBy(first);
     await decides(asked!.metadata.requestId);
     const events = await agUi(input);
     const { id: interruptId, toolCallId } = asked!;
@@ -165,8 +191,8 @@ describe('a call that a reviewer edited shows the arguments that ran', () => {
 });
 
 describe('two requests, of which one is settled elsewhere', () => {
-  const settled: [name: string, other: object, settles: Decides, state: string][] = [
-    ['it expires', { tool: 'echo', args: {} }, expired, 'output-denied'],
+  const settled: [name: string, other: Call, settles: Decides, state: string][] = [
+    ['it expires', soon, expired, 'output-denied'],
     [
       'it is denied in the inbox',
       { tool: 'wipe', args: {} },
@@ -189,8 +215,11 @@ describe('two requests, of which one is settled elsewhere', () => {
 
   test.each(settled)('%s: the page asks again what waits, and the other answer is sent', async (...row) => {
     const [name, other, settles, state] = row;
-    const page = openUseChat(world, { sendAutomaticallyWhen: allAnswered });
-    await page.say(once(other, pay(name)));
+    const page = await asking(other, async (each) => {
+      const opened = openUseChat(world, { sendAutomaticallyWhen: allAnswered });
+      await opened.say(once(each, pay(name)));
+      return opened;
+    });
     const [gone, open] = page.tools() as [DynamicToolUIPart, DynamicToolUIPart];
     await settles(requestIdOf(gone.approval!.id));
     await page.chat.sendMessage();
@@ -203,8 +232,11 @@ describe('two requests, of which one is settled elsewhere', () => {
 
   test.each(settled)('%s: the other answer is sent at once', async (...row) => {
     const [name, other, settles, state] = row;
-    const page = openUseChat(world, { sendAutomaticallyWhen: isAnswered });
-    await page.say(once(other, pay(`${name} then`)));
+    const page = await asking(other, async (each) => {
+      const opened = openUseChat(world, { sendAutomaticallyWhen: isAnswered });
+      await opened.say(once(each, pay(`${name} then`)));
+      return opened;
+    });
     const [gone, open] = page.tools() as [DynamicToolUIPart, DynamicToolUIPart];
     await settles(requestIdOf(gone.approval!.id));
     await page.answer(open, true);

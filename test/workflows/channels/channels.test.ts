@@ -192,13 +192,17 @@ describe.concurrent('one truth on all channels', () => {
   test('what comes while a message collects goes out with it, once; what is settled meanwhile does not', async ({
     onTestFinished,
   }) => {
-    const channel = recordedChannel({ resolves: false });
-    const collecting = await openChannelStage({ batchMs: 8_000 });
-    onTestFinished(() => collecting.close());
     const calls = ['ann', 'bob'].map((to) => ({ tool: 'pay', args: { to, amount: 1 } }));
-    const run = await collecting.start({ team: channel }, { turns: [{ calls }, ...payOnce] });
-    const [first, second] = await run.open(2);
-    await decide(run, first!.requestId, { approved: true });
+    const { played } = await inTime(8, async (seconds) => {
+      const team = recordedChannel({ resolves: false });
+      const collecting = await openChannelStage({ batchMs: seconds * 1_000 });
+      onTestFinished(() => collecting.close());
+      const started = await collecting.start({ team }, { turns: [{ calls }, ...payOnce] });
+      const [first, second] = await started.open(2);
+      await decide(started, first!.requestId, { approved: true });
+      return { channel: team, run: started, second };
+    });
+    const { channel, run, second } = played;
     await eventually('the message is sent', () => channel.notified.length > 0);
     const idsOf = ({ context }: { context: { requests: readonly { requestId: string }[] } }): string[] =>
       context.requests.map(({ requestId }) => requestId);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
-import { inTime } from '../../support/in-time.ts';
+import { inTime, secondsInTime } from '../../support/in-time.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -14,7 +14,10 @@ beforeAll(async () => {
     policy: {
       rules: [
         { pattern: 'wipe', action: 'ask' },
-        { pattern: 'look', action: 'ask', ask: { timeout: '8s' } },
+        ...secondsInTime(3).map((seconds) => {
+          const when = `args.what == "runs ${seconds}"`;
+          return { pattern: 'look', action: 'ask', when, ask: { timeout: `${2 * seconds + 2}s` } };
+        }),
       ],
       approval: { on_timeout: 'allow' },
     },
@@ -88,7 +91,10 @@ test('below a ceiling, a change of policy that hides arguments is refused', asyn
 });
 
 describe('the same rule with other terms', () => {
-  const turns = [{ calls: [{ tool: 'look', args: { what: 'runs' } }] }, { text: '{{lastResult}}' }];
+  const turns = (seconds: number) => [
+    { calls: [{ tool: 'look', args: { what: `runs ${seconds}` } }] },
+    { text: '{{lastResult}}' },
+  ];
   const policy = (on_timeout: string, seconds: number): JsonObject => ({
     rules: [{ id: 'look', pattern: 'look', action: 'ask', ask: { timeout: `${seconds}s` } }],
     approval: { on_timeout },
@@ -99,7 +105,7 @@ describe('the same rule with other terms', () => {
     ['a request that would be denied soon does not run then: the ceiling gives it longer', 'deny', 'allow'],
   ])('%s', async (_name, before, after) => {
     const { played: run } = await inTime(3, async (seconds) => {
-      const asked = await world.start(turns, { policy: policy(before, seconds) });
+      const asked = await world.start(turns(seconds), { policy: policy(before, seconds) });
       await asked.open();
       await update(asked, 'setPolicy', { policy: policy(after, seconds) });
       return asked;
