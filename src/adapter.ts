@@ -38,3 +38,4 @@ export { instantMs } from './core/messages/control.ts';
 export { seatsOf } from './core/people/delegation.ts';
 export type { Delegation } from './core/people/delegation.ts';
 export { groupOf, isOneOf } from './core/people/directory.ts';
+export { withFileLock } from './connection/file-lock.ts';

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
+import { builtInbox } from '../../packages/gateway/src/http/inbox/built-inbox.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
 let world: Promise<() => Promise<void>> | undefined;
@@ -45,6 +46,7 @@ async function start(): Promise<() => Promise<void>> {
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
   process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');
   writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);
+  await builtInbox((line) => process.stderr.write(`${line}\n`));
   return async () => {
     await server.stop();
     // A child that was killed may still write there.

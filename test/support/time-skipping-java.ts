@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
+import { withFileLock } from '../../src/connection/file-lock.ts';
 import { userCacheFolder } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
 

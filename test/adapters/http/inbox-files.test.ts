@@ -1,19 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtInbox, putInPlace } from '../../../packages/gateway/src/http/inbox/built-inbox.ts';
+import { builtInbox } from '../../../packages/gateway/src/http/inbox/built-inbox.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 
 /** The files of the web inbox, as the gateway serves them. */
@@ -113,18 +103,4 @@ test('all files together have at most 150 kB, gzipped', async () => {
     .reduce((sum, size) => sum + size, 0);
   expect(bytes).toBeGreaterThan(5_000);
   expect(bytes).toBeLessThanOrEqual(mostBytes);
-});
-
-test('of two gateways that build at once, the first one puts its build in place, and whoever reads it keeps it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-inbox-'));
-  const place = join(folder, 'inbox');
-  const isMissing = async (): Promise<boolean> => !existsSync(join(place, 'index.html'));
-  for (const name of ['first', 'second']) {
-    mkdirSync(join(folder, name));
-    writeFileSync(join(folder, name, 'index.html'), name);
-  }
-  await putInPlace(join(folder, 'first'), place, isMissing);
-  await putInPlace(join(folder, 'second'), place, isMissing);
-  expect(readFileSync(join(place, 'index.html'), 'utf8')).toBe('first');
-  rmSync(folder, { recursive: true });
 });

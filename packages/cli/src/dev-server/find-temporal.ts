@@ -1,9 +1,9 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { withFileLock } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { buildTemporal } from './build-temporal.ts';
 import { downloadTemporal } from './download-temporal.ts';
-import { withFileLock } from './file-lock.ts';
 import { readPinnedTemporal } from './pinned-temporal.ts';
 import { checkTemporal } from './temporal-version.ts';
 

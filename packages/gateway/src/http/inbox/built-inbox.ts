@@ -1,54 +1,68 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withFileLock } from 'countersign/adapter';
 
 /** The folder of this package, in a checkout and installed. */
 const own = join(import.meta.dirname, '..', '..', '..');
+const dist = join(own, 'dist');
 const source = join(own, 'src', 'inbox');
 const isInstalled = !existsSync(source);
-const built = join(own, 'dist', 'inbox');
 
 /**
- * The folder with the built inbox. In a checkout it is built first if it is missing or older than its sources, which
- * `log` tells. Throws if it cannot be built.
+ * The folder with the built inbox. In a checkout it is named after the digest of its sources, so its files never change
+ * while they are read. If it is missing, one gateway builds it for all; `log` gets a line. Throws if it cannot be built.
  */
 export async function builtInbox(log: (line: string) => void): Promise<string> {
-  if (isInstalled || !(await isStale())) return built;
-  log('Building the inbox …');
-  // Several gateways may build at the same time, so each builds into a folder of its own.
-  await mkdir(join(own, 'dist'), { recursive: true });
-  const folder = await mkdtemp(join(own, 'dist', 'inbox-'));
-  try {
-    await build(folder);
-    await putInPlace(folder, built, isStale);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  return built;
+  if (isInstalled) return join(dist, 'inbox');
+  const digest = await digestOfSources();
+  const place = join(dist, `inbox-${digest}`);
+  if (existsSync(place)) return place;
+  await mkdir(dist, { recursive: true });
+  const onWait = (holder: string): void => log(`Waiting for process ${holder}, which builds the inbox …`);
+  await withFileLock(join(dist, 'inbox.lock'), { onWait }, async () => {
+    if (existsSync(place)) return;
+    log('Building the inbox …');
+    const folder = await mkdtemp(join(dist, 'building-'));
+    try {
+      await build(join(folder, 'inbox'));
+      // Sources that changed meanwhile may be in it.
+      if ((await digestOfSources()) === digest) await putInPlace(folder, place);
+    } catch (error) {
+      // Another gateway took this one for dead, and was faster.
+      if (!existsSync(place)) throw error;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+  return existsSync(place) ? place : builtInbox(log);
 }
 
-async function isStale(): Promise<boolean> {
-  const page = await stat(join(built, 'index.html')).catch(() => undefined);
-  if (page === undefined) return true;
+/** The digest of what the inbox is made of. Its libraries have exact versions in the manifest. */
+async function digestOfSources(): Promise<string> {
   const countersign = fileURLToPath(new URL('.', import.meta.resolve('countersign/card')));
-  const times = await Promise.all([source, countersign, join(own, 'vite.config.ts')].map(newest));
-  return Math.max(...times) > page.mtimeMs;
+  const hash = createHash('sha256');
+  for (const root of [source, countersign, join(own, 'vite.config.ts'), join(own, 'package.json')]) {
+    for (const { path, content } of await filesOf(root)) hash.update(`${path}\0`).update(content).update('\0');
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
-async function newest(path: string): Promise<number> {
-  const own = await stat(path);
-  if (!own.isDirectory()) return own.mtimeMs;
-  const entries = await readdir(path, { recursive: true });
-  const times = await Promise.all(entries.map(async (name) => (await stat(join(path, name))).mtimeMs));
-  return Math.max(own.mtimeMs, ...times);
+async function filesOf(root: string): Promise<{ path: string; content: Buffer }[]> {
+  if (!(await stat(root)).isDirectory()) return [{ path: '', content: await readFile(root) }];
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  const read = async (path: string) => ({ path: relative(root, path), content: await readFile(path) });
+  return Promise.all(paths.toSorted().map(read));
 }
 
 async function build(folder: string): Promise<void> {
   const vite = fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')));
   const command = [vite, 'build', '--logLevel', 'error'];
-  const env = { ...process.env, COUNTERSIGN_INBOX_FOLDER: folder, NODE_ENV: 'production' };
+  const env = { ...process.env, COUNTERSIGN_INBOX_FOLDER: folder };
   const child = spawn(process.execPath, command, { cwd: own, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
@@ -57,15 +71,10 @@ async function build(folder: string): Promise<void> {
   if ((await ended.promise) !== 0) throw new Error(`The inbox cannot be built: ${errors.trim()}`);
 }
 
-/**
- * Puts a new build in the place of the old one, unless another gateway was faster: whoever reads that one must not lose its
- * files.
- */
-export async function putInPlace(folder: string, place: string, isNeeded: () => Promise<boolean>): Promise<void> {
-  if (!(await isNeeded())) return;
-  const old = `${folder}-old`;
-  await rename(place, old).catch(() => undefined);
-  // Another gateway may do the same at this moment: either result is right.
-  await rename(folder, place).catch(() => undefined);
-  await rm(old, { recursive: true, force: true });
+/** Moves a build to its place in one step, and builds of earlier sources out of it, to be removed with the folder. */
+async function putInPlace(folder: string, place: string): Promise<void> {
+  const names = await readdir(dist);
+  const earlier = names.filter((name) => name.startsWith('inbox-') && name !== basename(place));
+  for (const name of earlier) await rename(join(dist, name), join(folder, name));
+  await rename(join(folder, 'inbox'), place);
 }

@@ -15,7 +15,7 @@ export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
     const read = async () => readAssets(await builtInbox(log));
     loading ??= read().catch((error: NodeJS.ErrnoException) => {
-      // Another gateway has put a newer build there while this one read.
+      // The sources have changed while this gateway read, and another one has replaced what was built of them.
       if (error.code === 'ENOENT') return read();
       throw error;
     });

@@ -12,7 +12,11 @@ export function makeWholeCard(request: ApprovalDetails): Promise<WholeCard> {
   const worker = new Worker(new URL('./whole-card-worker.ts', import.meta.url), { type: 'module' });
   const { promise, resolve, reject } = Promise.withResolvers<WholeCard>();
   worker.addEventListener('message', ({ data }: MessageEvent<WholeCard>) => resolve(data));
-  worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+  worker.addEventListener('error', (event) => {
+    if (event instanceof ErrorEvent) return reject(new Error(event.message));
+    // The worker's file is missing: the gateway has another version of the inbox, as in public/reload.js.
+    location.reload();
+  });
   worker.postMessage(request);
   return promise.finally(() => worker.terminate());
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
+import { withFileLock } from '../../src/connection/file-lock.ts';
 
 test('a lock names its holder from the moment it exists, and leaves nothing behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-lock-'));
