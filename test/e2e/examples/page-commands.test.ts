@@ -22,6 +22,7 @@ const runBy: [page: string, line: RegExp, test: string][] = [
   ['docs/identity.md', /^(?:openssl rand|printf %s) /, 'test/adapters/http/identity/page.test.ts'],
   ['docs/webhook.md', /^echo "whsec_\$\(openssl rand /, 'test/adapters/webhook/signature.test.ts'],
   ['docs/web-push.md', /^npx web-push generate-vapid-keys/, 'test/adapters/web-push/page.test.ts'],
+  ['docs/testing.md', /^NODE_OPTIONS=--experimental-vm-modules npx jest /, 'test/e2e/examples/jest.test.ts'],
   ['docs/gateway-events.md', /^curl /, 'test/adapters/http/gateway-events-page.test.ts'],
 ];
 
