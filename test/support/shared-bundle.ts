@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 import { bundleWorkflows } from '../../src/worker.ts';
-import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
+import { withFileLock } from '../../src/connection/file-lock.ts';
 import { testBundle } from './world.ts';
 
 /**

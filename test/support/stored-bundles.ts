@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileS
 import Module from 'node:module';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
-import { withFileLock } from '../../packages/cli/src/dev-server/file-lock.ts';
+import { withFileLock } from '../../src/connection/file-lock.ts';
 
 interface Bundler {
   workflowsPath: string;

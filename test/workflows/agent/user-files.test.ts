@@ -255,7 +255,9 @@ test('a file of megabytes travels by reference where payloads do', async () => {
     ];
     const run = world.run((await client.start('sees', input, { session: true })).workflowId);
     await awaits(run, { turn: 1 });
-    expect(await client.message(run.workflowId, { content: '', files: [large] })).toMatchObject({ accepted: true });
+    const timeoutMs = 60_000;
+    const said = await client.message(run.workflowId, { content: '', files: [large] }, { timeoutMs });
+    expect(said).toMatchObject({ accepted: true });
     await awaits(run, { turn: 2 });
     expect(JSON.stringify(userPartsOf(prompts.at(-1))).length).toBeGreaterThan(8_000_000);
     const more = client.message(run.workflowId, { content: '', files: [large, large] });
