@@ -3,7 +3,7 @@ import { askAgain } from '../../src/client/server/ask-again.ts';
 
 const never = new Promise<string>(() => {});
 
-/** Asks somebody who gives these answers in turn. */
+/** Asks a run that gives these answers in turn. */
 async function asked(...answers: Promise<string>[]): Promise<{ answer: unknown; times: number }> {
   let times = 0;
   const answer: unknown = await askAgain(20, () => answers[times++]!).catch((error: unknown) => error);
@@ -24,6 +24,36 @@ test('the first answer still counts, if it comes later', async () => {
     return never;
   });
   expect({ answer, times }).toEqual({ answer: 'late', times: 2 });
+});
+
+test('the first answer still counts, if the second question has failed before', async () => {
+  const first = Promise.withResolvers<string>();
+  const second = Promise.withResolvers<string>();
+  let times = 0;
+  const asking = askAgain(20, () => {
+    times += 1;
+    if (times === 1) return first.promise;
+    second.reject(new Error('no such query'));
+    return second.promise;
+  });
+  await second.promise.catch(() => undefined);
+  first.resolve('late');
+  expect(await asking).toBe('late');
+});
+
+test('two failures are reported as the one that came first', async () => {
+  const first = Promise.withResolvers<string>();
+  const refusal = new Error('no such query');
+  const silence = new Error('no answer in time');
+  let times = 0;
+  const asking = askAgain(20, () => {
+    times += 1;
+    if (times === 1) return first.promise;
+    const second = Promise.reject<string>(refusal);
+    void second.catch(() => first.reject(silence));
+    return second;
+  });
+  await expect(asking).rejects.toBe(refusal);
 });
 
 test('an answer and a refusal end it', async () => {
