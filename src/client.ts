@@ -10,6 +10,7 @@ export type { Session } from './client/server/connect.ts';
 export type { CleanOptions, CleanedPayloads } from './client/doctor/clean-payloads.ts';
 export { createClient } from './client/client.ts';
 export type { ClientOptions, CountersignClient, RunHandle } from './client/countersign-client.ts';
+export type { TimeLimitOptions, TimeLimits } from './client/server/time-limits.ts';
 export { CountersignClientPlugin } from './client/server/client-plugin.ts';
 export type { ClientPluginOptions } from './client/server/client-plugin.ts';
 export type { RequestOptions, SendOptions } from './client/send/control-run.ts';

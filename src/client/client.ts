@@ -108,8 +108,6 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     },
     setUp: () => setUp(session),
     check: (checkOptions) => checkSetUp(session, taskQueue, checkOptions),
-    close: async () => {
-      if (connection === undefined) await session.connection.close();
-    },
+    close: () => session.close(),
   };
 }

@@ -33,11 +33,12 @@ import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.
 import type { PolicyResult, SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import type { StartOptions } from './send/start-run.ts';
 import type { Setup } from './doctor/set-up.ts';
+import type { TimeLimitOptions } from './server/time-limits.ts';
 import type { WatchOptions } from './watch/watch-run.ts';
 import type { RunEvent } from '../events/run-event.ts';
 
 /** Options of `createClient`. */
-export interface ClientOptions {
+export interface ClientOptions extends TimeLimitOptions {
   /** An open connection to use. The caller closes it. */
   connection?: Connection;
   /** `HOST:PORT`; default: Temporal's environment configuration, then 127.0.0.1:7233. */
@@ -61,8 +62,6 @@ export interface ClientOptions {
    * ApprovalIds, ApprovalTags and ApprovalDue.
    */
   attributes?: AttributeNameOptions;
-  /** How long to wait for the server, in milliseconds. Default 4,000. */
-  connectTimeoutMs?: number;
 }
 
 /** A run of an agent, identified by its workflow id, however many times it continues as new. */
@@ -270,7 +269,7 @@ export interface CountersignClient {
   /**
    * The events of a run, past and future, in order and each once: messages, calls, requests, decisions, results. Ends when
    * the run is complete; with `follow: false`, with what has happened so far. `after` is the id of an event: the stream
-   * goes on after it, also when the run is over. Waits for a server that is away. However many watch a run, one poller
+   * goes on after it, also when the run is over. Also ends when the client is closed. Waits for a server that is away. However many watch a run, one poller
    * reads it, and watching adds nothing to its history. Throws `run_not_found`, and `invalid_message` for an id that is not
    * of this run.
    */
@@ -295,6 +294,6 @@ export interface CountersignClient {
    * is a finding with its remedy.
    */
   check(options?: CheckOptions): Promise<Check[]>;
-  /** Closes the connection, if this client opened it. */
+  /** Ends what watches a run, and closes the connection, if this client opened it. */
   close(): Promise<void>;
 }

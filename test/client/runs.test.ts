@@ -103,7 +103,7 @@ describe('show', () => {
     expect(alone).toMatchObject({ status: 'waiting', open: [{ requestId: request?.requestId }] });
     expect(alone.run).toBeUndefined();
     expect(alone.note).toMatch(
-      /^No worker answers for task queue '.+' of namespace 'default': start one with `countersign worker`\.$/,
+      /^No worker answers for task queue '.+' of namespace 'default'(: | yet: one has polled it recently, .+)start one with `countersign worker`\.$/,
     );
     await expect(world.client.run(run.workflowId).status()).rejects.toMatchObject({ code: 'no_worker' });
 

@@ -30,6 +30,8 @@ async function start(): Promise<() => Promise<void>> {
   writeFileSync(process.env.TEMPORAL_CONFIG_FILE, '[profile.default]\n');
   // Also for the process that replays the encrypted histories.
   process.env.COUNTERSIGN_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+  // A command connects while its process still loads the SDK, which takes long on a busy machine.
+  process.env.COUNTERSIGN_CONNECT_TIMEOUT = '60s';
   // Node strips and compiles the modules of child processes once, not in each of them.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compile-cache');
   process.env.COUNTERSIGN_TEST_BUNDLES = mkdtempSync(join(folder, 'bundles-'));

@@ -103,6 +103,9 @@ function commandLine(env: CliOptions['env'] = {}, input = ''): CommandLine {
   };
 }
 
+/** The environment of a command that finds no server: it waits less than tests wait for a server that is busy. */
+export const noServer = { COUNTERSIGN_CONNECT_TIMEOUT: '1s' };
+
 /** Runs code of the command line that may change its environment, which is that of all tests of this process. */
 export function asCommandLine<T>(work: () => Promise<T>): Promise<T> {
   prepare();

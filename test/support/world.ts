@@ -7,6 +7,7 @@ import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/ask-past.ts';
 import { createClient } from '../../src/client/client.ts';
+import type { TimeLimits } from '../../src/client/server/time-limits.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
 import { isProblemError } from '../../src/core/base/problem.ts';
@@ -68,11 +69,14 @@ export async function openWorld({
   const { namespace, attributes } = options;
   const client = await createClient({
     address,
-    connectTimeoutMs: 30_000,
     taskQueue,
     ...(namespace === undefined ? {} : { namespace }),
     ...(attributes === undefined ? {} : { attributes }),
   });
+  // A session reads its limits at each call.
+  const limits: { -readonly [Name in keyof TimeLimits]: number } = client.session.limits;
+  const usual = { ...limits };
+  Object.assign(limits, patient);
   let running: { worker: CountersignWorker; done: Promise<void> } | undefined;
   const world: World = {
     client,
@@ -98,11 +102,14 @@ export async function openWorld({
         ...more,
       });
       running = { worker: created, done: created.run() };
+      Object.assign(limits, patient);
     },
     stopWorker: async () => {
       running?.worker.shutdown();
       await running?.done.catch(unlessCoreStays);
       running = undefined;
+      // Nothing answers now, and many tests are about that.
+      Object.assign(limits, usual);
     },
     ran: () => ranLines(folder),
     close: async () => {
@@ -114,6 +121,9 @@ export async function openWorld({
   if (worker) await world.startWorker();
   return world;
 }
+
+/** A worker answers, however busy the machine is: no test depends on how soon. */
+const patient = { receiptTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
 
 /** Now and then the SDK's core does not end a worker that has nothing to do (docs/decisions/0075). No test is about that. */
 function unlessCoreStays(error: unknown): void {

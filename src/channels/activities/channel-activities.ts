@@ -1,6 +1,6 @@
 import { getClient } from '@temporalio/activity';
 import type { Connection } from '@temporalio/client';
-import type { Session } from '../../client/server/connect.ts';
+import { type Session, sessionOf } from '../../client/server/connect.ts';
 import { activityNames } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { ChannelSet } from '../channel-set.ts';
@@ -39,7 +39,7 @@ export function channelActivities(
 /** The connection of the worker, for the functions of the client. Call it in an activity. */
 function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
-  return {
+  return sessionOf({
     // The client's functions use only what both kinds of connection have: services, deadlines and abort signals.
     connection: client.connection as unknown as Connection,
     client,
@@ -47,5 +47,5 @@ function sessionOfWorker(attributes: AttributeNames): Session {
     namespace: client.options.namespace,
     attributes,
     hasCodecs: client.options.loadedDataConverter.payloadCodecs.length > 0,
-  };
+  });
 }

@@ -9,7 +9,7 @@ import { type Batch, inboxBatches } from './inbox-batches.ts';
 import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows } from '../server/memo-rows.ts';
-import { glanceMs, queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/query-run.ts';
 import { nfc } from '../../core/base/normal-text.ts';
 
 /** Which open requests to list. Default: all. */
@@ -146,7 +146,13 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   }
   if (more === 0) return { rows, missing: 0 };
   try {
-    const open = await queryRun<ApprovalRequest[]>(session, run.workflowId, queryNames.approvals, [], glanceMs);
+    const open = await queryRun<ApprovalRequest[]>(
+      session,
+      run.workflowId,
+      queryNames.approvals,
+      [],
+      session.limits.glanceTimeoutMs,
+    );
     // As in a memo, drop rows that name another workflow.
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
     return { rows: own.map(summaryOf), missing: 0 };

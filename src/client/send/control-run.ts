@@ -28,7 +28,7 @@ import type { SignedAction } from '../../core/messages/signature.ts';
 import type { Session } from '../server/connect.ts';
 import { type MessageRoute, acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
-import { glanceMs, queryRun } from '../server/query-run.ts';
+import { queryRun } from '../server/query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt } from './recorded-receipt.ts';
 import { requireCodec } from '../server/require-codec.ts';
@@ -36,7 +36,10 @@ import { type Signer, signMessage } from './sign-message.ts';
 
 /** How a client sends a message to a run. */
 export interface SendOptions {
-  /** How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default 5,000. */
+  /**
+   * How long to wait for the run's answer before the message is recorded by signal, in milliseconds. Default: the
+   * client's `receiptTimeoutMs`.
+   */
   timeoutMs?: number;
   /**
    * Signs the message for its run before it is sent. To repeat a message, use `signDecision` or `signMessage` instead.
@@ -109,7 +112,7 @@ export async function closeRun(session: Session, workflowId: string, message: Cl
   if (!recorded) throw runClosed(workflowId);
   try {
     // Not query `run`: a workflow that has only the gate does not answer it.
-    await queryRun(session, workflowId, queryNames.grants, [], glanceMs);
+    await queryRun(session, workflowId, queryNames.grants, [], session.limits.glanceTimeoutMs);
     return { requestId: '', accepted: true, message: `run '${workflowId}' is closing` };
   } catch (error) {
     if (!isProblemError(error)) throw error;

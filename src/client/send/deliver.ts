@@ -2,7 +2,6 @@ import type { Receipt } from '../../contract.ts';
 import { type Problem, ProblemError, isProblemError, isTransient } from '../../core/base/problem.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
-import { glanceMs } from '../server/query-run.ts';
 import { recordBySignal } from './record-by-signal.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
 import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
@@ -20,7 +19,7 @@ export interface MessageRoute<Message> {
 }
 
 export interface DeliverOptions {
-  /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default 5,000. */
+  /** How long to wait for an answer before the messages are recorded by signal, in milliseconds. Default: the client's. */
   timeoutMs?: number;
   /** True if the run must process the messages again, whatever it answered before. */
   isAgain?: boolean;
@@ -69,7 +68,7 @@ async function send<Message extends { requestId?: string }>(
   workflowId: string,
   route: MessageRoute<Message>,
   messages: readonly Message[],
-  { timeoutMs = 5_000, isAgain = false }: DeliverOptions,
+  { timeoutMs = session.limits.receiptTimeoutMs, isAgain = false }: DeliverOptions,
 ): Promise<Receipt[]> {
   try {
     const sent = { workflowId, name: route.name, payload: payloadOf(messages), isAgain };
@@ -114,7 +113,9 @@ async function record<Message extends { requestId?: string }>(
     }
     // A closed run keeps its answers, so the same message sent again gets its receipt. It has no other answer to give, so a
     // slow worker is waited for.
-    const seen = isSilent ? undefined : await look(session, workflowId, message, isOpen ? glanceMs : timeoutMs);
+    const seen = isSilent
+      ? undefined
+      : await look(session, workflowId, message, isOpen ? session.limits.glanceTimeoutMs : timeoutMs);
     isSilent ||= seen === undefined && isOpen;
     if (seen !== undefined) receipts.push(seen);
     else if (!isOpen) receipts.push(refusedReceipt(message, runClosed(workflowId)));

@@ -26,8 +26,8 @@ interface Claim {
 
 /**
  * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: a workflow whose memo does not list
- * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after 3 seconds if no run
- * is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart.
+ * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after the client's `lookUpTimeoutMs` if
+ * no run is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -38,7 +38,7 @@ export async function findRequest(session: Session, requestId: string): Promise<
     const judged = await judge(session, requestId, claims);
     strangers = claims.map(({ workflowId }) => workflowId).filter((id) => !judged.includes(id));
     return judged.length === 0 ? undefined : judged;
-  });
+  }, session.limits.lookUpTimeoutMs);
   if (known?.length === 1) return known[0]!;
   if (known !== undefined) throw ambiguous(requestId, known);
   const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} lists its id but does not have it.`;

@@ -7,7 +7,7 @@ import { queryRun } from '../server/query-run.ts';
 
 /**
  * Reads one request with its full arguments from the run itself; it may be settled.
- * With `workflowId` no search is needed. Throws `unknown_request` after 3 seconds, `run_not_found`, `no_worker`.
+ * With `workflowId` no search is needed. Throws `unknown_request` after the client's `lookUpTimeoutMs`, `run_not_found`, `no_worker`.
  */
 export async function getApproval(
   session: Session,
@@ -17,7 +17,10 @@ export async function getApproval(
   const malformed = malformedRequestId(requestId);
   if (malformed !== undefined) throw malformed;
   const workflowId = options.workflowId ?? (await findRequest(session, requestId));
-  const details = await lookUp(() => approvalIn(session, workflowId, requestId, options.timeoutMs));
+  const details = await lookUp(
+    () => approvalIn(session, workflowId, requestId, options.timeoutMs),
+    session.limits.lookUpTimeoutMs,
+  );
   if (details !== undefined) return details;
   throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }

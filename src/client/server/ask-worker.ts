@@ -3,7 +3,7 @@ import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
 import { requireCodec } from './require-codec.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
-import { noWorker, waitForWorker } from './worker-presence.ts';
+import { noWorker, notAnswered, waitForWorker } from './worker-presence.ts';
 
 /** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
 const graceMs = 1_500;
@@ -24,20 +24,22 @@ export async function askWorker<Answer>(
   const asked = session.connection.withAbortSignal(giveUp.signal, () =>
     session.connection.withDeadline(Date.now() + timeoutMs, ask),
   );
-  let taskQueue: string | undefined;
+  let queue: { name: string; isPolled: boolean } | undefined;
   const watched = (async () => {
     const run = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
       workflowId,
     });
-    taskQueue = run.taskQueue;
-    if (!(await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs)))) giveUp.abort();
+    queue = { name: run.taskQueue, isPolled: false };
+    queue.isPolled = await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs));
+    if (!queue.isPolled) giveUp.abort();
   })().catch(() => undefined); // `ask` itself reports what is wrong with the server or the run
   try {
     return await asked;
   } catch (error) {
     if (!saysNobodyAnswers(error)) throw error;
     await watched;
-    if (taskQueue !== undefined) throw noWorker(session, taskQueue, error);
+    if (queue?.isPolled === true && !saysNobodyPolls(error)) throw notAnswered(session, queue.name, timeoutMs, error);
+    if (queue !== undefined) throw noWorker(session, queue.name, error);
     // The server itself has said that nobody polls; that the run could not be described does not change it.
     if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
     const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
@@ -49,5 +51,9 @@ export async function askWorker<Answer>(
 function saysNobodyAnswers(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
-  return status === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
+  return saysNobodyPolls(error);
+}
+
+function saysNobodyPolls(error: unknown): boolean {
+  return grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
 }

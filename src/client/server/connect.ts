@@ -7,9 +7,10 @@ import { attributeNamesOf } from '../../connection/attribute-names.ts';
 import { type ServerOptions, connectionSettings } from '../../connection/connection-settings.ts';
 import { CountersignClientPlugin } from './client-plugin.ts';
 import { repeatedCalls } from './repeated-calls.ts';
+import { type TimeLimitOptions, type TimeLimits, timeLimits } from './time-limits.ts';
 import { translateServerError, unreachable } from '../../connection/server-error.ts';
 
-export interface ConnectOptions extends ServerOptions {
+export interface ConnectOptions extends ServerOptions, TimeLimitOptions {
   /**
    * The folder in which the workers keep large payloads; this client reads them there and stores large ones. Default:
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
@@ -19,8 +20,6 @@ export interface ConnectOptions extends ServerOptions {
   dataConverter?: DataConverter;
   /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
   attributes?: AttributeNameOptions;
-  /** How long to wait for the server, in milliseconds. Default 4,000. */
-  connectTimeoutMs?: number;
 }
 
 /** The maximum size of a server's answer, in bytes. */
@@ -35,26 +34,40 @@ export interface Session {
   readonly attributes: AttributeNames;
   /** True if the client encodes what it sends. */
   readonly hasCodecs: boolean;
+  readonly limits: TimeLimits;
+  /** Aborts when the client is closed. */
+  readonly closed: AbortSignal;
+  /** Ends what watches a run, and closes the connection unless the caller opened it. */
+  close(): Promise<void>;
 }
 
-/** Connects to the Temporal server; close `connection` when done. Throws `server_unreachable` in one sentence. */
+/** Connects to the Temporal server; close the session when done. Throws `server_unreachable` in one sentence. */
 export async function connect(options: ConnectOptions = {}): Promise<Session> {
   const { namespace, ...settings } = connectionSettings(options);
   const { address } = settings;
   // Report invalid options before connecting.
   attributeNamesOf(options.attributes);
   largePayloadsOf(options.largePayloads);
+  const { connectTimeoutMs } = timeLimits(options);
   let connection: Connection | undefined;
   try {
     connection = Connection.lazy({
       ...settings,
-      connectTimeout: options.connectTimeoutMs ?? 4_000,
+      connectTimeout: connectTimeoutMs,
       interceptors: repeatedCalls,
       // Under the name that the SDK uses, gRPC ignores it, and a history in pages of 4 MB could not be fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
-    return openSession(connection, { ...options, namespace, address });
+    const session = openSession(connection, { ...options, namespace, address });
+    const own = connection;
+    return {
+      ...session,
+      close: async () => {
+        await session.close();
+        await own.close();
+      },
+    };
   } catch (error) {
     await connection?.close(); // an open channel would retry for ever and keep the process alive
     if (isProblemError(error)) throw error;
@@ -72,18 +85,25 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
   }
 }
 
-/** Opens our client on an existing connection. */
+type OpenOptions = Pick<ConnectOptions, 'largePayloads' | 'attributes' | 'dataConverter'> & TimeLimitOptions;
+
+/** Opens our client on an existing connection, which the caller closes. */
 export function openSession(
   connection: Connection,
-  {
-    namespace,
-    address,
-    dataConverter,
-    ...options
-  }: Pick<ConnectOptions, 'largePayloads' | 'attributes' | 'dataConverter'> & { namespace: string; address: string },
+  { namespace, address, dataConverter, ...options }: OpenOptions & { namespace: string; address: string },
 ): Session {
   const attributes = attributeNamesOf(options.attributes);
   const client = new Client({ connection, namespace, dataConverter, plugins: [new CountersignClientPlugin(options)] });
   const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
-  return { connection, client, address, namespace, attributes, hasCodecs };
+  return sessionOf({ connection, client, address, namespace, attributes, hasCodecs }, options);
+}
+
+/** The session of a client whose connection the caller closes. */
+export function sessionOf(
+  parts: Omit<Session, 'limits' | 'closed' | 'close'>,
+  options: TimeLimitOptions = {},
+): Session {
+  const closing = new AbortController();
+  const close = async (): Promise<void> => closing.abort();
+  return { ...parts, limits: timeLimits(options), closed: closing.signal, close };
 }

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long to look for a request that may not be visible yet before it counts as unknown, in milliseconds. */
-const lookUpMs = 3_000;
 const pollMs = 200;
-/** A busy server may need longer than `lookUpMs` for one answer, and that one may be about a moment before. */
+/** A busy server may need longer than the whole look-up for one answer, and that one may be about a moment before. */
 const fewestProbes = 4;
 
 /** Repeats `probe` until it finds something: for up to `longestMs`, and up to 4 times if it takes longer. */
 export async function lookUp<Found>(
   probe: () => Promise<Found | undefined>,
-  longestMs = lookUpMs,
+  longestMs: number,
 ): Promise<Found | undefined> {
   const until = Date.now() + longestMs;
   for (let probes = 1; ; probes++) {

@@ -13,11 +13,8 @@ import {
   unreadAnswer,
 } from '../../connection/server-error.ts';
 
-/** How long a query may take whose answer the caller can do without, in milliseconds. */
-export const glanceMs = 2_000;
-
 /**
- * Queries a run, open or closed, for at most `timeoutMs` (default 5,000): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
+ * Queries a run, open or closed, for at most `timeoutMs` (default: the client's `queryTimeoutMs`): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
  * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
@@ -25,7 +22,7 @@ export async function queryRun<Answer>(
   workflowId: string,
   name: string,
   args: unknown[] = [],
-  timeoutMs = 5_000,
+  timeoutMs = session.limits.queryTimeoutMs,
   runId?: string,
 ): Promise<Answer> {
   try {

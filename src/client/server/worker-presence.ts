@@ -25,6 +25,7 @@ export async function waitForWorker(session: Session, taskQueue: string, timeout
   }
 }
 
+/** The error if no worker polls the queue. */
 export function noWorker(session: Session, taskQueue: string, cause?: unknown): ProblemError {
   return new ProblemError(
     {
@@ -33,4 +34,10 @@ export function noWorker(session: Session, taskQueue: string, cause?: unknown): 
     },
     { cause },
   );
+}
+
+/** The error if a worker has polled the queue recently, but has not answered in time. */
+export function notAnswered(session: Session, taskQueue: string, timeoutMs: number, cause: unknown): ProblemError {
+  const message = `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}' yet: one has polled it recently, but has not answered within ${timeoutMs / 1_000} s. It is busy, or gone: ask again, or start one with \`countersign worker\`.`;
+  return new ProblemError({ code: 'no_worker', message }, { cause });
 }

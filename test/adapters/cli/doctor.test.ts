@@ -16,6 +16,7 @@ import { copySdk } from '../../support/second-sdk-copy.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { type World, openWorld } from '../../support/world.ts';
 import { cli, jsonLines, startCli } from './support.ts';
+import { noServer } from '../../support/in-process.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-doctor-')));
 const namespace = `doctor-${randomUUID()}`;
@@ -47,7 +48,9 @@ async function doctor(
   const queue = words.includes('--task-queue') ? [] : ['--task-queue', world.taskQueue];
   const where = words.includes('--namespace') ? [] : ['--namespace', namespace];
   const all = ['doctor', ...where, ...queue, ...words];
-  const result = await (env === undefined ? cli(all, { cwd: folder }) : startCli(all, { cwd: folder, env }).ended);
+  const result = await (env === undefined
+    ? cli(all, { cwd: folder, env: words.includes('127.0.0.1:1') ? noServer : {} })
+    : startCli(all, { cwd: folder, env }).ended);
   expect(result.stderr).toBe('');
   return { code: result.code, lines: jsonLines(result) as unknown as Line[] };
 }
@@ -91,8 +94,8 @@ test('no server: exit 6', async () => {
 
 test.each([
   ['a host of Temporal Cloud', 'agents.a1b2c.tmprl.cloud.invalid:7233', {}],
-  ['an API key', '127.0.0.1:1', { TEMPORAL_API_KEY: 'key' }],
-  ['TLS', '127.0.0.1:1', { TEMPORAL_TLS: 'true' }],
+  ['an API key', '127.0.0.1:1', { ...noServer, TEMPORAL_API_KEY: 'key' }],
+  ['TLS', '127.0.0.1:1', { ...noServer, TEMPORAL_TLS: 'true' }],
 ])('no server, with %s: no command starts one', async (_what, address, env) => {
   const { lines } = await doctor(['--address', address], env);
   expect(lines.at(-1)).toEqual({

@@ -2,6 +2,7 @@ import { expect, vi, test } from 'vitest';
 import { jsonFields } from '../../../packages/cli/src/base/json-fields.ts';
 import { processOutput } from '../../../packages/cli/src/base/output.ts';
 import { cli } from './support.ts';
+import { noServer } from '../../support/in-process.ts';
 
 const fields = jsonFields.grant.join(', ');
 
@@ -21,7 +22,7 @@ test.each<[string, string[], string]>([
 test.concurrent.each(['show', 'approve', 'deny', 'audit', 'watch'])(
   '%s: the word after --json may be the argument',
   async (name) => {
-    const { stderr } = await cli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1']);
+    const { stderr } = await cli([name, '--json', 'ticket-8', '--address', '127.0.0.1:1'], { env: noServer });
     expect(JSON.parse(stderr)).toMatchObject({ code: 'server_unreachable' });
   },
 );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { agentsModule, cli, startCli } from './support.ts';
+import { noServer } from '../../support/in-process.ts';
 
 /** The tests that wait seconds for a server run concurrently. */
 const nowhere = ['--address', '127.0.0.1:1'];
@@ -184,7 +185,7 @@ describe('nothing reachable: one sentence, exit 6', () => {
     [['setup']],
     [['worker', agentsModule]],
   ])('%j without a server', async (args) => {
-    const { code, stdout, stderr } = await cli([...args, ...nowhere]);
+    const { code, stdout, stderr } = await cli([...args, ...nowhere], { env: noServer });
     expect([code, stdout, stderr]).toEqual([
       6,
       '',
@@ -230,12 +231,12 @@ describe('errors', () => {
   });
 
   test.concurrent('with --json an error is JSON', async () => {
-    const { stderr } = await cli(['approvals', '--json', ...nowhere]);
+    const { stderr } = await cli(['approvals', '--json', ...nowhere], { env: noServer });
     expect(JSON.parse(stderr)).toEqual({ code: 'server_unreachable', message: expect.stringContaining('127.0.0.1:1') });
   });
 
   test.concurrent('the stack is shown only with --debug', async () => {
-    const { stderr } = await cli(['approvals', '--debug', ...nowhere]);
+    const { stderr } = await cli(['approvals', '--debug', ...nowhere], { env: noServer });
     expect(stderr).toMatch(/^error: No Temporal server .+\nProblemError: .+\n {4}at /);
   });
 });

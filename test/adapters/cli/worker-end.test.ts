@@ -8,13 +8,14 @@ import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, startCli } from './support.ts';
+import { noServer } from '../../support/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-end-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A command that does not outlive its test. */
-function startBound(words: string[]): ReturnType<typeof startCli> {
-  const command = startCli(words);
+function startBound(words: string[], env: NodeJS.ProcessEnv = {}): ReturnType<typeof startCli> {
+  const command = startCli(words, { env });
   onTestFinished(() => void command.child.kill('SIGKILL'));
   return command;
 }
@@ -85,7 +86,7 @@ test('SIGTERM ends a worker in which a tool runs that heeds no signal', async ()
 
 test('a worker that is refused ends too, after close()', async () => {
   const file = moduleWith(`export function close() { console.error('closed'); }`);
-  const worker = startBound(['worker', file, '--address', '127.0.0.1:1']);
+  const worker = startBound(['worker', file, '--address', '127.0.0.1:1'], noServer);
   const ended = await worker.ended;
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringMatching(/^closed\nerror: .*127\.0\.0\.1:1/) });
 });

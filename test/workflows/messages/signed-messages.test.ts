@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
-import { glanceMs } from '../../../src/client/server/query-run.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -362,7 +361,7 @@ describe('a message that is signed again is a retry', () => {
     await run.result();
     await world.stopWorker();
     const again = world.client.decide(signed, { workflowId, timeoutMs: 60_000 });
-    const glanced = Date.now() + glanceMs + 500;
+    const glanced = Date.now() + world.client.session.limits.glanceTimeoutMs + 500;
     await eventually('a glance would be over', () => Date.now() > glanced);
     await world.startWorker();
     expect(await again).toMatchObject({ accepted: true, outcome: 'denied' });

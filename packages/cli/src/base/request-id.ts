@@ -32,7 +32,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     ];
     const rows = known.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(named));
     return rows.length > 0 || more > 0 ? { rows, more } : undefined;
-  });
+  }, client.session.limits.lookUpTimeoutMs);
   if (found === undefined) {
     throw unknown(`No open request starts with '${named}'; a settled one needs its whole id.`);
   }

@@ -24,6 +24,8 @@ export interface GatewayContext {
   readonly push?: PushApp;
   /** How long the inbox holds an approval back before it sends it, in milliseconds. */
   readonly undoMs: number;
+  /** How long open requests of a chat wait for other calls of their turn, in milliseconds. */
+  readonly chatWaitMs: number;
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
   readonly limits: Required<GatewayLimits>;

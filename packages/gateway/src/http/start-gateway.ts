@@ -49,6 +49,11 @@ export interface GatewayOptions {
   cors?: readonly string[];
   /** How long the inbox holds an approval back before it sends it, in milliseconds. Default 5,000. */
   undoMs?: number;
+  /**
+   * How long the stream of a chat waits for other calls of the same turn once requests are open, in milliseconds. Then it
+   * ends with what is open; the results of the others come with the next stream. Default 5,000.
+   */
+  chatWaitMs?: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   temporalUi?: string;
   /** How much one person may ask. */
@@ -76,6 +81,7 @@ const optionNames: Record<keyof GatewayOptions, true> = {
   push: true,
   cors: true,
   undoMs: true,
+  chatWaitMs: true,
   temporalUi: true,
   limits: true,
   trustedProxies: true,
@@ -120,7 +126,7 @@ const stalledTimeout = 300_000;
  * ```
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, temporalUi } = options;
+  const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, chatWaitMs = 5_000, temporalUi } = options;
   checkNames(options);
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
@@ -146,6 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     slack: options.slack,
     push: options.push,
     undoMs,
+    chatWaitMs,
     temporalUi,
     limits: { ...defaultLimits, ...options.limits },
     senderAddress: senderAddress(options.trustedProxies ?? []),

@@ -11,14 +11,8 @@ import { type ChatRun, nothingSeen } from './seen-run.ts';
 import { type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatWaits } from './chat-waits.ts';
 
-/**
- * How long open requests wait for other calls of the same turn to go on, in milliseconds. Then the stream ends
- * with what is open; the results of the others come with the next one.
- */
-const longestWaitMs = 5_000;
-
 export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, undefined> {
-  const { thread, workflowId, receipts, signal } = run;
+  const { thread, workflowId, receipts, signal, waitMs } = run;
   const { client } = thread;
   const progress = new ChatProgress(run);
   if (receipts.length > 0) yield { type: 'receipts', receipts: [...receipts] };
@@ -52,16 +46,19 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   // A new session begins with messages of the one before, which the front end has already.
   let isBefore = isAwaited;
   try {
-    let next = live.next();
+    let next: Promise<IteratorResult<RunEvent>> | undefined;
     let quietSinceMs = Date.now();
     while (!progress.isOver) {
       yield* waits.tell(progress.others);
       const { asks } = progress;
       if (asks && progress.isIdle) return yield* progress.wait();
-      const restMs = quietSinceMs + longestWaitMs - Date.now();
+      const restMs = quietSinceMs + waitMs - Date.now();
+      // Nothing is yielded between the question and the wait for it: its failure would reach the process.
+      next ??= live.next();
       const result = await firstOf(next, (signal) => [waits.look(signal), ...(asks ? [late(restMs, signal)] : [])]);
       if (result === 'looked') continue;
       if (result === 'late') return yield* progress.wait();
+      next = undefined;
       if (result.done === true) return;
       const event = result.value;
       quietSinceMs = Date.now();
@@ -72,7 +69,6 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
         return yield stoppedStep;
       }
       if (!isBefore) yield* take(event);
-      next = live.next();
     }
   } finally {
     stop.abort();

@@ -44,7 +44,7 @@ export interface OpenChat {
  * text, and `run_not_found` for an answer to a run that is not of this thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
-  const { client } = gateway;
+  const { client, chatWaitMs: waitMs } = gateway;
   const { agent, threadId, answers, seen, channel } = message;
   if (answers.length > 0 && !principal.roles.includes('reviewer')) {
     throw new ProblemError({ code: 'forbidden', message: 'Answering a request needs the role reviewer.' });
@@ -60,7 +60,7 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
   const receipts = await recordAnswers(thread, answers, { channel, gateway });
   const { run, workflowId, messageId: said } = await findRun(thread, message);
   return {
-    steps: (signal) => followChat({ thread, run, workflowId, said, seen, receipts, signal }),
+    steps: (signal) => followChat({ thread, run, workflowId, said, seen, receipts, signal, waitMs }),
     messageId: message.continues ?? assistantId({ run, workflowId, messageId: said }),
   };
 }
@@ -100,7 +100,7 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
  * is one, waits for its user.
  */
 export async function resumeChat(
-  { client }: GatewayContext,
+  { client, chatWaitMs: waitMs }: GatewayContext,
   principal: Principal,
   { agent, threadId }: Pick<ChatThread, 'agent' | 'threadId'>,
 ): Promise<OpenChat | undefined> {
@@ -111,7 +111,7 @@ export async function resumeChat(
   const transcript = await queryRun<Message[]>(client.session, workflowId, queryNames.transcript);
   const { messageId } = transcript.findLast((each) => each.role === 'user') ?? {};
   return {
-    steps: (signal) => followChat({ thread, run, workflowId, seen: nothingSeen, receipts: [], signal }),
+    steps: (signal) => followChat({ thread, run, workflowId, seen: nothingSeen, receipts: [], signal, waitMs }),
     messageId: assistantId({ run, workflowId, messageId }),
   };
 }

@@ -2,6 +2,7 @@
 import { queryNames, queryRun, requireGated } from 'countersign/adapter';
 import { isProblemError, saidText, type UserFile } from 'countersign/base';
 import type { Message } from 'countersign';
+import type { SendOptions } from 'countersign/client';
 import { type ChatThread, type RunOfThread, hashOf, keyOf, turnOf, workflowOf } from './chat-thread.ts';
 
 /** A message of the user, under the front end's own id. */
@@ -32,8 +33,6 @@ export interface Said {
   messageId?: string;
 }
 
-/** How long a session may take to take a message, before the message waits in its history. */
-const timeoutMs = 2_000;
 /** How much of an ended session's transcript the next one begins with, in bytes of JSON. A start takes twice as much. */
 const mostKeptBytes = 256_000;
 
@@ -70,6 +69,11 @@ export async function say(thread: ChatThread, said: SaidMessages): Promise<Said>
   }
 }
 
+/** A front end waits for the answer: a message that a busy session has not taken soon waits in its history. */
+function sendOptions({ session }: ChatThread['client']): SendOptions {
+  return { timeoutMs: session.limits.glanceTimeoutMs };
+}
+
 /** An edited message keeps the front end's id, and is another message. */
 function messageOf({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
   const said = [id, text, ...(files === undefined ? [] : [JSON.stringify(files)])];
@@ -83,7 +87,7 @@ async function send(
 ): Promise<'taken' | 'over' | 'absent'> {
   try {
     for (const { content, files, messageId } of messages) {
-      await client.message(workflowId, { content, files, messageId, by: principal.id }, { timeoutMs });
+      await client.message(workflowId, { content, files, messageId, by: principal.id }, sendOptions(client));
     }
     return 'taken';
   } catch (error) {
@@ -124,7 +128,7 @@ async function askAgain(
       return { messageId };
     }
     const again = `${messageId}-${turn}`;
-    await client.message(workflowId, { content, files, messageId: again, by: principal.id }, { timeoutMs });
+    await client.message(workflowId, { content, files, messageId: again, by: principal.id }, sendOptions(client));
     return { messageId: again };
   } catch (error) {
     return withoutSession(error);
@@ -135,7 +139,7 @@ async function askAgain(
 export async function retryTurn({ client, principal }: ChatThread, workflowId: string): Promise<void> {
   for (;;) {
     try {
-      await client.message(workflowId, { retry: true, by: principal.id }, { timeoutMs });
+      await client.message(workflowId, { retry: true, by: principal.id }, sendOptions(client));
       return;
     } catch (error) {
       if (!isProblemError(error) || error.code !== 'invalid_message') throw error;

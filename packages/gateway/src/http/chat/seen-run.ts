@@ -26,4 +26,6 @@ export interface ChatRun {
   /** The receipts of the answers that came with this request. */
   receipts: readonly Receipt[];
   signal: AbortSignal;
+  /** As `chatWaitMs` of a gateway. */
+  waitMs: number;
 }

@@ -5,9 +5,7 @@ import type { InboxRow } from './api.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type RowFacts, askRowFacts, inboxRow } from './row-facts.ts';
 
-/** How long a page waits for the runs, the time-out of one query, and how long its answer is reused, in milliseconds. */
-const pageMs = 1_000;
-const runMs = 2_000;
+/** How long the answer of a run is reused, in milliseconds. */
 const keptMs = 15_000;
 const runsAtOnce = 8;
 const mostKept = 5_000;
@@ -22,15 +20,19 @@ export class InboxRows {
     this.#client = client;
   }
 
-  /** The rows as this person sees them. A row whose run does not answer in time has no facts. */
+  /**
+   * The rows as this person sees them. A page waits half of the client's `glanceTimeoutMs` for the runs, and a run has
+   * all of it to answer: a row whose run is late has no facts yet, and the next page has them.
+   */
   async of(rows: readonly ApprovalSummary[], principal: Principal): Promise<InboxRow[]> {
     const stale = [...new Set(rows.filter((row) => !this.#knows(row)).map(({ workflowId }) => workflowId))];
+    const { glanceTimeoutMs } = this.#client.session.limits;
     if (stale.length > 0) {
       const over = new AbortController();
       const asking = inParallel(stale, runsAtOnce, (workflowId) =>
         over.signal.aborted ? Promise.resolve() : this.#ask(workflowId),
       );
-      await Promise.race([asking, sleep(pageMs, undefined, { ref: false })]);
+      await Promise.race([asking, sleep(glanceTimeoutMs / 2, undefined, { ref: false })]);
       over.abort();
     }
     return rows.map((row) => inboxRow(row, this.#facts.get(row.workflowId)?.facts.get(row.requestId), principal));
@@ -53,7 +55,8 @@ export class InboxRows {
   }
 
   async #read(workflowId: string): Promise<void> {
-    const facts = await askRowFacts(this.#client.session, workflowId, runMs);
+    const { session } = this.#client;
+    const facts = await askRowFacts(session, workflowId, session.limits.glanceTimeoutMs);
     this.#facts.delete(workflowId);
     this.#facts.set(workflowId, { untilMs: Date.now() + keptMs, facts });
     // Evict the oldest first.

@@ -7,9 +7,7 @@ import type { HttpEnv } from '../http-env.ts';
 import { problemResponse } from '../responses/problem-response.ts';
 import { json } from '../shapes/response-shapes.ts';
 
-/** The time-out of one call of the server, and how long its result is reused, in milliseconds. */
-const lookMs = 2_000;
-
+/** How long the answer of the server is reused, in milliseconds. */
 const keptMs = 1_000;
 
 const health = z.object({ status: z.literal('ok') }).openapi('Health');
@@ -40,7 +38,7 @@ function readiness({ client, stopping }: GatewayContext): () => Promise<Problem 
     try {
       const { connection, namespace } = session;
       await callServer(session, () => connection.workflowService.describeNamespace({ namespace }), {
-        timeoutMs: lookMs,
+        timeoutMs: session.limits.glanceTimeoutMs,
       });
       return undefined;
     } catch (error) {

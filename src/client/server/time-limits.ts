@@ -1,0 +1,63 @@
+import { ProblemError } from '../../core/base/problem.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
+
+/** How long a client waits, in milliseconds. Each limit also has a variable (docs/operations.md). */
+export interface TimeLimitOptions {
+  /** For the server, when the client is opened. Default: `COUNTERSIGN_CONNECT_TIMEOUT`, such as `30s`, else 4,000. */
+  connectTimeoutMs?: number;
+  /** For a run's answer to a query; without one, `no_worker` is thrown. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
+  queryTimeoutMs?: number;
+  /**
+   * For an answer that the caller can do without, such as what only the runs know of a list's rows. Default:
+   * `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000.
+   */
+  glanceTimeoutMs?: number;
+  /**
+   * For the receipt of a message; without one, the message waits in the run's history, and the receipt says `recorded`.
+   * Default: `COUNTERSIGN_RECEIPT_TIMEOUT`, else 5,000.
+   */
+  receiptTimeoutMs?: number;
+  /**
+   * For a request to become visible before it counts as unknown. Default: `COUNTERSIGN_LOOK_UP_TIMEOUT`, else 3,000.
+   */
+  lookUpTimeoutMs?: number;
+}
+
+export type TimeLimits = Readonly<Required<TimeLimitOptions>>;
+
+const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: number } } = {
+  connectTimeoutMs: { variable: 'COUNTERSIGN_CONNECT_TIMEOUT', ms: 4_000 },
+  queryTimeoutMs: { variable: 'COUNTERSIGN_QUERY_TIMEOUT', ms: 5_000 },
+  glanceTimeoutMs: { variable: 'COUNTERSIGN_GLANCE_TIMEOUT', ms: 2_000 },
+  receiptTimeoutMs: { variable: 'COUNTERSIGN_RECEIPT_TIMEOUT', ms: 5_000 },
+  lookUpTimeoutMs: { variable: 'COUNTERSIGN_LOOK_UP_TIMEOUT', ms: 3_000 },
+};
+
+/** The given limits, else those of the environment, else the defaults. Throws `internal` with one sentence. */
+export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessEnv = process.env): TimeLimits {
+  const limitOf = (name: keyof TimeLimits): number => {
+    const { variable, ms } = defaults[name];
+    const givenMs = given[name];
+    if (givenMs !== undefined) {
+      if (Number.isFinite(givenMs) && givenMs > 0) return givenMs;
+      throw invalid(`${name}: expected a number of milliseconds above 0`);
+    }
+    const text = environment[variable] ?? '';
+    if (text === '') return ms;
+    const parsed = parseDuration(text);
+    if ('problem' in parsed) throw invalid(`${variable}: '${text.slice(0, 80)}' ${parsed.problem}`);
+    if (parsed.durationMs === null) throw invalid(`${variable}: it cannot be 'never'`);
+    return parsed.durationMs;
+  };
+  return {
+    connectTimeoutMs: limitOf('connectTimeoutMs'),
+    queryTimeoutMs: limitOf('queryTimeoutMs'),
+    glanceTimeoutMs: limitOf('glanceTimeoutMs'),
+    receiptTimeoutMs: limitOf('receiptTimeoutMs'),
+    lookUpTimeoutMs: limitOf('lookUpTimeoutMs'),
+  };
+}
+
+function invalid(problem: string): ProblemError {
+  return new ProblemError({ code: 'internal', message: `${problem}.` });
+}
