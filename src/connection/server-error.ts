@@ -16,6 +16,9 @@ export const grpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
+/** What a call says that was made after its client was closed. */
+export const clientClosed = 'the client was closed';
+
 /** The gRPC status of an SDK error or of its cause; undefined if there is none. */
 export function grpcStatusOf(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
@@ -108,9 +111,15 @@ export function translateServerError(
     return runNotFound(place.workflowId, place.namespace, error);
   }
   switch (grpcStatusOf(error)) {
+    case grpcStatus.CANCELLED:
+      return serverWords(error) === clientClosed
+        ? problem(
+            'server_unreachable',
+            `The client was closed before the Temporal server at ${place.address} answered.`,
+          )
+        : unreachable(place.address, error);
     case grpcStatus.UNAVAILABLE:
     case grpcStatus.DEADLINE_EXCEEDED:
-    case grpcStatus.CANCELLED:
       return unreachable(place.address, error);
     case grpcStatus.UNAUTHENTICATED:
       return problem(

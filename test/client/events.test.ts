@@ -5,6 +5,8 @@ import type { RecordedEvent, RunEvent } from '../../src/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/watch/run-feed.ts';
 import { countPolls } from '../support/count-polls.ts';
+import { createClient } from '../../src/client/client.ts';
+import { sharedAddress } from '../support/shared-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { resetTo } from '../support/reset-to.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
@@ -106,6 +108,30 @@ test('a viewer that does not read holds up nobody, and misses nothing', async ()
   const rest: RunEvent[] = [first.value as RunEvent];
   for (let next = await slow.next(); next.done !== true; next = await slow.next()) rest.push(next.value);
   expect(rest.filter(({ type }) => type !== 'RawResponseEvent')).toEqual(expected);
+});
+
+test('closing the client ends every watch cleanly', async () => {
+  const client = await createClient({ address: sharedAddress(), connectTimeoutMs: 60_000 });
+  const run = await world.start([pay(1), { text: 'done' }]);
+  const [request] = await run.open();
+  const watch = () => client.events(run.workflowId, { tokens: false })[Symbol.asyncIterator]();
+  const [waiting, paused, unread] = [watch(), watch(), watch()];
+  const past = client.events(run.workflowId, { follow: false })[Symbol.asyncIterator]();
+  await Promise.all([waiting.next(), paused.next(), past.next()]);
+  // Reads until nothing more has happened, and then waits for the next event.
+  const ended = all({ [Symbol.asyncIterator]: () => waiting });
+  const polls = countPolls(client);
+  await eventually('the watch waits', () => polls.open === 1);
+  polls.stop();
+  await client.close();
+  await ended;
+  for (const each of [paused, unread, past]) await all({ [Symbol.asyncIterator]: () => each });
+  await expect(client.show(run.workflowId)).rejects.toMatchObject({
+    code: 'server_unreachable',
+    message: `The client was closed before the Temporal server at ${sharedAddress()} answered.`,
+  });
+  await world.client.decide({ requestId: request!.requestId, approved: false });
+  await run.result();
 });
 
 test('a feed keeps a bounded number of events, and says what it has dropped', async () => {

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { grpcStatus } from '../../connection/server-error.ts';
+import { clientClosed, grpcStatus } from '../../connection/server-error.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
@@ -25,7 +25,7 @@ function endedCall(): Call {
     start: (metadata, listener) => {
       queueMicrotask(() => {
         listener?.onReceiveMessage?.(null);
-        const status = { code: grpcStatus.CANCELLED, details: 'the client was closed', metadata };
+        const status = { code: grpcStatus.CANCELLED, details: clientClosed, metadata };
         // oxlint-disable-next-line no-unsafe-enum-assignment -- the library that has the enum is no dependency of ours
         listener?.onReceiveStatus?.(status);
       });

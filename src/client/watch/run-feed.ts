@@ -40,6 +40,8 @@ export class RunFeed {
   readonly #workflowId: string;
   readonly #limits: FeedLimits;
   readonly #stop = new AbortController();
+  /** Aborts when the feed is stopped or its client closed. */
+  readonly #over: AbortSignal;
   #reader: RunReader | undefined;
   readonly #redacted: boolean;
   #events: KeptEvent[] = [];
@@ -61,6 +63,7 @@ export class RunFeed {
   constructor(session: Session, workflowId: string, limits = defaultLimits, redacted = false) {
     this.#redacted = redacted;
     this.#session = session;
+    this.#over = AbortSignal.any([this.#stop.signal, session.closed]);
     this.#workflowId = workflowId;
     this.#limits = limits;
     void this.#run();
@@ -113,7 +116,7 @@ export class RunFeed {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stop;
+    const signal = this.#over;
     try {
       this.#reader = await RunReader.open(this.#session, this.#workflowId, { redacted: this.#redacted });
       while (!signal.aborted && !this.#reader.isComplete) {
@@ -152,7 +155,7 @@ export class RunFeed {
 
   async #pollTokens(): Promise<void> {
     this.#polls = true;
-    const { signal } = this.#stop;
+    const signal = this.#over;
     let pauseMs = pausesMs.least;
     while (this.#tokenViewers > 0 && !signal.aborted && !this.hasEnded) {
       const call = this.#reader?.pendingModelCall;

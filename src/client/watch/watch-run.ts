@@ -30,7 +30,7 @@ const running = new WeakMap<Session, { count: number; waiting: (() => void)[] }>
 export interface WatchOptions {
   /** The id of an event: the stream goes on after it. Default: from the beginning of the run. */
   after?: string;
-  /** Ends the stream. */
+  /** Ends the stream, as closing the client does. */
   signal?: AbortSignal;
   /** False: the stream ends with what has happened so far. Default true: it ends with the run. */
   follow?: boolean;
@@ -52,16 +52,15 @@ export async function* watchRun(
   workflowId: string,
   options: WatchOptions = {},
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const { signal } = options;
   try {
     yield* await openWatch(session, workflowId, options);
   } catch (error) {
-    if (signal?.aborted === true) return;
+    if (options.signal?.aborted === true || session.closed.aborted) return;
     throw error;
   }
 }
 
-/** The same; resolves once `after` is known to be a place in the run. */
+/** The same; resolves once `after` is known to be a place in the run. The stream also ends when the client is closed. */
 export async function openWatch(
   session: Session,
   workflowId: string,
@@ -73,14 +72,15 @@ export async function openWatch(
   const find = () => findPlace(session, workflowId, after!);
   const found =
     isKnown || after === undefined ? { place } : await callServer(session, find, { workflowId, timeoutMs: 60_000 });
-  return watchFrom(session, workflowId, found, options);
+  const signal = AbortSignal.any([session.closed, ...(options.signal === undefined ? [] : [options.signal])]);
+  return watchFrom(session, workflowId, found, { ...options, signal });
 }
 
 async function* watchFrom(
   session: Session,
   workflowId: string,
   { place, gap }: ResumePlace,
-  { follow = true, tokens = true, redacted = false, signal = new AbortController().signal }: WatchOptions,
+  { follow = true, tokens = true, redacted = false, signal }: WatchOptions & { signal: AbortSignal },
 ): AsyncGenerator<RunEvent, void, undefined> {
   try {
     if (gap !== undefined) yield gap;
