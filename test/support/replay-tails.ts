@@ -137,6 +137,21 @@ export async function onScriptedWorker<Item, Played>(
   return played;
 }
 
+/**
+ * Hands a worker that does not have the run a whole task, and then a query, as the server sends it to a worker that has
+ * the run in its cache: without history. Returns why the query failed.
+ */
+export async function queryAfterTask(server: ScriptedServer, tail: Tail): Promise<string | undefined> {
+  const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };
+  const { failure } = await giveTask(server, tail, workflowExecution);
+  if (failure !== undefined) return failure;
+  const { workflowType } = taskTo(tail, tail.endId);
+  const previousStartedEventId = idOf(tail.task.started.eventId);
+  const query = { queryType: '__temporal_workflow_metadata' };
+  const sticky = { workflowType, workflowExecution, previousStartedEventId, attempt: 1, history: {}, query };
+  return (await server.give(sticky)).failure;
+}
+
 async function playTail(server: ScriptedServer, tail: Tail): Promise<PlayedTail> {
   const { name, endId, task } = tail;
   const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };

@@ -26,7 +26,8 @@ const withdrawableMs = 5_000;
 
 /**
  * Notes whether a workflow task took the events of this activation: a task starts later than the one before it, and just
- * now. If it started long ago, right after a replay, the start may be that of an attempt that failed. Throws if no task
+ * now. If it started long ago, right after a replay, the start may be that of an attempt that failed, unless history has
+ * grown by no more than this task. Throws if no task
  * took the events of the last activation: too little of history lies between. Then the task fails, and is given again
  * with all of history.
  */
@@ -47,9 +48,27 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
   if (length !== last.historyLength) {
     const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
-    state.isAhead = !isReplayed && (isLate || startedMs === last.startedMs);
+    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isOneTask(length, jobs ?? [])));
   }
   state.last = { historyLength: length, startedMs, isReplayed };
+}
+
+/**
+ * True if history has grown by exactly what one task leaves: the end of the task before, the events of that one's commands
+ * and of these jobs, and the two by which a task is scheduled and starts. An attempt that failed, or a task that only
+ * refused updates, leaves three more. So a busy worker that begins a task late is told from one that is handed a tail.
+ */
+function isOneTask(length: number, jobs: readonly Job[]): boolean {
+  const { kept } = activations();
+  return length === jobs.reduce((sum, job) => sum + eventsOfJob(job), kept.historyLength + kept.written + 3);
+}
+
+/** How many events bring a job. The server writes the start of an activity together with its end. NaN if it is not certain. */
+function eventsOfJob(job: Job): number {
+  if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
+  if ((job.fireTimer ?? job.signalWorkflow) != null) return 1;
+  const { result, isLocal } = job.resolveActivity ?? {};
+  return result?.completed != null && isLocal !== true ? 2 : NaN;
 }
 
 /**
