@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -12,8 +12,12 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { withFileLock } from '../../src/connection/file-lock.ts';
+import { testBundle } from './world.ts';
 
+const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 const fixture = join(root, 'test', 'fixtures', 'outside-project');
 /** The packages, by what their tarballs are called. */
@@ -34,11 +38,9 @@ export interface Tarball {
 
 export type Tarballs = Record<(typeof names)[keyof typeof names], Tarball>;
 
-/** The packed packages: those in the folder COUNTERSIGN_TEST_PACKAGES, or new ones in the folder `fresh`. */
-export function pack(fresh: string): Tarballs {
-  const given = process.env.COUNTERSIGN_TEST_PACKAGES;
-  if (given === undefined) packInto(fresh);
-  const paths = globSync(join(given ?? fresh, '*.tgz'));
+/** The packed packages: those in the folder COUNTERSIGN_TEST_PACKAGES, or new ones, which the test files of a run share. */
+export async function pack(): Promise<Tarballs> {
+  const paths = globSync(join(process.env.COUNTERSIGN_TEST_PACKAGES ?? (await packagesOfRun()), '*.tgz'));
   return Object.fromEntries(
     Object.entries(names).map(([file, name]) => {
       const path = paths.find((each) => /^(.*)-\d/.exec(basename(each))![1] === file)!;
@@ -48,17 +50,28 @@ export function pack(fresh: string): Tarballs {
   ) as Tarballs;
 }
 
+/** The folder in which the first test file that needs the packages packs them. */
+async function packagesOfRun(): Promise<string> {
+  const folder = join(dirname(testBundle()), 'packages');
+  await withFileLock(`${folder}.lock`, { onWait: () => undefined }, async () => {
+    if (existsSync(folder)) return;
+    mkdirSync(folder);
+    await packInto(folder);
+  });
+  return folder;
+}
+
 /** Packs what `npm run packages` packs. Another process may build or read `dist` at the same time. */
-function packInto(folder: string): void {
+async function packInto(folder: string): Promise<void> {
   // Inside the repository, because what is built finds its dependencies there.
   const ignored = join(root, '.vitest');
   mkdirSync(ignored, { recursive: true });
   const built = mkdtempSync(join(ignored, 'packages-'));
   try {
     const env = { ...process.env, COUNTERSIGN_BUILD_FOLDER: built };
-    execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, env, stdio: 'ignore' });
+    await run('npm', ['run', '--silent', 'build'], { cwd: root, env });
     const folders = ['countersign', 'gateway', 'cli', 'mcp'].map((name) => join(built, name));
-    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, ...folders], { cwd: root, stdio: 'ignore' });
+    await run('npm', ['pack', '--silent', '--pack-destination', folder, ...folders], { cwd: root });
   } finally {
     rmSync(built, { recursive: true, force: true });
   }

@@ -1,7 +1,6 @@
 import { exec } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeNamespace } from '../../support/make-namespace.ts';
@@ -16,19 +15,15 @@ import { sharedAddress } from '../../support/shared-server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 let project: string;
-/** For the packages, if none are given. */
-const packed = mkdtempSync(join(tmpdir(), 'countersign-packed-'));
 
-beforeAll(() => {
-  project = makeOutsideProject(pack(packed), undefined);
+beforeAll(async () => {
+  project = makeOutsideProject(await pack(), undefined);
   cpSync(join(root, 'examples'), join(project, 'examples'), { recursive: true });
   // As npm installs it.
   mkdirSync(join(project, 'node_modules', '.bin'));
   symlinkSync(join('..', 'jest', 'bin', 'jest.js'), join(project, 'node_modules', '.bin', 'jest'));
 });
-afterAll(() => {
-  for (const folder of [project, packed]) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 interface Report {
   numPassedTests: number;

@@ -38,7 +38,6 @@ const typescript = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 /** The version of the SDK in the bundles of the package, and the one in the project. */
 const bundledSdk = workerPackage.version;
 const projectSdk = process.env.COUNTERSIGN_TEST_SDK ?? bundledSdk;
-let packed: string;
 let tarballs: Tarballs;
 let project: string;
 let env: NodeJS.ProcessEnv;
@@ -47,8 +46,7 @@ const inDist = (...path: string[]): string => join(project, 'node_modules', 'cou
 const cli = (): string => join(project, 'node_modules', '@countersign', 'cli', 'dist', 'main.js');
 
 beforeAll(async () => {
-  packed = mkdtempSync(join(tmpdir(), 'countersign-packages-'));
-  tarballs = pack(packed);
+  tarballs = await pack();
   project = makeOutsideProject(tarballs, process.env.COUNTERSIGN_TEST_SDK);
   const id = `outside-${randomUUID()}`;
   // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
@@ -60,7 +58,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await killAll();
-  rmSync(packed, { recursive: true, force: true });
   rmSync(project, { recursive: true, force: true });
 });
 
