@@ -87,7 +87,7 @@ const cases: [file: string, line: string, refusal: RegExp | undefined][] = [
   ],
   ['src/connection/sample.ts', "import { a } from '../core/base/problem.ts';", undefined],
   ['src/codec/sample.ts', "import { a } from '../client/client.ts';", /^a codec turns payloads into payloads/],
-  ['src/connection/sample.ts', "import { a } from '../client/client.ts';", /^connection holds what client and worker/],
+  ['src/connection/sample.ts', "import { a } from '../client/client.ts';", /^connection holds what programs share/],
   ['src/client/sample.ts', "import { a } from '../core/ledger/ledger.ts';", undefined],
   ['src/client/sample.ts', "import { a } from '@temporalio/worker';", /^the client runs where no worker does/],
   ['src/client/sample.ts', "import { a } from '../workflows/index.ts';", /^the client takes workflows as types/],

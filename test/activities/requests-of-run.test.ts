@@ -3,6 +3,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { createRequestsOfRun } from '../../src/channels/activities/requests-of-run.ts';
 import type { Session } from '../../src/client/server/connect.ts';
+import { timeLimits } from '../../src/client/server/time-limits.ts';
 import { Undecodable } from '../../src/core/base/undecodable.ts';
 import { channelRequest } from '../support/channel-request.ts';
 
@@ -38,6 +39,7 @@ function read({ type = 'agentRun', taskQueue = 'test', status = 'RUNNING', answe
     namespace: 'default',
     address: 'localhost:7233',
     hasCodecs: false,
+    limits: timeLimits({}),
     client: { workflow: { getHandle: () => handle } },
     connection: {
       withAbortSignal: call,

@@ -23,6 +23,7 @@ export interface TimeLimitOptions {
   lookUpTimeoutMs?: number;
 }
 
+/** All limits of a client, in milliseconds. */
 export type TimeLimits = Readonly<Required<TimeLimitOptions>>;
 
 const defaults: { readonly [Name in keyof TimeLimits]: { variable: string; ms: number } } = {
