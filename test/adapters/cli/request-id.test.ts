@@ -4,6 +4,7 @@ import { renderApprovals } from '../../../packages/cli/src/inbox/approval-views.
 import { sendDecision } from '../../../packages/cli/src/answers/send-decision.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
 import type { ApprovalFilter } from '../../../src/client/inbox/list-approvals.ts';
+import { timeLimits } from '../../../src/client/server/time-limits.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
 import { listedRow, terminal } from './support.ts';
 
@@ -24,7 +25,8 @@ function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = [])
     sent.push(decision, options);
     return { requestId: decision.requestId, accepted: true, message: 'done' };
   };
-  return { client: { approvals: { list }, decide } as unknown as CountersignClient, list, sent };
+  const client = { approvals: { list }, decide, session: { limits: timeLimits({}) } };
+  return { client: client as unknown as CountersignClient, list, sent };
 }
 
 const inboxRows = [
