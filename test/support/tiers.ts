@@ -28,8 +28,9 @@ export const tiers = {
   ],
   /** Crashes, outages, floods, and runs that take long. */
   recovery: [
-    'e2e/recovery/!(reset|crash)',
-    'workflows/channels/{channel-lost,channel-conformance,channels,channels-continue,channels-slots,escalation}',
+    'e2e/recovery/!(reset|worker-killed)',
+    'workflows/channels/{channel-lost,channel-not-at-fault,channel-conformance,channels,channels-continue}',
+    'workflows/channels/{channels-slots,escalation}',
     'workflows/agent/{nested,nested-policy-change,large-payloads,ends,idempotency-keys,session-continued,tokens}',
     'workflows/agent/{external-references,conversation,providers}',
     'workflows/messages/{byte-signals,message-flood,many-lookups,while-verifying,early-messages,late-decisions}',
