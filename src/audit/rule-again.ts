@@ -73,11 +73,10 @@ function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case
   const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
   const reversible =
     assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
-  const { tool, args } = call;
   // As for a call that is asked about, though an advisor approves it.
   const limited = layer === 'advisor' ? ('ask' as const) : action;
   const asked = { action: edit === undefined ? limited : ('allow' as const) };
-  const early = answerBefore(standing, asked, { tool, args, digest, reversible, atMs }, limits);
+  const early = answerBefore(standing, asked, { ruled: call, digest, reversible, atMs }, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
   // An earlier result answers a call that would run or be asked about.
   if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };

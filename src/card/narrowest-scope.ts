@@ -2,11 +2,10 @@
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { exactGlob } from '../text/exact-glob.ts';
-import { callSubjects } from '../core/match/matching.ts';
 import type { RequestedScope } from '../core/messages/decision.ts';
 import { type Grant, grantFor } from '../core/policy/grants.ts';
-import { engine } from '../core/policy/ruling.ts';
-import { grantedCommand, undeclaredArguments } from '../core/policy/whole-call.ts';
+import { engine, readyCall } from '../core/policy/ruling.ts';
+import { grantedCommand } from '../core/policy/whole-call.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
@@ -62,14 +61,9 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
   const shell = typeof text === 'string' ? splitShell(text) : notSplit;
   const declared = { args, ...(command !== undefined && { subject: command.argument, shell, beside: command.beside }) };
   const digest = canonicalJson(args) === canonicalJson(asked.args) ? 'same' : 'other';
-  const call = {
-    tool,
-    digest,
-    atMs: undefined,
-    subjects: callSubjects({ tool, args }, engine),
-    undeclared: undeclaredArguments(declared, engine),
-    command: grantedCommand(declared, engine),
-  };
+  // No rule of a grant asks for the risk.
+  const ready = readyCall({ tool, risk: 'unknown', ...declared }, { engine });
+  const call = { digest, atMs: undefined, ready, command: grantedCommand(declared, engine) };
   return grantFor([{ grantId: '', tool, approved: true, scope: grantScope(scope) }], call, terms.widest) !== undefined;
 }
 

@@ -55,7 +55,7 @@ export class RecordedRulings {
     const { ruling, assessment, limits, terms } = found;
     const { reversible } = assessment;
     const common = { kind: 'rule', atMs, callId, toolName: tool, digest } as const;
-    const early = answerBefore(this.#ledger, ruling, { tool, args, digest, reversible, atMs }, limits);
+    const early = answerBefore(this.#ledger, ruling, { ruled, digest, reversible, atMs }, limits);
     if (ruling.action === 'deny') this.#apply({ ...common, outcome: 'denied_by_policy', ruling }, call);
     else if (early !== undefined) {
       const { outcome, reason, grantId } = early;

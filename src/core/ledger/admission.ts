@@ -3,10 +3,9 @@ import type { OutcomeName } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
 import { denialsOf, type Ledger } from './ledger-state.ts';
 import type { Limits } from '../policy/limits.ts';
-import { callSubjects } from '../match/matching.ts';
-import type { Ruling } from '../policy/ruling.ts';
+import type { RulingMeter } from '../match/ruling-meter.ts';
+import { readyCall, type RuledCall, type Ruling } from '../policy/ruling.ts';
 import { sentences } from './sentences.ts';
-import type { JsonObject } from '../base/tool-call.ts';
 
 /** `denied`: by a reviewer's earlier decision; `refused`: by a limit. The model gets `content`. */
 export interface EarlyAnswer {
@@ -17,8 +16,7 @@ export interface EarlyAnswer {
 }
 
 export interface AdmittedCall {
-  tool: string;
-  args: JsonObject;
+  ruled: RuledCall;
   digest: string;
   reversible: boolean;
   atMs: number;
@@ -30,16 +28,19 @@ export type LedgerBefore = Pick<Ledger, 'engine' | 'counts' | 'denied' | 'grants
 /**
  * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
  * limit of irreversible calls also bind allowed calls; everything else answers only calls that would be asked about.
+ * `meter`: what the denials cost is added there.
  */
 export function answerBefore(
   ledger: LedgerBefore,
   { action }: Pick<Ruling, 'action'>,
   call: AdmittedCall,
   limits: Limits,
+  meter?: RulingMeter,
 ): EarlyAnswer | undefined {
-  const { tool, args, digest, atMs } = call;
-  const subjects = callSubjects({ tool, args }, ledger.engine);
-  const standing = standingDenial(ledger.grants, { tool, digest, atMs, subjects });
+  const { ruled, digest, atMs } = call;
+  const { tool } = ruled;
+  const ready = readyCall(ruled, { engine: ledger.engine }, meter);
+  const standing = standingDenial(ledger.grants, { digest, atMs, ready });
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
   if (action === 'ask') {

@@ -13,15 +13,16 @@ import {
   standingDenial,
   unmatched,
   type Grant,
+  type GrantedCall,
   type GrantScope,
 } from '../policy/grants.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
-import { callSubjects } from '../match/matching.ts';
 import { panelOf, type Asked } from './panel.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
-import { grantedCommand, undeclaredArguments } from '../policy/whole-call.ts';
+import { readyCall } from '../policy/ruling.ts';
+import { grantedCommand } from '../policy/whole-call.ts';
 import { settle } from './settle.ts';
 
 /** The result of an "always", for the receipt; `note` continues the receipt's message. */
@@ -121,7 +122,7 @@ export function grantOver(
   const call = grantedCall(record, ledger.engine, atMs);
   const answering = ledger.grants.filter(
     (grant) =>
-      grant.tool === call.tool &&
+      grant.tool === record.request.toolName &&
       isOfDefinition(grant, record.ruled.definition) &&
       grantAnswers(grant, record, directories, atMs),
   );
@@ -129,12 +130,11 @@ export function grantOver(
 }
 
 /** The call of a request, as grants see it. */
-function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs: number | undefined) {
+function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
-  const declared = { args, ...ruled };
-  const undeclared = undeclaredArguments(declared, engine);
-  const command = grantedCommand(declared, engine);
-  return { tool, digest, atMs, subjects: callSubjects({ tool, args }, engine), undeclared, command };
+  // No rule of a grant asks for the risk.
+  const call = { tool, args, risk: 'unknown' as const, ...ruled };
+  return { digest, atMs, ready: readyCall(call, { engine }), command: grantedCommand(call, engine) };
 }
 
 /** The grant that a ruling uses up. A call that an earlier result answers uses up none: nothing runs. */
@@ -201,7 +201,8 @@ function scopeOf(
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
   const fitting = [{ grantId: '', tool, approved: true, scope }];
   const call = grantedCall(record, engine, undefined);
-  const named = call.command === undefined ? call.undeclared : [call.command.subject, ...call.undeclared];
+  const { undeclared } = call.ready;
+  const named = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
   const [missing] = unmatched(scope, named);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
   if (!fitting.every((grant) => coversCommand(grant, call)))

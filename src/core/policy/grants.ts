@@ -1,5 +1,13 @@
-/** Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them. */
-import { affordable, compileFieldGlob, partSubjects, type CallSubjects } from '../match/matching.ts';
+/**
+ * Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them.
+ *
+ * From engine 5 on, a grant of kind `arguments` is a rule: it answers the calls that an allow rule, or a deny rule, with
+ * the same globs would answer. So a denial reads each part of a command and each element of a list, and counts where it
+ * cannot be read.
+ */
+import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
+import { compilePolicy, type CompiledPolicy } from './compiled-policy.ts';
+import { layerAnswers, type LayerCall } from './layer-answer.ts';
 import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { GrantedCommand } from './whole-call.ts';
@@ -41,11 +49,13 @@ export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
 export interface GrantedCall {
-  tool: string;
   /** The call's digest; without it, no grant of kind `call` fits. */
   digest: string | undefined;
   atMs: number | undefined;
-  subjects: CallSubjects;
+  /** The call as a layer of policies sees it. */
+  ready: LayerCall;
+  /** The command, if the call has one. */
+  command?: GrantedCommand | undefined;
 }
 
 /**
@@ -61,23 +71,19 @@ export function narrowest(admitted: readonly Always[]): Always {
   return grantKinds.find((kind) => admitted.includes(kind)) ?? 'tool';
 }
 
-/**
- * The first grant that fits the call and is no wider than `widest`. `undeclared`: arguments beside a command that its
- * tool did not declare harmless. `command`: the command, if the call has one.
- */
-export function grantFor(
-  grants: readonly Grant[],
-  call: GrantedCall & { undeclared: readonly string[]; command?: GrantedCommand },
-  widest: Always,
-): Grant | undefined {
+/** The first grant that fits the call and is no wider than `widest`. */
+export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Always): Grant | undefined {
   return grants.find(
     (grant) =>
       grant.approved &&
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
-      fits(grant, call) &&
-      unmatched(grant.scope, call.undeclared).length === 0 &&
-      coversCommand(grant, call),
+      isValid(grant, call) &&
+      (isRule(grant, call) && !spells(grant, call)
+        ? rulesOn(grant, call)
+        : fits(grant, call) &&
+          unmatched(grant.scope, call.ready.undeclared).length === 0 &&
+          coversCommand(grant, call)),
   );
 }
 
@@ -86,15 +92,23 @@ export function grantFor(
  * matches the command and not each part of it, as an allow rule has to: `make*` matches the text `make; rm -rf /`. The very
  * text that the glob spells is covered, whatever runs.
  */
-export function coversCommand(grant: Grant, call: GrantedCall & { command?: GrantedCommand }): boolean {
+export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
-  const { command, subjects } = call;
+  const { command, ready } = call;
   if (command === undefined || scope.kind !== 'arguments') return true;
   if (!Object.hasOwn(scope.match, command.subject)) return false;
-  const { subject, text, shell } = command;
-  if (scope.match[subject] === text) return true;
+  if (spells(grant, call)) return true;
+  const { subject, shell } = command;
   if (shell.uncertain.length > 0) return false;
-  return shell.parts.every((part) => fits(grant, { ...call, subjects: partSubjects(subjects, subject, part.text) }));
+  return shell.parts.every(({ text }) => {
+    const subjects = partSubjects(ready.subjects, subject, text);
+    return fits(grant, { ...call, ready: { ...ready, subjects } });
+  });
+}
+
+/** True if the grant's glob on the command is the very text of the command. */
+function spells({ scope }: Grant, { command }: GrantedCall): boolean {
+  return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;
 }
 
 /** The undeclared arguments that a grant of kind `arguments` does not match. It answers no call that has any. */
@@ -104,7 +118,10 @@ export function unmatched(scope: GrantScope, undeclared: readonly string[]): str
 
 /** The first standing denial that fits the call; the caller denies the call with it. */
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
-  return grants.find((grant) => !grant.approved && fits(grant, call));
+  return grants.find(
+    (grant) =>
+      !grant.approved && isValid(grant, call) && (isRule(grant, call) ? rulesOn(grant, call) : fits(grant, call)),
+  );
 }
 
 /**
@@ -115,10 +132,41 @@ export function isOfDefinition({ approved, definition }: Grant, now: string | un
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** If something is unknown, the grant does not fit: an expiry without a clock, or a missing argument. */
-function fits({ tool, scope, expiresAtMs, usesLeft, approved }: Grant, call: GrantedCall): boolean {
-  if (tool !== call.tool || usesLeft === 0) return false;
-  if (expiresAtMs !== undefined && (call.atMs === undefined || call.atMs > expiresAtMs)) return false;
+/** Without a clock, what expires is not valid any more; from engine 5 on, a denial still is. */
+function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
+  if (tool !== ready.tool || usesLeft === 0) return false;
+  if (expiresAtMs === undefined) return true;
+  return atMs === undefined ? !approved && ready.facts.engine >= 5 : atMs <= expiresAtMs;
+}
+
+function isRule({ scope }: Grant, { ready }: GrantedCall): boolean {
+  return scope.kind === 'arguments' && ready.facts.engine >= 5;
+}
+
+const rules = new WeakMap<Grant, CompiledPolicy>();
+const asks = { read_only: 'ask', write: 'ask', destructive: 'ask' } as const;
+
+/** True if a rule with the globs of the grant allows the call, or denies it. */
+function rulesOn(grant: Grant, { ready, command }: GrantedCall): boolean {
+  const { grantId: id, scope, approved } = grant;
+  const action = approved ? 'allow' : 'deny';
+  const match = scope.kind === 'arguments' ? scope.match : {};
+  if (Object.keys(match).length === 0) return false;
+  // Without a glob on the command, the rule would allow any command.
+  if (approved && command !== undefined && !Object.hasOwn(match, command.subject)) return false;
+  let policy = rules.get(grant);
+  if (policy === undefined) {
+    policy = compilePolicy(
+      { version: 1, rules: [{ id, pattern: '*', args: match, action }], riskDefaults: asks, approval: {} },
+      'run',
+    );
+    rules.set(grant, policy);
+  }
+  return layerAnswers(policy, ready)[0]!.action === action;
+}
+
+/** If an argument is missing, the grant does not fit. */
+function fits({ scope, approved }: Grant, call: GrantedCall): boolean {
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;
   const fields = Object.keys(scope.match);
@@ -127,7 +175,8 @@ function fits({ tool, scope, expiresAtMs, usesLeft, approved }: Grant, call: Gra
     fields.length > 0 &&
     fields.every((field) => {
       const glob = compileFieldGlob(scope.match[field]!);
-      return !('problem' in glob) && affordable(glob, call.subjects.field(field), call.subjects, reading) === true;
+      const { subjects } = call.ready;
+      return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, reading) === true;
     })
   );
 }

@@ -33,8 +33,9 @@ export type { RulingMeter } from '../match/ruling-meter.ts';
  * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts). No layer
  *   shortens the time in which another one lets people say no, nor floods those who answer for it (ask-terms.ts).
  * - Engine 4 knows `sum` in conditions.
+ * - Engine 5 reads a grant that matches arguments as a rule (grants.ts).
  */
-export const engine = 4;
+export const engine = 5;
 const oldest = 1;
 
 /**
@@ -175,9 +176,7 @@ export function evaluate(
     const isToContinue = call.tool === continueTool;
     const always = isToContinue ? false : narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
-    const { subjects, undeclared } = ready;
-    const command = grantedCommand(call, number);
-    const grant = grantFor(grants, { tool: call.tool, digest, atMs, subjects, undeclared, command }, always);
+    const grant = grantFor(grants, { digest, atMs, ready, command: grantedCommand(call, number) }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (isToContinue || decisive.some(saysHow)) {
       const by = decisive.map((answer) => {

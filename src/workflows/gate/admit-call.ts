@@ -96,12 +96,8 @@ export function admitCall(
   const { contextSummary, sentence, replaces, assessment: assessed, redaction } = facts;
   // Where reviewers see no arguments, the journal has no text that may quote them. The model may read the reason.
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
-  const ruledCase = active.rule(
-    { tool: toolName, args, risk, subject, shell, beside, show, digest, assessed, definition, advice },
-    ledger,
-    atMs,
-    meter,
-  );
+  const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
+  const ruledCase = active.rule({ ...ruledCall, show, digest, assessed, definition, advice }, ledger, atMs, meter);
   const { ruling, assessment, limits } = ruledCase;
   if (!mayRun(ruling.action)) {
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest, advice });
@@ -115,7 +111,7 @@ export function admitCall(
     assessment.reversible || (replaces !== undefined && countsAsIrreversible(ledger, replaces.requestId));
   // What limits the calls that rules ask about limits also those that an advisor approves.
   const limited = ruling.layer === 'advisor' ? { action: 'ask' as const } : ruling;
-  const answer = answerBefore(ledger, limited, { tool: toolName, args, digest, reversible, atMs }, limits);
+  const answer = answerBefore(ledger, limited, { ruled: ruledCall, digest, reversible, atMs }, limits, meter);
   if (answer !== undefined) {
     const { outcome, content, reason, grantId } = answer;
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId, advice });

@@ -79,7 +79,7 @@ export function checkEdit(
     const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);
     // The call that this one replaces is counted already.
-    const counted = { tool, args, digest, atMs, reversible: reversible || !request.assessment.reversible };
+    const counted = { ruled: call, digest, atMs, reversible: reversible || !request.assessment.reversible };
     const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
     if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
     return answer({

@@ -7,24 +7,21 @@ import {
   standingDenial,
   type Grant,
 } from '../../../src/core/policy/grants.ts';
-import { callSubjects as subjectsOf } from '../../../src/core/match/matching.ts';
 import type { Always } from '../../../src/core/policy/policy.ts';
 import { grantedCommand } from '../../../src/core/policy/whole-call.ts';
 import { notSplit } from '../../../src/core/shell/parts.ts';
 import { splitShell } from '../../../src/shell/split.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
-
-const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
+import { engine, readyCall, type RuledCall } from '../../../src/core/policy/ruling.ts';
 
 type Call = Parameters<typeof grantFor>[1];
 
-const call = (args: JsonObject = {}, atMs: number | undefined = 1_000, undeclared: string[] = []): Call => ({
-  tool: 'pay',
+const ready = (call: Omit<RuledCall, 'tool' | 'risk'>) =>
+  readyCall({ tool: 'pay', risk: 'write', ...call }, { engine });
+const call = (args: JsonObject = {}, atMs: number | undefined = 1_000): Call => ({
   digest: 'd1',
   atMs,
-  subjects: callSubjects({ tool: 'pay', args }),
-  undeclared,
+  ready: ready({ args }),
 });
 const grant = (scope: Grant['scope'], more: Partial<Grant> = {}): Grant => ({
   grantId: 'g',
@@ -35,13 +32,14 @@ const grant = (scope: Grant['scope'], more: Partial<Grant> = {}): Grant => ({
 });
 const tool = { kind: 'tool' } as const;
 const ofCommand = (match: Record<string, string>): Grant => grant({ kind: 'arguments', match });
-const withEnv = call({ command: 'ls -l', env: {} }, 1_000, ['env']);
 
 const commandCall = (command: Json, beside: JsonObject = {}): Call => {
   const args = { command, ...beside };
   const shell = typeof command === 'string' ? splitShell(command) : notSplit;
-  return { ...call(args), command: grantedCommand({ args, subject: 'command', shell }, 2) };
+  const declared = { args, subject: 'command', shell };
+  return { ...call(), ready: ready(declared), command: grantedCommand(declared, engine) };
 };
+const withEnv = commandCall('ls -l', { env: {} });
 const twoCommands = commandCall('ls; rm x');
 const noCommand = commandCall(['ls']);
 
@@ -72,7 +70,8 @@ describe('whether a grant fits', () => {
     ['an undeclared argument that no glob matches', ofCommand({ command: 'ls*' }), withEnv, false],
     ['an undeclared argument with a glob', ofCommand({ command: 'ls*', env: '{}' }), withEnv, true],
     ['an undeclared argument with a glob that does not match', ofCommand({ command: 'ls*', env: 'x' }), withEnv, false],
-    ['an undeclared argument, but a glob for it alone', ofCommand({ env: '*' }), withEnv, true],
+    ['an undeclared argument, but a glob for it alone', ofCommand({ env: '*' }), withEnv, false],
+    ['the very text of two commands', ofCommand({ command: 'ls; rm x' }), twoCommands, true],
     ['an undeclared argument in the same call', grant({ kind: 'call', digest: 'd1' }), withEnv, true],
     ['an undeclared argument, but any call of the tool', grant(tool), withEnv, true],
   ])('%s', (_, theGrant, theCall, expected) => {
