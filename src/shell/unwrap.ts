@@ -168,17 +168,32 @@ function withDash(word: ShellWord): ShellWord {
   return { ...word, text: `-${text}`, ...(glob && { glob: { ...glob, before: `-${glob.before}` } }) };
 }
 
-/** `uv run pytest`, `docker exec -it box rm`: if options follow, the command may begin at any word after them. */
+/**
+ * `uv run pytest`, `docker exec -it box rm`: after an option that is not in the table, the command may begin at any word. In
+ * `kubectl exec pod -c app -- ls`, options may also follow the operand.
+ */
 function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | undefined {
-  const subcommands = form.subcommands!.split(' ');
-  const isOne = ({ text }: ShellWord): boolean => subcommands.includes(text);
-  const mayBeOne = (word: ShellWord): boolean => subcommands.some((each) => mayBecome(word, each, { whole: true }));
-  const at = args.findIndex((word) => isOne(word) || mayBeOne(word));
+  const operands = new Map(
+    form.subcommands!.split(' ').map((each) => [each.split(':')[0]!, Number(each.split(':')[1] ?? 0)]),
+  );
+  const mayBeOne = (word: ShellWord): boolean =>
+    [...operands.keys()].some((each) => mayBecome(word, each, { whole: true }));
+  const at = args.findIndex((word) => operands.has(word.text) || mayBeOne(word));
   if (at === -1) return undefined;
   const rest = args.slice(at + 1);
   const by = args[at]!.text;
-  const isKnown = isOne(args[at]!) && rest[0]?.text.startsWith('-') !== true;
-  return isKnown ? { commands: [{ words: rest }], by } : { ...guess(form, rest, []), by };
+  const count = operands.get(by);
+  const own = readOptions(form, rest, false);
+  const before = own.operands.slice(0, count);
+  const after = own.operands.slice(before.length);
+  const isKnown = count !== undefined && own.unknownAt === undefined && before.every(({ glob }) => glob === undefined);
+  // A command that begins with a dash is none: it is an option.
+  const again = count === 0 || after[0]?.text.startsWith('-') !== true ? undefined : readOptions(form, after, false);
+  const words = again?.operands ?? after;
+  if (isKnown && again?.unknownAt === undefined && words[0]?.text.startsWith('-') !== true) {
+    return { commands: [{ words }], by };
+  }
+  return { ...guess(form, rest, []), by };
 }
 
 function upToEnd(words: ShellWord[]): StartedCommand {

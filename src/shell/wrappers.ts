@@ -41,7 +41,10 @@ export interface Wrapper {
   unlessFile?: true;
   /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
   onlyWith?: string;
-  /** An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it. */
+  /**
+   * An ordinary program unless its arguments hold one of these words (separated by blanks); the command follows it. With
+   * `exec:1`, one operand stands between them, such as a container.
+   */
   subcommands?: string;
   /** The first word may hold option letters without a dash. */
   bundled?: true;
@@ -168,13 +171,30 @@ const table: Record<string, Wrapper> = {
   'setarch linux32 linux64 i386 x86_64 uname26 choom systemd-inhibit': unknownOptions,
   'screen tmux dtach abduco chpst runcon sg newgrp machinectl ssh-agent sshpass dbus-launch': unknownOptions,
   'ld-linux-x86-64.so ld-linux-aarch64.so ld-linux.so ld-musl-x86_64.so ld-musl-aarch64.so': unknownOptions,
-  'uv poetry pipenv pdm hatch rye conda mamba rustup nix docker podman nerdctl': {
+  'uv poetry pipenv pdm hatch rye conda mamba': { runs: 'words', subcommands: 'run exec develop shell' },
+  rustup: { runs: 'words', subcommands: 'run:1' },
+  nix: { runs: 'words', subcommands: 'run:1 shell:1 develop:1' },
+  'docker podman nerdctl': {
     runs: 'words',
-    subcommands: 'run exec unshare develop shell',
+    subcommands: 'run:1 exec:1 unshare',
+    flags: 'ditqP',
+    values: 'euwvplmha',
+    long:
+      'detach interactive tty privileged rm init read-only publish-all quiet detach-keys= env= env-file= user= ' +
+      'workdir= name= network= volume= publish= hostname= memory= cpus= label= platform= pull= mount= tmpfs= ' +
+      'add-host= dns= restart=',
   },
-  'bundle mise rbenv pyenv asdf direnv kubectl oc': { runs: 'words', subcommands: 'exec x' },
-  'npm pnpm yarn': { runs: 'words', subcommands: 'exec x dlx explore' },
-  ip: { runs: 'words', subcommands: 'exec' },
+  'kubectl oc': {
+    runs: 'words',
+    subcommands: 'exec:1',
+    flags: 'itq',
+    values: 'cn',
+    long: 'stdin tty quiet container= namespace= context= pod-running-timeout=',
+  },
+  direnv: { runs: 'words', subcommands: 'exec:1' },
+  'bundle mise rbenv pyenv asdf': { runs: 'words', subcommands: 'exec x' },
+  'npm pnpm yarn': { runs: 'words', subcommands: 'exec x dlx explore:1' },
+  ip: { runs: 'words', subcommands: 'exec:1' },
   'find gfind': { runs: 'find', onlyWith: '-exec -execdir -ok -okdir' },
   'fd fdfind': { runs: 'find', onlyWith: '-x -X --exec --exec-batch' },
   'at batch crontab expect osascript tclsh wish': code,

@@ -175,8 +175,8 @@ describe('wrapper programs: what they start is a part too', () => {
     ["ssh -o ' ProxyCommand=rm x' h", ['ssh -o  ProxyCommand=rm x h', 'rm x']],
     ['ssh -o \'"ProxyCommand"=rm x\' h', ['ssh -o "ProxyCommand"=rm x h', 'rm x']],
     ["flock f --command 'rm x'", ['flock f --command rm x', 'rm x']],
-    ['ip netns exec n rm x', ['ip netns exec n rm x', 'n rm x']],
-    ['npm explore p -- rm x', ['npm explore p -- rm x', 'p -- rm x']],
+    ['ip netns exec n rm x', ['ip netns exec n rm x', 'rm x']],
+    ['npm explore p -- rm x', ['npm explore p -- rm x', 'rm x']],
     ['make -E rm x', ['make -E rm x', 'rm']],
     ["sftp -D 'rm x'", ['sftp -D rm x', 'rm x']],
     ["sqlite3 x '.shell rm x'", ['sqlite3 x .shell rm x']],
@@ -219,8 +219,8 @@ describe('wrapper programs: what they start is a part too', () => {
     ["emacs --execute '(rm x)'", ['emacs --execute (rm x)', 'rm x'], 'wrapper program'],
     ["bash --odd 'a;b'", ['bash --odd a;b', 'a', 'b', 'a', 'b'], 'wrapper program', 'unknown option'],
     [
-      'docker run --rm box rm x',
-      ['docker run --rm box rm x', 'box rm x', 'rm x', 'x'],
+      'docker run --odd box rm x',
+      ['docker run --odd box rm x', 'box rm x', 'rm x', 'x'],
       'wrapper program',
       'unknown option',
     ],
@@ -311,7 +311,9 @@ describe('a part', () => {
     ['git rebase -x ls main', ['ls']],
     ["flock f -c 'ls'", ['ls']],
     ['tar -I gzip -cf x', ['gzip']],
-    ['docker exec -it box ls', ['box ls', 'ls']],
+    ['docker exec -it box ls', ['ls']],
+    ['docker exec --odd box ls', ['box ls', 'ls']],
+    ['kubectl exec pod -c app -- ls', ['ls']],
     ["alias a='ls'", ['ls']],
   ])('%j: the wrapper names what it runs there', (command, named) => {
     const { parts } = splitShell(command);

@@ -7,7 +7,7 @@ import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
 import { isWellFormed } from '../base/well-formed.ts';
 import { hasLongMarks, maxCombiningMarks, nfc } from '../base/normal-text.ts';
-import { segmentsMatch } from './segments.ts';
+import { segmentsMatch, type Segments } from './segments.ts';
 
 /** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
@@ -28,7 +28,7 @@ export interface Glob {
 }
 
 /** A text prepared for many globs, or why no glob can be matched against it. */
-export type GlobSubject = { mapped: string; list?: ListSubject; segments?: readonly string[] } | { problem: string };
+export type GlobSubject = { mapped: string; list?: ListSubject; segments?: Segments } | { problem: string };
 
 /** For a text that is the JSON of a list. */
 export interface ListSubject {
@@ -84,10 +84,10 @@ export function globSubject(text: string): GlobSubject {
 }
 
 /** Prepares a text of which no `*` matches more than one segment. */
-export function segmentedSubject(segments: readonly string[]): GlobSubject {
-  const subject = globSubject(segments.join(''));
+export function segmentedSubject(segments: Segments): GlobSubject {
+  const subject = globSubject(segments.texts.join(''));
   if ('problem' in subject) return subject;
-  return { ...subject, segments: segments.map((segment) => nfc(segment)) };
+  return { ...subject, segments: { ...segments, texts: segments.texts.map((text) => nfc(text)) } };
 }
 
 /** Returns whether the whole text matches, or why that cannot be decided. */

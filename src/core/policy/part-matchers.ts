@@ -48,7 +48,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   const isNamed = (reason: Uncertainty): boolean =>
     reason === 'wrapper program' || (engine >= 3 && reason === 'unknown option');
   const onlyWrapped = uncertain.length > 0 && uncertain.every(isNamed);
-  const wrapped = engine >= 3 && onlyWrapped ? new WrappedParts(parts) : undefined;
+  const wrapped = engine >= 3 && onlyWrapped ? new WrappedParts(parts, engine) : undefined;
 
   const ofParts = parts.map((part, index): PartMatcher => {
     const way = wayOf(part, parts);

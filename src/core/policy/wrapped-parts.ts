@@ -10,6 +10,7 @@
  */
 import { separator } from '../match/glob-syntax.ts';
 import { globSubject, segmentedSubject, type Glob, type GlobSubject } from '../match/glob.ts';
+import type { Segments } from '../match/segments.ts';
 import type { ShellPart } from '../shell/parts.ts';
 
 /** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
@@ -23,10 +24,12 @@ export interface Cover {
 export class WrappedParts {
   readonly #parts: readonly ShellPart[];
   readonly #inner = new Map<number, number[]>();
-  readonly #places = new Map<number, { segments: string[]; from: number } | undefined>();
+  readonly #places = new Map<number, { segments: Segments; from: number } | undefined>();
+  readonly #engine: number;
 
-  constructor(parts: readonly ShellPart[]) {
+  constructor(parts: readonly ShellPart[], engine: number) {
     this.#parts = parts;
+    this.#engine = engine;
     for (const [index, { within }] of parts.entries()) {
       if (within !== undefined) this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
     }
@@ -93,15 +96,17 @@ export class WrappedParts {
   }
 
   /** The outermost text in segments, and where the part begins in it. */
-  #placeOf(index: number): { segments: string[]; from: number } | undefined {
+  #placeOf(index: number): { segments: Segments; from: number } | undefined {
     if (!this.#places.has(index)) this.#places.set(index, this.#findPlace(index));
     return this.#places.get(index);
   }
 
-  #findPlace(index: number): { segments: string[]; from: number } | undefined {
+  #findPlace(index: number): { segments: Segments; from: number } | undefined {
     const way = this.#way(index);
     if (this.#parts[way.at(-1)!]!.within !== undefined) return undefined;
-    let segments = [this.#parts[index]!.text];
+    let texts = [this.#parts[index]!.text];
+    let command = 0;
+    let isSameProgram = false;
     let from = 0;
     for (const [position, outer] of way.slice(1).entries()) {
       const { text: own, at } = this.#parts[way[position]!]!;
@@ -110,9 +115,15 @@ export class WrappedParts {
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
       from += before.length;
       // `git status` in `git -C dir status` is the same program, not one that it starts.
-      const isSame = own === `${text.split(' ', 1)[0]} ${there}`;
-      segments = isSame && position === 0 ? [text] : [before, ...segments, after];
+      const isSame = position === 0 && own === `${text.split(' ', 1)[0]} ${there}`;
+      if (isSame && this.#engine < 5) texts = [text];
+      else {
+        texts = [before, ...(isSame ? [there] : texts), after];
+        command += 1;
+      }
+      isSameProgram ||= isSame;
     }
+    const segments = this.#engine < 5 ? { texts } : { texts, command, isSameProgram };
     return { segments, from };
   }
 }

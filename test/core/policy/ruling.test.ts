@@ -320,10 +320,10 @@ describe('the engine (I12)', () => {
 
   test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
-    for (const number of [0, 5, 1.5]) {
+    for (const number of [0, 6, 1.5]) {
       expect(() => evaluate({}, call, { engine: number })).toThrow(`ruling engine ${number} is not in this version`);
     }
-    expect(engine).toBe(4);
-    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 4 }));
+    expect(engine).toBe(5);
+    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 5 }));
   });
 });
