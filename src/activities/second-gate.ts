@@ -6,7 +6,7 @@ import { definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { activityNames, channelsWorkflowType } from '../contract.ts';
-import { assessRecorded } from '../core/assess/recorded.ts';
+import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import { compileAssessRules } from '../core/assess/rule.ts';
 import { callDigest } from '../core/base/digest.ts';
 import { mayRun } from '../core/policy/action.ts';

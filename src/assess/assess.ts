@@ -1,6 +1,6 @@
 /** How severe a call is, by the policy's `assess:` rules, the built-in assessors, and others (docs/assessment.md). */
 import { assessBuiltIn } from './built-in.ts';
-import { assessRecorded } from '../core/assess/recorded.ts';
+import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import type { CompiledAssessRule } from '../core/assess/rule.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { AssessedCall } from '../core/assess/assessed-call.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Uncertainty } from '../../src/core/shell/parts.ts';
 import { compileAssessRules, type AssessRule } from '../../src/core/assess/rule.ts';
-import { assessRecorded } from '../../src/core/assess/recorded.ts';
+import { assessRecorded } from '../../src/core/policy/recorded-assessment.ts';
 import { assess } from '../../src/assess/assess.ts';
 import { joinAssessments, type Assessment } from '../../src/core/assess/assessment.ts';
 import type { AssessedCall } from '../../src/core/assess/assessed-call.ts';
@@ -72,9 +73,30 @@ describe('a rule', () => {
       { severity: 'medium' },
     ],
     [
-      'does not match a call without the argument',
-      { pattern: '*', args: { constructor: '*' }, severity: 'high' },
+      'counts for a call without the argument',
+      { pattern: '*', args: { constructor: '*' }, severity: 'critical' },
       {},
+      {
+        severity: 'critical',
+        reasons: [expect.stringContaining("argument 'constructor' is missing"), expect.any(String)],
+      },
+    ],
+    [
+      'does not lower a call without the argument',
+      { pattern: '*', args: { constructor: '*' }, severity: 'low' },
+      {},
+      { severity: 'medium' },
+    ],
+    [
+      'sees each element of a list',
+      { pattern: '*', args: { zones: 'eu-*' }, severity: 'critical' },
+      { args: { zones: ['us-1', ['eu-1']] } },
+      { severity: 'critical' },
+    ],
+    [
+      'lowers a list only if each element matches',
+      { pattern: '*', args: { zones: 'eu-*' }, severity: 'low' },
+      { args: { zones: ['us-1', 'eu-1'] } },
       { severity: 'medium' },
     ],
     ['says why', { pattern: '*', severity: 'high', reason: 'prod' }, {}, { reasons: ['prod', expect.any(String)] }],
@@ -107,16 +129,18 @@ describe('a rule', () => {
     ],
   ])('%s', (_, rule, overrides, expected) => expect(assess(call(overrides), ceiling(rule))).toMatchObject(expected));
 
-  test('that cannot be evaluated makes the call high, and lowers nothing', () => {
-    const rules = ceiling({ id: 'low', pattern: 'deploy:*', severity: 'low' });
-    expect(assess(call({ subject: 'missing' }), rules)).toMatchObject({
-      severity: 'high',
+  test('that cannot be evaluated counts, and lowers nothing', () => {
+    const rule = { id: 'prod', pattern: 'deploy:*' };
+    const missing = call({ subject: 'missing' });
+    expect(assess(missing, ceiling({ ...rule, severity: 'critical' }))).toMatchObject({
+      severity: 'critical',
       reasons: [
-        `assess rule low cannot be evaluated: argument 'missing' is missing`,
+        `assess rule prod cannot be evaluated: argument 'missing' is missing`,
         'the tool declares its risk as write',
       ],
       requiresApproval: true,
     });
+    expect(assess(missing, ceiling({ ...rule, severity: 'low' })).severity).toBe('medium');
   });
 
   test('exceeds the shared budget together with others: then none counts', () => {
@@ -158,7 +182,7 @@ describe('of several rules', () => {
 });
 
 describe('a split command', () => {
-  const split = (parts: string[], uncertain: string[] = []): AssessedCall => ({
+  const split = (parts: string[], uncertain: Uncertainty[] = []): AssessedCall => ({
     tool: 'run',
     args: { line: parts.join('; ') },
     risk: 'write',
@@ -179,6 +203,13 @@ describe('a split command', () => {
       'medium',
     ],
     ['not where it was not split', { pattern: 'run:*', severity: 'low' }, split([], ['not split']), 'medium'],
+    [
+      'what was not split raises',
+      { pattern: 'run:deploy *', severity: 'critical' },
+      split([], ['not split']),
+      'critical',
+    ],
+    ['what is too long', { pattern: 'run:deploy *', severity: 'critical' }, split(['ls'], ['too long']), 'critical'],
     ['a rule without arguments', { pattern: 'run', severity: 'low' }, split(['git log', 'x']), 'low'],
   ])('%s', (_, rule, call, expected) => expect(assess(call, ceiling(rule)).severity).toBe(expected));
 });

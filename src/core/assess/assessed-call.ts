@@ -1,4 +1,5 @@
 import type { JsonObject, Risk } from '../base/tool-call.ts';
+import type { ShellSplit } from '../shell/parts.ts';
 
 /** A call as assessors see it. */
 export interface AssessedCall {
@@ -9,5 +10,5 @@ export interface AssessedCall {
   /** The argument that `name:args` patterns match. */
   subject?: string;
   /** The split of a shell subject, if there is one. */
-  shell?: { parts: readonly { text: string; reduced: string }[]; uncertain: readonly string[] };
+  shell?: ShellSplit;
 }

@@ -4,7 +4,7 @@
  * on what a history keeps (audit).
  */
 import type { Assessment } from '../assess/assessment.ts';
-import { assessRecorded } from '../assess/recorded.ts';
+import { assessRecorded } from '../policy/recorded-assessment.ts';
 import { compileAssessRules, type CompiledAssessRule } from '../assess/rule.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
@@ -89,9 +89,9 @@ export function ruleCase(
   const { policies, layers, assessRules, directories } = rules;
   const { digest, assessed, definition, advice = [], raised = raisedBy(advice), ...ruled } = call;
   const { agent, caller, metadata } = run;
-  const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
-  const assessment = raise(unraised, raised);
   const { engine, counts } = ledger;
+  const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter, engine);
+  const assessment = raise(unraised, raised);
   const summed = (tool: string, argument: string): number | undefined => sumOf(ledger.sums, tool, argument);
   const context = { engine, agent, caller, metadata, counts, sumOf: summed, digest, atMs };
   const rule = (grants: readonly Grant[]): Ruling => {

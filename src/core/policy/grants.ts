@@ -6,8 +6,8 @@
  * cannot be read.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
-import { compilePolicy, type CompiledPolicy } from './compiled-policy.ts';
-import { layerAnswers, type LayerCall } from './layer-answer.ts';
+import type { LayerCall } from './layer-answer.ts';
+import { wouldAllow, wouldDeny } from './one-rule.ts';
 import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { GrantedCommand } from './whole-call.ts';
@@ -143,26 +143,13 @@ function isRule({ scope }: Grant, { ready }: GrantedCall): boolean {
   return scope.kind === 'arguments' && ready.facts.engine >= 5;
 }
 
-const rules = new WeakMap<Grant, CompiledPolicy>();
-const asks = { read_only: 'ask', write: 'ask', destructive: 'ask' } as const;
-
-/** True if a rule with the globs of the grant allows the call, or denies it. */
-function rulesOn(grant: Grant, { ready, command }: GrantedCall): boolean {
-  const { grantId: id, scope, approved } = grant;
-  const action = approved ? 'allow' : 'deny';
-  const match = scope.kind === 'arguments' ? scope.match : {};
-  if (Object.keys(match).length === 0) return false;
+/** True if a rule with the globs of the grant would allow the call, or would deny it. */
+function rulesOn({ scope, approved }: Grant, { ready, command }: GrantedCall): boolean {
+  if (scope.kind !== 'arguments' || Object.keys(scope.match).length === 0) return false;
+  const rule = { args: scope.match };
+  if (!approved) return wouldDeny(rule, ready) !== false;
   // Without a glob on the command, the rule would allow any command.
-  if (approved && command !== undefined && !Object.hasOwn(match, command.subject)) return false;
-  let policy = rules.get(grant);
-  if (policy === undefined) {
-    policy = compilePolicy(
-      { version: 1, rules: [{ id, pattern: '*', args: match, action }], riskDefaults: asks, approval: {} },
-      'run',
-    );
-    rules.set(grant, policy);
-  }
-  return layerAnswers(policy, ready)[0]!.action === action;
+  return (command === undefined || Object.hasOwn(scope.match, command.subject)) && wouldAllow(rule, ready);
 }
 
 /** If an argument is missing, the grant does not fit. */

@@ -11,7 +11,7 @@ import { readAmount } from '../../../src/assess/money.ts';
 import { holdsWord, isNamed, nameWords } from '../../../src/assess/name-words.ts';
 import { assessAddress } from '../../../src/assess/network.ts';
 import { readPath } from '../../../src/assess/path-text.ts';
-import { assessRecorded } from '../../../src/core/assess/recorded.ts';
+import { assessRecorded } from '../../../src/core/policy/recorded-assessment.ts';
 import { compileAssessRules } from '../../../src/core/assess/rule.ts';
 import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
@@ -130,7 +130,7 @@ export const messageInputs: Inputs = {
     (text) => assessAddress(`https://${text}`.slice(0, 8_000), true),
   ],
   'assess/path-text.ts readPath': readPath,
-  'core/assess/recorded.ts assessRecorded': assessed((call) => assessRecorded(call, assessRules)),
+  'core/policy/recorded-assessment.ts assessRecorded': assessed((call) => assessRecorded(call, assessRules)),
   'assess/statements.ts assessStatements': {
     most: longestStatement,
     runs: [(text) => assessStatements(text, true)],

@@ -1,23 +1,37 @@
 /** The part of an assessment that a run computes itself: small enough for the workflow, without tables that change. */
-import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from './rule.ts';
-import { defaultAssessment, joinAssessments, moreSevere, wantsApproval, type Assessment } from './assessment.ts';
-import type { AssessedCall } from './assessed-call.ts';
-import { mostAffected } from './finding.ts';
+import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from '../assess/rule.ts';
+import {
+  defaultAssessment,
+  joinAssessments,
+  moreSevere,
+  severityOf,
+  severityRank,
+  wantsApproval,
+  type Assessment,
+} from '../assess/assessment.ts';
+import { mostAffected } from '../assess/finding.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';
+import type { LayerCall } from './layer-answer.ts';
+import { wouldAllow, wouldDeny } from './one-rule.ts';
+import { engine as currentEngine, readyCall, type RuledCall } from './ruling.ts';
 
 /**
  * Assesses a call like `assess`, but without the built-in assessors. Their results, and those of the worker's own, are
- * recorded with the call, so that they do not change with the code (I12).
+ * recorded with the call, so that they do not change with the code (I12). `engine`: the one that the run recorded.
+ *
+ * From engine 5 on, a rule is read as the policy's own rules are: to raise a severity it matches as a deny rule would, and to
+ * lower one as an allow rule would.
  */
 export function assessRecorded(
-  call: AssessedCall,
+  call: RuledCall,
   rules: readonly CompiledAssessRule[] = [],
   recorded: readonly Assessment[] = [],
   meter?: RulingMeter,
+  engine = currentEngine,
 ): Assessment {
-  const matched = matchAll(call, rules, meter).filter(({ match }) => match !== 'no');
+  const matched = matchAll(call, rules, engine, meter).filter(({ match }) => match !== 'no');
   const all = matched.map(({ rule, match }) => assessmentOfRule(rule, match, call.args));
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
@@ -27,23 +41,42 @@ interface Matched {
   match: AssessMatch;
 }
 
-function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
-  // A list is one text here, in every engine.
-  const subjects = callSubjects(call, 1, meter);
+function matchAll(
+  call: RuledCall,
+  rules: readonly CompiledAssessRule[],
+  engine: number,
+  meter?: RulingMeter,
+): Matched[] {
+  if (rules.length === 0) return [];
+  const ready = readyCall(call, { engine }, meter);
+  // Before engine 5, a list is one text.
+  const all = engine < 5 ? callSubjects(call, 1, meter) : ready.subjects;
   let tooMuch = false;
   const afford = (work: number): boolean => {
-    const affords = subjects.afford(work);
+    const affords = all.afford(work);
     tooMuch ||= !affords;
     return affords;
   };
-  const matched = rules.map((rule) => ({ rule, match: matchAssessRule(rule, call, { ...subjects, afford }) }));
+  const subjects = { ...all, afford };
+  const matched = rules.map((rule) => ({
+    rule,
+    match: engine < 5 ? matchAssessRule(rule, call, subjects) : matchAsRule(rule, { ...ready, subjects }),
+  }));
   if (!tooMuch) return matched;
   // Which rules the budget would have covered depends on their order, so none of them counts.
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
+/** A rule that may only lower the severity, and cannot be evaluated, lowers nothing. */
+function matchAsRule(rule: CompiledAssessRule, call: LayerCall): AssessMatch {
+  if (wouldAllow(rule, call)) return 'all';
+  const denies = wouldDeny(rule, call);
+  if (typeof denies === 'boolean') return denies ? 'part' : 'no';
+  return severityRank(rule.severity) <= severityRank(severityOf(call.mode.risk)) ? 'no' : denies;
+}
+
 /** Returns the assessment by risk, or `safe` if a rule that may lower it matches. */
-function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
+function base(call: RuledCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
   if (lowering.length === 0) return standard;
@@ -56,7 +89,7 @@ function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   };
 }
 
-function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
+function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: RuledCall['args']): Assessment {
   const {
     id,
     severity,
