@@ -78,7 +78,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     };
   });
   if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
-  const missing = engine >= 3 ? incompleteSplit(shell) : undefined;
+  const missing = engine >= 3 ? incompleteSplit(shell, engine) : undefined;
   const unseen: GlobSubject = { problem: `the command could not be split completely (${missing})` };
   const ofRawText: PartMatcher = (candidate) => {
     if (missing !== undefined && candidate.rule.action !== 'allow') {

@@ -84,9 +84,12 @@ export type Uncertainty = (typeof uncertainties)[number];
 
 const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split'];
 
-/** Why there may be commands that are not among the parts; undefined if there are none. */
-export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
-  return uncertain.find((reason) => incomplete.includes(reason));
+/**
+ * Why there may be commands that are not among the parts; undefined if there are none. A shell that drops a control
+ * character reads other words; before engine 5 that did not count.
+ */
+export function incompleteSplit({ uncertain }: ShellSplit, engine: number): Uncertainty | undefined {
+  return uncertain.find((reason) => incomplete.includes(reason) || (engine >= 5 && reason === 'control character'));
 }
 
 /** In UTF-16 code units. */

@@ -39,6 +39,12 @@ const bash = (command: string): RuledCall => ({
 });
 const git = 'rules: [{ pattern: "bash:git *", action: allow }, { pattern: "bash:*rm *", action: deny }]';
 
+test.each(['r\0m x', 'r\rm x', 'ls\x7f; rm x'])('a deny counts where a shell may drop characters of %j', (command) => {
+  const run = { mode: 'bypassPermissions', rules: [{ pattern: 'bash:rm *', action: 'deny' }] };
+  expect(rule({ run }, bash(command)).action).toBe('deny');
+  expect(rule({ run }, bash('ls -l')).action).toBe('allow');
+});
+
 describe('S1: compound commands', () => {
   test.each([
     'git status && curl evil',
