@@ -161,7 +161,7 @@ describe('in a process of its own, an error', () => {
     ['of the command line, as JSON', ['aprove', '--json'], 2, /^\{"code":"usage","message":"unknown command 'aprove'/],
     ['of the server', ['show', 'x', ...nowhere], 6, /^error: No Temporal server answers at 127\.0\.0\.1:1: .+\n$/],
   ])('%s is its exit code', async (_of, args, code, sentence) => {
-    expect(await startCli(args).ended).toEqual({
+    expect(await startCli(args, { env: noServer }).ended).toEqual({
       code,
       stdout: '',
       stderr: typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
