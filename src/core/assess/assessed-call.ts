@@ -11,4 +11,6 @@ export interface AssessedCall {
   subject?: string;
   /** The split of a shell subject, if there is one. */
   shell?: ShellSplit;
+  /** For a shell command: the other arguments that the tool declares harmless. Default: none. */
+  beside?: readonly string[];
 }

@@ -18,7 +18,7 @@ export interface AssessRule {
   id?: string;
   /** `name` or `name:args`, as in a policy rule. */
   pattern: string;
-  /** Globs on single arguments. A call without the argument does not match. */
+  /** Globs on single arguments. */
   args?: Record<string, string>;
   /** The severity of the calls that it matches. */
   severity: Severity;

@@ -84,10 +84,10 @@ export function globSubject(text: string): GlobSubject {
 }
 
 /** Prepares a text of which no `*` matches more than one segment. */
-export function segmentedSubject(segments: Segments): GlobSubject {
-  const subject = globSubject(segments.texts.join(''));
+export function segmentedSubject(texts: readonly string[], place: Omit<Segments, 'texts'> = {}): GlobSubject {
+  const subject = globSubject(texts.join(''));
   if ('problem' in subject) return subject;
-  return { ...subject, segments: { ...segments, texts: segments.texts.map((text) => nfc(text)) } };
+  return { ...subject, segments: { ...place, texts: texts.map((text) => nfc(text)) } };
 }
 
 /** Returns whether the whole text matches, or why that cannot be decided. */

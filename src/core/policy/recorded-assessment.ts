@@ -9,13 +9,14 @@ import {
   wantsApproval,
   type Assessment,
 } from '../assess/assessment.ts';
+import type { AssessedCall } from '../assess/assessed-call.ts';
 import { mostAffected } from '../assess/finding.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';
 import type { LayerCall } from './layer-answer.ts';
 import { wouldAllow, wouldDeny } from './one-rule.ts';
-import { engine as currentEngine, readyCall, type RuledCall } from './ruling.ts';
+import { engine as currentEngine, readyCall } from './ruling.ts';
 
 /**
  * Assesses a call like `assess`, but without the built-in assessors. Their results, and those of the worker's own, are
@@ -25,7 +26,7 @@ import { engine as currentEngine, readyCall, type RuledCall } from './ruling.ts'
  * lower one as an allow rule would.
  */
 export function assessRecorded(
-  call: RuledCall,
+  call: AssessedCall,
   rules: readonly CompiledAssessRule[] = [],
   recorded: readonly Assessment[] = [],
   meter?: RulingMeter,
@@ -42,7 +43,7 @@ interface Matched {
 }
 
 function matchAll(
-  call: RuledCall,
+  call: AssessedCall,
   rules: readonly CompiledAssessRule[],
   engine: number,
   meter?: RulingMeter,
@@ -76,7 +77,7 @@ function matchAsRule(rule: CompiledAssessRule, call: LayerCall): AssessMatch {
 }
 
 /** Returns the assessment by risk, or `safe` if a rule that may lower it matches. */
-function base(call: RuledCall, matched: readonly Matched[]): Assessment {
+function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
   if (lowering.length === 0) return standard;
@@ -89,7 +90,7 @@ function base(call: RuledCall, matched: readonly Matched[]): Assessment {
   };
 }
 
-function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: RuledCall['args']): Assessment {
+function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: AssessedCall['args']): Assessment {
   const {
     id,
     severity,

@@ -10,7 +10,6 @@
  */
 import { separator } from '../match/glob-syntax.ts';
 import { globSubject, segmentedSubject, type Glob, type GlobSubject } from '../match/glob.ts';
-import type { Segments } from '../match/segments.ts';
 import type { ShellPart } from '../shell/parts.ts';
 
 /** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
@@ -20,11 +19,17 @@ export interface Cover {
   wrappers: string[];
 }
 
+/** The outermost text in segments, and where a part begins in it. */
+interface Place {
+  segments: Parameters<typeof segmentedSubject>;
+  from: number;
+}
+
 /** The parts of a split, as the texts of the wrappers around them name them. */
 export class WrappedParts {
   readonly #parts: readonly ShellPart[];
   readonly #inner = new Map<number, number[]>();
-  readonly #places = new Map<number, { segments: Segments; from: number } | undefined>();
+  readonly #places = new Map<number, Place | undefined>();
   readonly #engine: number;
 
   constructor(parts: readonly ShellPart[], engine: number) {
@@ -43,7 +48,7 @@ export class WrappedParts {
     const { starts, around } = this.#starts(way, globs);
     const ends = starts.flatMap((start) => this.#ends(start, globs));
     return {
-      subjects: [...whole, ...ends.map((end) => segmentedSubject(this.#placeOf(end)!.segments))],
+      subjects: [...whole, ...ends.map((end) => segmentedSubject(...this.#placeOf(end)!.segments))],
       wrappers: around.flatMap((each) => this.#parts[each]!.wrapper ?? []),
     };
   }
@@ -96,12 +101,12 @@ export class WrappedParts {
   }
 
   /** The outermost text in segments, and where the part begins in it. */
-  #placeOf(index: number): { segments: Segments; from: number } | undefined {
+  #placeOf(index: number): Place | undefined {
     if (!this.#places.has(index)) this.#places.set(index, this.#findPlace(index));
     return this.#places.get(index);
   }
 
-  #findPlace(index: number): { segments: Segments; from: number } | undefined {
+  #findPlace(index: number): Place | undefined {
     const way = this.#way(index);
     if (this.#parts[way.at(-1)!]!.within !== undefined) return undefined;
     let texts = [this.#parts[index]!.text];
@@ -123,8 +128,7 @@ export class WrappedParts {
       }
       isSameProgram ||= isSame;
     }
-    const segments = this.#engine < 5 ? { texts } : { texts, command, isSameProgram };
-    return { segments, from };
+    return { segments: this.#engine < 5 ? [texts] : [texts, { command, isSameProgram }], from };
   }
 }
 

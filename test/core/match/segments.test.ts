@@ -7,7 +7,7 @@ import { compileGlob, globMatches, segmentedSubject } from '../../../src/core/ma
 const matches = (source: string, segments: string[]): unknown => {
   const glob = compileGlob(source);
   if ('problem' in glob) throw new Error(glob.problem);
-  return globMatches(glob, segmentedSubject({ texts: segments }));
+  return globMatches(glob, segmentedSubject(segments));
 };
 
 describe('no star reaches from one segment into the next', () => {

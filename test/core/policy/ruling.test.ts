@@ -266,6 +266,7 @@ describe('the engine (I12)', () => {
   const ofEngine2 = storedIn('rulings-2.json');
   const ofEngine3 = storedIn('rulings-3.json');
   const ofEngine4 = storedIn('rulings-4.json');
+  const ofEngine5 = storedIn('rulings-5.json');
 
   // Open runs rule with these engines. If a ruling changes, add a new engine instead of changing the expectation.
   test.each([1, 2].flatMap((number) => common.map((each) => [number, each.name, each] as const)))(
@@ -292,6 +293,13 @@ describe('the engine (I12)', () => {
   );
   test.each(ofEngine4.map((each) => [each.name, each] as const))('a ruling of engine 4: %s', (_, each) => {
     expect(again(each, 4)).toStrictEqual(each.ruling);
+  });
+  test.each([...common, ...ofEngine2, ...ofEngine3, ...ofEngine4].map((each) => [each.name, each] as const))(
+    'engine 5 changed no other ruling: %s',
+    (_, each) => expect(again(each, 5)).toStrictEqual({ ...again(each, 4), engine: 5 }),
+  );
+  test.each(ofEngine5.map((each) => [each.name, each] as const))('a ruling of engine 5: %s', (_, each) => {
+    expect(again(each, 5)).toStrictEqual(each.ruling);
   });
   test.each(ofEngine4.map((each) => [each.name, each] as const))('which engine 3 did not know: %s', (_, each) => {
     expect(again(each, 3).reason).toBe(`rule run#1 cannot be evaluated: uses 'sum', which is not part of the language`);

@@ -53,8 +53,10 @@ test.each([
 
 /** The words before the command, as the table of wrappers describes them. */
 function wordsBefore(name: string, form: Wrapper): fc.Arbitrary<string[]> {
-  const letters = [...(form.flags ?? '')].filter((letter) => /[a-z]/i.test(letter)).map((letter) => [`-${letter}`]);
-  const values = [...(form.values ?? '')].map((letter) => [`-${letter}`, 'value']);
+  const letters = Array.from(form.flags ?? '')
+    .filter((letter) => /[a-z]/i.test(letter))
+    .map((letter) => [`-${letter}`]);
+  const values = Array.from(form.values ?? '').map((letter) => [`-${letter}`, 'value']);
   const long = (form.long ?? '').split(' ').filter(Boolean);
   const named = long.map((each) => (each.endsWith('=') ? [`--${each}value`] : [`--${each}`]));
   const option = fc.constantFrom(...letters, ...values, ...named, ['--odd'], ['-Ω', 'value']);

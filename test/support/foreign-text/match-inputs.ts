@@ -68,7 +68,7 @@ export const matchInputs: Inputs = {
   'core/match/glob.ts compileGlob': { most: longestPattern, runs: [compileGlob] },
   'core/match/glob.ts globSubject': globSubject,
   'core/match/glob.ts listSubject': (text) => listSubject(text, pieces(text).map(globSubject)),
-  'core/match/glob.ts segmentedSubject': (text) => segmentedSubject({ texts: pieces(text), command: 1, isSameProgram: true }),
+  'core/match/glob.ts segmentedSubject': (text) => segmentedSubject(pieces(text), { command: 1, isSameProgram: true }),
   'core/match/matching.ts compilePattern': [compilePattern, (text) => compilePattern(`a:${text}`)],
   'core/match/matching.ts compileFieldGlob': compileFieldGlob,
   'core/match/matching.ts partSubjects': (text) =>
