@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { QueryDefinition } from '@temporalio/common';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/ask-past.ts';
@@ -144,7 +145,10 @@ export function testBundle(): string {
   return path;
 }
 
-function runInTest(client: CountersignClient, workflowId: string, handle: WorkflowHandle): RunInTest {
+function runInTest(client: CountersignClient, workflowId: string, impatient: WorkflowHandle): RunInTest {
+  const query = <Answer, Args extends unknown[]>(name: string | QueryDefinition<Answer, Args>, ...args: Args) =>
+    asked(() => impatient.query(name, ...args));
+  const handle: WorkflowHandle = { ...impatient, query };
   return {
     handle,
     workflowId,
@@ -156,10 +160,10 @@ function runInTest(client: CountersignClient, workflowId: string, handle: Workfl
         const kept = searchAttributes['ApprovalIds'] ?? [];
         if (kept.length < count && status.name !== 'RUNNING') throw new Error(await endOf(workflowId, handle));
         if (kept.length < count) return false;
-        const open = await asked(() => handle.query<ApprovalRequest[]>('approvals'));
+        const open = await handle.query<ApprovalRequest[]>('approvals');
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
-    status: () => asked(() => handle.query<RunStatus>('run')),
+    status: () => handle.query<RunStatus>('run'),
     result: () => client.run(workflowId).result(),
   };
 }
