@@ -124,7 +124,7 @@ export async function openWorld({
 }
 
 /** A worker answers, however busy the machine is: no test depends on how soon. */
-const patient = { receiptTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
+const patient = { receiptTimeoutMs: 60_000, queryTimeoutMs: 60_000, glanceTimeoutMs: 60_000 };
 
 /** Now and then the SDK's core does not end a worker that has nothing to do (docs/decisions/0075). No test is about that. */
 function unlessCoreStays(error: unknown): void {
