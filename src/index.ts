@@ -77,8 +77,9 @@ export type {
 export type { Action } from './core/policy/action.ts';
 export type { SensitiveKind } from './core/redact/kinds.ts';
 export { assess } from './assess/assess.ts';
-export { compileAssessRules } from './core/assess/rule.ts';
-export type { AssessRule, CompiledAssessRule } from './core/assess/rule.ts';
+export { compileAssessRules } from './core/policy/assess-rules.ts';
+export type { AssessRule } from './core/assess/rule.ts';
+export type { CompiledAssessRule } from './core/policy/assess-rules.ts';
 export type { AssessedCall } from './core/assess/assessed-call.ts';
 export { riskFromMcpHints } from './policy-file/mcp-hints.ts';
 export type { McpHints } from './policy-file/mcp-hints.ts';

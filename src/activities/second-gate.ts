@@ -7,7 +7,7 @@ import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { activityNames, channelsWorkflowType } from '../contract.ts';
 import { assessRecorded } from '../core/policy/recorded-assessment.ts';
-import { compileAssessRules } from '../core/assess/rule.ts';
+import { compileAssessRules } from '../core/policy/assess-rules.ts';
 import { callDigest } from '../core/base/digest.ts';
 import { mayRun } from '../core/policy/action.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';

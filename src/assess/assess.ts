@@ -1,7 +1,7 @@
 /** How severe a call is, by the policy's `assess:` rules, the built-in assessors, and others (docs/assessment.md). */
 import { assessBuiltIn } from './built-in.ts';
 import { assessRecorded } from '../core/policy/recorded-assessment.ts';
-import type { CompiledAssessRule } from '../core/assess/rule.ts';
+import type { CompiledAssessRule } from '../core/policy/assess-rules.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { AssessedCall } from '../core/assess/assessed-call.ts';
 

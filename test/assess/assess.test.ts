@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Uncertainty } from '../../src/core/shell/parts.ts';
-import { compileAssessRules, type AssessRule } from '../../src/core/assess/rule.ts';
+import type { AssessRule } from '../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assessRecorded } from '../../src/core/policy/recorded-assessment.ts';
 import { assess } from '../../src/assess/assess.ts';
 import { joinAssessments, type Assessment } from '../../src/core/assess/assessment.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { compileAssessRules, type AssessRule } from '../../src/core/assess/rule.ts';
+import type { AssessRule } from '../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assess } from '../../src/assess/assess.ts';
 import { assessmentBounds, severityOf, severityRank, type Assessment } from '../../src/core/assess/assessment.ts';
 import type { AssessedCall } from '../../src/core/assess/assessed-call.ts';

@@ -1,7 +1,7 @@
 /** docs/assessment.md matches the data, and its example works. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compileAssessRules } from '../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assess } from '../../src/assess/assess.ts';
 import { assessmentBounds } from '../../src/core/assess/assessment.ts';
 import { formatProblems, parsePolicy } from '../../src/policy-file/parse-policy.ts';

@@ -1,7 +1,7 @@
 /** The migration guides: reads their policies from the pages and checks the documented answers. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compileAssessRules } from '../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assess } from '../../src/assess/assess.ts';
 import type { Mode } from '../../src/core/policy/modes.ts';
 import { formatProblems, parsePolicy } from '../../src/policy-file/parse-policy.ts';

@@ -5,7 +5,7 @@
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../policy/recorded-assessment.ts';
-import { compileAssessRules, type CompiledAssessRule } from '../assess/rule.ts';
+import { compileAssessRules, type CompiledAssessRule } from '../policy/assess-rules.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import { adviseRuling, raise, raisedBy, stricterRuling, type Advice, type Raised } from '../policy/advice.ts';

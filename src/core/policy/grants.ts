@@ -7,7 +7,7 @@
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
-import { wouldAllow, wouldDeny } from './one-rule.ts';
+import { oneRule } from './one-rule.ts';
 import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
 import type { GrantedCommand } from './whole-call.ts';
@@ -146,10 +146,10 @@ function isRule({ scope }: Grant, { ready }: GrantedCall): boolean {
 /** True if a rule with the globs of the grant would allow the call, or would deny it. */
 function rulesOn({ scope, approved }: Grant, { ready, command }: GrantedCall): boolean {
   if (scope.kind !== 'arguments' || Object.keys(scope.match).length === 0) return false;
-  const rule = { args: scope.match };
-  if (!approved) return wouldDeny(rule, ready) !== false;
+  const rule = oneRule({ args: scope.match });
+  if (!approved) return rule.denies(ready) !== false;
   // Without a glob on the command, the rule would allow any command.
-  return (command === undefined || Object.hasOwn(scope.match, command.subject)) && wouldAllow(rule, ready);
+  return (command === undefined || Object.hasOwn(scope.match, command.subject)) && rule.allows(ready);
 }
 
 /** If an argument is missing, the grant does not fit. */

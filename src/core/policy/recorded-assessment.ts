@@ -1,5 +1,4 @@
 /** The part of an assessment that a run computes itself: small enough for the workflow, without tables that change. */
-import { matchAssessRule, type AssessMatch, type CompiledAssessRule } from '../assess/rule.ts';
 import {
   defaultAssessment,
   joinAssessments,
@@ -15,7 +14,7 @@ import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';
 import type { LayerCall } from './layer-answer.ts';
-import { wouldAllow, wouldDeny } from './one-rule.ts';
+import { asRule, matchAssessRule, type AssessMatch, type CompiledAssessRule } from './assess-rules.ts';
 import { engine as currentEngine, readyCall } from './ruling.ts';
 
 /**
@@ -70,10 +69,11 @@ function matchAll(
 
 /** A rule that may only lower the severity, and cannot be evaluated, lowers nothing. */
 function matchAsRule(rule: CompiledAssessRule, call: LayerCall): AssessMatch {
-  if (wouldAllow(rule, call)) return 'all';
-  const denies = wouldDeny(rule, call);
-  if (typeof denies === 'boolean') return denies ? 'part' : 'no';
-  return severityRank(rule.severity) <= severityRank(severityOf(call.mode.risk)) ? 'no' : denies;
+  const { allows, denies } = asRule(rule);
+  if (allows(call)) return 'all';
+  const denied = denies(call);
+  if (typeof denied === 'boolean') return denied ? 'part' : 'no';
+  return severityRank(rule.severity) <= severityRank(severityOf(call.mode.risk)) ? 'no' : denied;
 }
 
 /** Returns the assessment by risk, or `safe` if a rule that may lower it matches. */

@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../../../src/core/ledger/approval.ts';
 import { approvalIndex, approvalMemo } from '../../../src/core/ledger/approval-index.ts';
 import { assessBuiltIn } from '../../../src/assess/built-in.ts';
 import { assess } from '../../../src/assess/assess.ts';
-import { compileAssessRules } from '../../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import type { Assessment } from '../../../src/core/assess/assessment.ts';
 import { splitShell } from '../../../src/shell/split.ts';
 import {

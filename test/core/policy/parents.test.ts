@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
-import { compileAssessRules } from '../../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
 import { explain } from '../../../src/policy-file/explain.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';

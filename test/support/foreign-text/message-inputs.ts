@@ -12,7 +12,7 @@ import { holdsWord, isNamed, nameWords } from '../../../src/assess/name-words.ts
 import { assessAddress } from '../../../src/assess/network.ts';
 import { readPath } from '../../../src/assess/path-text.ts';
 import { assessRecorded } from '../../../src/core/policy/recorded-assessment.ts';
-import { compileAssessRules } from '../../../src/core/assess/rule.ts';
+import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { readConsoleLine } from '../../../src/text/console-line.ts';

@@ -55,7 +55,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'assess/messages.ts assessMessages',
     'assess/money.ts assessMoney',
     'assess/network.ts assessNetwork',
-    'core/assess/rule.ts matchAssessRule',
+
     'assess/statements.ts assessDatabases',
   ],
   'cardOf and the renderers of its card measure it': [
