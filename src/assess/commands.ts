@@ -4,7 +4,7 @@ import { assessStatements } from './statements.ts';
 import type { CallView } from './call-view.ts';
 import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
 import { commandWords, programsIn, type CommandWords } from './command-words.ts';
-import { tooLong, type Finding } from '../core/assess/finding.ts';
+import { tooLong, type Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
 
 /** A longer text is not read, and is rated `high`. In UTF-16 code units. */

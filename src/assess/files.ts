@@ -1,6 +1,6 @@
 /** Assesses the paths of a file tool by their text (docs/assessment.md). No disk is read. */
 import type { CallView } from './call-view.ts';
-import type { Finding } from '../core/assess/finding.ts';
+import type { Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
 import { longestPath, readPath, type PathText } from './path-text.ts';
 import type { Severity } from '../core/base/tool-call.ts';

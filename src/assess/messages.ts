@@ -1,6 +1,6 @@
 /** Messages to people: how many get one, and who (docs/assessment.md). */
 import type { CallView } from './call-view.ts';
-import type { Finding } from '../core/assess/finding.ts';
+import type { Finding } from './finding.ts';
 import { holdsWord, readingWords } from './name-words.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 

@@ -1,6 +1,6 @@
 /** Amounts of money in a call: how much, and whether the call moves it (docs/assessment.md). */
 import type { ArgumentField, CallView } from './call-view.ts';
-import type { Finding } from '../core/assess/finding.ts';
+import type { Finding } from './finding.ts';
 import { holdsWord, readingWords } from './name-words.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 

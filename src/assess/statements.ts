@@ -1,7 +1,7 @@
 /** Assesses database statements (docs/assessment.md). */
 import type { CallView } from './call-view.ts';
 import { statementRows } from './command-rows.ts';
-import { tooLong, type Finding } from '../core/assess/finding.ts';
+import { tooLong, type Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
 
 /** A longer text is not read, and is rated `high`. In UTF-16 code units. */

@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { base64FromBytes } from '../core/base/base64.ts';
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
@@ -20,7 +19,7 @@ interface Page {
 
 /** What a page may do: use its own style, and send its forms to its own origin if it has any. */
 export function pagePolicy({ style, forms = false }: Pick<Page, 'style' | 'forms'>): string {
-  const styleSource = `'sha256-${base64FromBytes(sha256(utf8ToBytes(style)))}'`;
+  const styleSource = `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(style))))}'`;
   const formAction = forms ? `'self'` : `'none'`;
   return `default-src 'none'; style-src ${styleSource}; base-uri 'none'; form-action ${formAction}`;
 }

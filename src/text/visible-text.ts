@@ -2,7 +2,7 @@
  * Text from elsewhere as reviewers read it. Characters that are invisible, that move or reorder the text, or that pass
  * for others are written as `\u{202E}`. Everything else stays, backslashes too: commands and paths read as they are.
  */
-import { isUnseen, tooManyMarks } from '../core/base/escape-text.ts';
+import { isUnseen, marksPerLetter } from '../core/base/escape-text.ts';
 import { lookAlikes } from './look-alikes.ts';
 import { perCharacter } from '../core/base/per-character.ts';
 
@@ -33,6 +33,20 @@ export function visibleText(text: string, { lines = false }: { lines?: boolean }
     index += character.length;
   }
   return shown;
+}
+
+/** For each UTF-16 unit 1 if it is a combining mark without a letter, or one too many on a letter. */
+function tooManyMarks(text: string): Uint8Array {
+  const found = new Uint8Array(text.length);
+  let marksLeft = 0;
+  let index = 0;
+  for (const character of text) {
+    if (!/\p{M}/u.test(character)) marksLeft = isUnseen(character) || /[ "\n]/.test(character) ? 0 : marksPerLetter;
+    else if (marksLeft > 0) marksLeft -= 1;
+    else found[index] = 1;
+    index += character.length;
+  }
+  return found;
 }
 
 /** True for each character to escape; called for all of them in order. */

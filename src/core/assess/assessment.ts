@@ -20,6 +20,9 @@ export interface Assessment {
 /** Limits of one assessment: requests are kept in the run, and shown in lists. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
+/** More affected resources than an assessment shows, and a limit on what is kept of a list of a million. */
+export const mostAffected = 1_000;
+
 const severityByRisk: Record<Risk, Severity> = {
   read_only: 'safe',
   write: 'medium',

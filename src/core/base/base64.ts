@@ -25,18 +25,3 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   }
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
-
-/** The base64 text of bytes (RFC 4648 section 4), with padding. */
-export function base64FromBytes(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 3) {
-    const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
-    const held = (first << 16) | (second << 8) | third;
-    const digits = [18, 12, 6, 0].map((shift) => alphabet[(held >> shift) & 0x3f]);
-    text += digits
-      .slice(0, Math.min(3, bytes.length - at) + 1)
-      .join('')
-      .padEnd(4, '=');
-  }
-  return text;
-}

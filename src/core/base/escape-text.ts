@@ -15,25 +15,11 @@ import type { Json } from './tool-call.ts';
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
 const mark = /\p{M}/u;
 /** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
-const marksPerLetter = 6;
+export const marksPerLetter = 6;
 
 /** True for a character that is invisible, or that would move, recolour or reorder the text around it. */
 export function isUnseen(character: string): boolean {
   return unseen.test(character);
-}
-
-/** For each UTF-16 unit 1 if it is a combining mark without a letter, or one too many on a letter. */
-export function tooManyMarks(text: string): Uint8Array {
-  const found = new Uint8Array(text.length);
-  let marksLeft = 0;
-  let index = 0;
-  for (const character of text) {
-    if (!mark.test(character)) marksLeft = unseen.test(character) || /[ "\n]/.test(character) ? 0 : marksPerLetter;
-    else if (marksLeft > 0) marksLeft -= 1;
-    else found[index] = 1;
-    index += character.length;
-  }
-  return found;
 }
 
 const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };

@@ -3,13 +3,13 @@ import {
   defaultAssessment,
   joinAssessments,
   moreSevere,
+  mostAffected,
   severityOf,
   severityRank,
   wantsApproval,
   type Assessment,
 } from '../assess/assessment.ts';
 import type { AssessedCall } from '../assess/assessed-call.ts';
-import { mostAffected } from '../assess/finding.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';

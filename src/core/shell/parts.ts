@@ -49,38 +49,36 @@ export interface ShellPart {
   unknownOption?: true;
 }
 
-export const uncertainties = [
+/** Why the parts of a command may not be exactly what runs. */
+export type Uncertainty =
   /** Longer than `maxShellLength`, split into more than the limits below, or with more places to guess than are tried. */
-  'too long',
+  | 'too long'
   /** Nothing runs: empty, or only a comment. */
-  'no command',
-  'parse error',
+  | 'no command'
+  | 'parse error'
   /** NUL, carriage return and the like, which some shells drop and others keep. */
-  'control character',
+  | 'control character'
   /** The program is known only at run time: `$x`, `*m`, `~/a`, `{rm,x}`; or it is no name: empty, or with a blank. */
-  'dynamic command name',
+  | 'dynamic command name'
   /** The substitution of a command or a process. Its commands are parts. */
-  'substitution',
+  | 'substitution'
   /**
    * The expansion of a parameter, arithmetic or braces: the text is not what runs. Globs do not count: they name files.
    */
-  'expansion',
-  'redirection to a file',
+  | 'expansion'
+  | 'redirection to a file'
   /** `<file`, with which bash can also open a network connection. */
-  'redirection from a file',
+  | 'redirection from a file'
   /** Before a command, alone (`PATH=/tmp; ls`), by a loop or by a builtin (`read`, `export`). Later commands see it. */
-  'assignment',
+  | 'assignment'
   /** A program that starts other programs or runs code. */
-  'wrapper program',
+  | 'wrapper program'
   /** A wrapper with an option that is not in the table. Every place where its command could begin is a part. */
-  'unknown option',
+  | 'unknown option'
   /** Bash and POSIX sh read it differently, such as `((rm x))`, `[[`, `$'…'`. */
-  'not the same in every shell',
+  | 'not the same in every shell'
   /** No split was recorded for this call. */
-  'not split',
-] as const;
-/** Why the parts of a command may not be exactly what runs. */
-export type Uncertainty = (typeof uncertainties)[number];
+  | 'not split';
 
 const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split'];
 

@@ -1,4 +1,4 @@
-import { bytesFromBase64, base64FromBytes } from '../../../src/core/base/base64.ts';
+import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
 import { byteLength } from '../../../src/core/base/byte-length.ts';
 import {
   canonicalJson,
@@ -9,7 +9,7 @@ import {
 import { decimalSum } from '../../../src/core/base/decimal-sum.ts';
 import { callDigest, definitionDigest, jsonDigest } from '../../../src/core/base/digest.ts';
 import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
-import { escapeJson, escapeText, escapeUnseen, isUnseen, tooManyMarks } from '../../../src/core/base/escape-text.ts';
+import { escapeJson, escapeText, escapeUnseen, isUnseen } from '../../../src/core/base/escape-text.ts';
 import { fitChanges } from '../../../src/text/fit-changes.ts';
 import { escapeHtml } from '../../../src/text/html-page.ts';
 import { isJson } from '../../../src/text/is-json.ts';
@@ -70,7 +70,6 @@ const taken = { types: ['image/png'], maxBytes: 1_000, maxFiles: 9, hosts: ['*.a
 
 export const baseInputs: Inputs = {
   'core/base/base64.ts bytesFromBase64': [bytesFromBase64, (text) => bytesFromBase64(`${text}==`)],
-  'core/base/base64.ts base64FromBytes': (text) => base64FromBytes(bytesOf(text)),
   'core/base/byte-length.ts byteLength': byteLength,
   'core/base/canonical-json.ts canonicalJson': values(canonicalJson),
   'core/base/canonical-json.ts writeCanonicalJson': values(writeCanonicalJson),
@@ -102,7 +101,6 @@ export const baseInputs: Inputs = {
   'core/base/ed25519.ts isSignedBy': (text) => isSignedBy(new Uint8Array(32), bytesOf(text), bytesOf(text)),
   'core/base/ed25519.ts isPublicKey': (text) => isPublicKey(bytesOf(text)),
   'core/base/escape-text.ts isUnseen': isUnseen,
-  'core/base/escape-text.ts tooManyMarks': tooManyMarks,
   'core/base/escape-text.ts escapeText': escapeText,
   'core/base/escape-text.ts escapeUnseen': escapeUnseen,
   'core/base/escape-text.ts escapeJson': { places: 2, runs: values((value) => escapeJson(value, 2)) },

@@ -1,5 +1,5 @@
-import { wantsApproval, type Assessment } from './assessment.ts';
-import type { Severity } from '../base/tool-call.ts';
+import { mostAffected, wantsApproval, type Assessment } from '../core/assess/assessment.ts';
+import type { Severity } from '../core/base/tool-call.ts';
 
 /** A finding of one assessor about a call. */
 export interface Finding {
@@ -12,9 +12,6 @@ export interface Finding {
   reversible?: boolean;
   recommend?: string;
 }
-
-/** More than an assessment shows, and a limit on what is kept of a list of a million. */
-export const mostAffected = 1_000;
 
 /** The finding as an assessment of its own. */
 export function assessmentOf({ severity, reason, affected, reversible, recommend }: Finding): Assessment {
