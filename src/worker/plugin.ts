@@ -222,8 +222,14 @@ function leanBundle(config: Configuration): Configuration {
     output: { ...config.output, pathinfo: false, devtoolModuleFilenameTemplate: sourceName },
     optimization: { ...config.optimization, providedExports: true, sideEffects: true, usedExports: true },
     module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
-    plugins: [...(config.plugins ?? []), withoutMarks],
+    plugins: [...(config.plugins ?? []), namedByPackage, withoutMarks],
   };
+}
+
+interface WebpackModule {
+  identifier(): string;
+  /** The path of its file. Null if it has none. */
+  nameForCondition(): string | null;
 }
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
@@ -231,9 +237,34 @@ const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceA
 /** What stack traces call a source: its path in its package, and outside all packages its path from where it was bundled. */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
-  const name = path.replaceAll(packageFolder, 'countersign/').replace(/^.*\/node_modules\//, '');
+  const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
   return name === path ? source.resourcePath : name;
 }
+
+/** The path of an installed file from `node_modules`, as in `long/index.js`. Another path as it is. */
+function inPackage(path: string): string {
+  return path.replace(/^.*\/node_modules\//, '');
+}
+
+/**
+ * Names modules of installed packages by their path in the package, so that it does not matter where `node_modules` is.
+ * Webpack names the others, and those of a package that is there twice.
+ */
+const namedByPackage = {
+  apply({ hooks }: Compiler): void {
+    hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {
+      beforeModuleIds.tap('countersign', (modules) => {
+        // A module without a file, as for an option that is not set, has an identifier with the path of what asked for it.
+        const pathOf = (module: WebpackModule): string =>
+          (module.nameForCondition() ?? module.identifier()).replaceAll(sep, '/');
+        for (const [name, [first, another]] of Map.groupBy(modules, (module) => inPackage(pathOf(module)))) {
+          if (first !== undefined && another === undefined && name !== pathOf(first))
+            chunkGraph.setModuleId(first, name);
+        }
+      });
+    });
+  },
+};
 
 /**
  * Removes the comment that webpack writes before each import and export, whatever its options say, and names the file

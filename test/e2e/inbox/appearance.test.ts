@@ -104,7 +104,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
     },
   );
 
-  test('the first view loads one page, one script, one style sheet, and asks the API twice', async () => {
+  test('the first view loads one page, its script, the one that reloads, one style sheet, and asks twice', async () => {
     const { paths, bytes } = await firstView(browser.context, `${stage.gateway.url}/inbox/`);
     const files = [...new Set(paths)].map((path) => path.replace(/index-[\w-]+/, 'index'));
     expect(files.toSorted()).toEqual([
@@ -113,6 +113,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
       '/inbox/assets/index.css',
       '/inbox/assets/index.js',
       '/inbox/icon.svg',
+      '/inbox/reload.js',
       '/me',
     ]);
     expect(bytes).toBeLessThan(70_000);
