@@ -39,8 +39,11 @@ export function answerBefore(
 ): EarlyAnswer | undefined {
   const { ruled, digest, atMs } = call;
   const { tool } = ruled;
-  const ready = readyCall(ruled, { engine: ledger.engine }, meter);
-  const standing = standingDenial(ledger.grants, { digest, atMs, ready });
+  const denials = ledger.grants.filter(({ approved }) => !approved);
+  const standing =
+    denials.length > 0
+      ? standingDenial(denials, { digest, atMs, ready: readyCall(ruled, { engine: ledger.engine }, meter) })
+      : undefined;
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
   if (action === 'ask') {
