@@ -77,7 +77,9 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const person = nfc(voter.reviewerId);
   const earlier = record.votes.find(({ reviewerId }) => nfc(reviewerId) === person);
-  if (earlier !== undefined && (approved || !earlier.approved)) {
+  // Under one decision ID, as of a link, a person answers once. Before engine 5, another answer counted as another decision.
+  const isSameId = earlier !== undefined && earlier === again && ledger.engine >= 5;
+  if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
     const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }

@@ -4,6 +4,7 @@ import { tally } from '../../../src/core/people/entitlement.ts';
 import { projectJournal } from '../../../src/events/journal.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, requestOf, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
 import { panelOf } from '../../../src/core/ledger/panel.ts';
 import { requestRecord } from '../../support/record-request.ts';
 import {
@@ -19,8 +20,8 @@ import {
 const hourMs = 3_600_000;
 const requests = targets.map((to, number) => requestRecord(number, hourMs, { arguments: { to, amount: 1 } }).request);
 
-function opened(): { ledger: Ledger; entries: JournalEntry[] } {
-  let ledger = emptyLedger(1);
+function opened(version = 1): { ledger: Ledger; entries: JournalEntry[] } {
+  let ledger = emptyLedger(version);
   const entries: JournalEntry[] = [];
   for (const [index, request] of requests.entries()) {
     const reduction = reduce(ledger, { kind: 'open', atMs: 0, ...recordedAs(request, `1.${index}`) }, directories);
@@ -92,6 +93,29 @@ test('the same message again, under its id, changes nothing and returns a receip
         expect(again.ledger).toEqual(first.ledger);
         if (first.receipt!.accepted) expect(again.receipt).toMatchObject({ accepted: true });
         ({ ledger } = first);
+      }
+    }),
+  );
+});
+
+test('under one id, one answer of a person counts', () => {
+  fc.assert(
+    fc.property(fc.array(lifecycleMessage, { maxLength: 20 }), (messages) => {
+      let { ledger } = opened(engine);
+      for (const [index, message] of messages.entries()) {
+        const { command } = sent(message, requests, index);
+        if (command.kind !== 'decide' || command.voter?.reviewerId === undefined) continue;
+        const { requestId, reviewerId, approved } = command.decision;
+        const first = reduce(
+          ledger,
+          { ...command, decision: { ...command.decision, decisionId: `d${index}` } },
+          directories,
+        );
+        ({ ledger } = first);
+        if (!first.receipt!.accepted) continue;
+        const other = { requestId, reviewerId, approved: !approved, decisionId: `d${index}` };
+        const second = reduce(ledger, { ...command, decision: other }, directories);
+        expect(second).toMatchObject({ ledger, entries: [], receipt: { accepted: false, code: 'already_settled' } });
       }
     }),
   );

@@ -1,4 +1,6 @@
+import { createSecretKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSeals } from '../../../../src/channels/sealed-text.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
 
@@ -83,6 +85,20 @@ test('a person with a token signs in with a browser; the credential of a header 
   const origin = new URL(world.gateway.url).origin;
   const out = await world.call('POST', '/logout', undefined, { cookie, origin });
   expect([out.status, cookieOf(out, 'countersign-session')]).toEqual([204, 'countersign-session=']);
+});
+
+test('the session of a person whose id a token has taken since is none', async () => {
+  const seals = createSeals({
+    secret: createSecretKey(Buffer.from(secret)),
+    publicUrl: undefined,
+    namespace: 'default',
+  });
+  const me = async (id: string): Promise<number> => {
+    const value = await seals.seal('session', { person: { id, roles: ['reviewer'], groups: [] } }, Date.now() + 60_000);
+    const cookie = `countersign-session=${value}`;
+    return (await world.call('GET', '/me', undefined, { cookie })).status;
+  };
+  expect([await me('bob'), await me('ann')]).toEqual([200, 401]);
 });
 
 test('a wrong token signs nobody in', async () => {

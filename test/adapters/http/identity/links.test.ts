@@ -202,7 +202,7 @@ describe('refused', () => {
     const asked = await ask();
     const link = { ...asked, workflowId: asked.run.workflowId, reviewer: 'ann', run: undefined };
     const seals = createSeals({ secret: createSecretKey(Buffer.from(secret)), publicUrl, namespace: 'default' });
-    const person = { id: 'ann', roles: ['reviewer'], groups: [] };
+    const person = { id: 'ava', roles: ['reviewer'], groups: [] };
     for (const path of [
       await sealed(link, Date.now() - 5_000),
       await sealed(link, undefined, { secret: secret.replace('key', 'kez'), url: publicUrl }),

@@ -46,11 +46,13 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // The roles of a token come from the identity file, so removing the token ends its sessions.
+  // The identity file says whom an id means, so a session may end before its time: with its token, and when another token
+  // takes the id of its person.
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
-    const person = entry ?? (token === undefined ? (named as NamedPerson | undefined) : undefined);
-    return person && principalOf(person, 'session');
+    const person = token === undefined ? (named as NamedPerson | undefined) : entry;
+    if (person === undefined || (person !== entry && tokens.some(({ id }) => id === person.id))) return undefined;
+    return principalOf(person, 'session');
   };
   return {
     ofPerson: ({ id, roles, groups }) => begin({ person: { id, roles, groups } }),
