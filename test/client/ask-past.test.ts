@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { askPast } from '../../src/client/server/ask-past.ts';
+import { AskPast } from '../../src/client/server/ask-past.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 const input: WorkflowQueryInput = {
@@ -24,7 +24,7 @@ async function asked(...answers: unknown[]): Promise<{ answer: unknown; queries:
     const answer = answers.shift();
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
-  const answer: unknown = await askPast.query!(input, next).catch((error: unknown) => error);
+  const answer: unknown = await new AskPast(5_000).query(input, next).catch((error: unknown) => error);
   return { answer, queries };
 }
 
@@ -36,6 +36,24 @@ describe('a query is asked again', () => {
     const { answer, queries } = await asked(refusal(sentence), refusal(sentence), 'open');
     expect([answer, queries.length]).toEqual(['open', 3]);
   });
+
+  test.each([
+    // A worker may refuse for five seconds.
+    { queryTimeoutMs: 5_000, times: 6 },
+    { queryTimeoutMs: 8_000, times: 8 },
+  ])(
+    '$times times with a limit of $queryTimeoutMs ms, if each time takes a second',
+    async ({ queryTimeoutMs, times }) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const refusing = vi.fn(() => {
+        vi.setSystemTime(Date.now() + 1_000);
+        return Promise.reject(refusal(sentences.notTakenUp));
+      });
+      await expect(new AskPast(queryTimeoutMs).query(input, refusing)).rejects.toThrow(sentences.notTakenUp);
+      expect(refusing).toHaveBeenCalledTimes(times);
+    },
+  );
 
   test('and not of a run that ended before a worker took its last events', async () => {
     const untaken = refusal(sentences.notTakenYet);

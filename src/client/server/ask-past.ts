@@ -1,4 +1,4 @@
-import type { WorkflowClientInterceptor } from '@temporalio/client';
+import type { WorkflowClientInterceptor, WorkflowQueryInput } from '@temporalio/client';
 import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { ProblemError } from '../../core/base/problem.ts';
@@ -8,16 +8,23 @@ import { lookUp } from './look-up.ts';
 type Query = NonNullable<WorkflowClientInterceptor['query']>;
 
 /** Longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
-const longestMs = 6_000;
+const leastMs = 6_000;
 
 const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
 
 /**
  * Repeats a query, as often as `lookUp` does: while a continued run verifies the state that it carried, which takes one
- * activity, and while events of a run wait for its next workflow task.
+ * activity, and while events of a run wait for its next workflow task. For up to `queryTimeoutMs`, and six seconds at
+ * least: a caller that has less time ends its call itself.
  */
-export const askPast: WorkflowClientInterceptor = {
-  async query(input, next) {
+export class AskPast implements WorkflowClientInterceptor {
+  readonly #longestMs: number;
+
+  constructor(queryTimeoutMs: number) {
+    this.#longestMs = Math.max(queryTimeoutMs, leastMs);
+  }
+
+  async query(input: WorkflowQueryInput, next: Parameters<Query>[1]): Promise<unknown> {
     let refusal: unknown;
     let ask: Query = async (query, goOn) => goOn(query);
     const answer = await lookUp(async () => {
@@ -29,11 +36,11 @@ export const askPast: WorkflowClientInterceptor = {
         refusal = error;
         return undefined;
       }
-    }, longestMs);
+    }, this.#longestMs);
     if (answer === undefined) throw refusal;
     return answer.value;
-  },
-};
+  }
+}
 
 /**
  * The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would.
