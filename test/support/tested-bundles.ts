@@ -25,7 +25,12 @@ export function testedBundles(codePath: string): ReplayBundle[] {
 
 /** Those that `sharedBundle` has made; without one, no test has run the workflows of the module. */
 function sharedBundles(codePath: string): ReplayBundle[] {
-  const names = { 'gated-workflows': {}, 'recorded-workflows': {}, 'late-telling-workflows': {} };
+  const names = {
+    'gated-workflows': {},
+    'recorded-workflows': {},
+    'late-telling-workflows': {},
+    'ending-workflows': {},
+  };
   const plain = { 'foreign-workflows': { plugins: 'none' }, 'boundary-workflows': { plugins: 'none' } } as const;
   return Object.entries({ ...names, ...plain })
     .map(([name, of]) => ({ ...of, codePath: join(dirname(codePath), `${name}.js`) }))

@@ -48,7 +48,8 @@ export const tiers = {
   ],
   /** Properties over many cases, on a server. */
   laws: [
-    'workflows/replay/{merged-tasks,random-runs-replay,untaken-events,withdrawn-task,projection,event-counts}',
+    'workflows/replay/{merged-tasks,random-runs-replay,untaken-events,late-tasks,withdrawn-task}',
+    'workflows/replay/{projection,event-counts}',
     'workflows/replay/forged-past',
     'workflows/gate/{policy-language,previews,show,redaction,described-calls}',
   ],

@@ -7,7 +7,14 @@ import type { WorkerProcessOptions } from './worker-process.ts';
 const [bundle, ...given] = process.argv.slice(2);
 
 async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWorker> {
-  const { address, taskQueue, folder, maxConcurrentActivityTaskExecutions, channel: spec } = options;
+  const {
+    address,
+    taskQueue,
+    folder,
+    maxConcurrentActivityTaskExecutions,
+    maxCachedWorkflows,
+    channel: spec,
+  } = options;
   const channel = spec && (await makeChannel(spec));
   const { hangsAfterSending: file } = options;
   const subject = channel && file !== undefined ? hangsAfterSending(channel, file) : channel;
@@ -18,6 +25,7 @@ async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWor
     workflowBundle: { codePath: bundle! },
     ...(subject !== undefined && { channels: { subject } }),
     ...(options.onlyWorkflows === true && { enableNonLocalActivities: false, maxCachedWorkflows: 0 }),
+    ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),
     ...(maxConcurrentActivityTaskExecutions === undefined ? {} : { maxConcurrentActivityTaskExecutions }),
   });
 }

@@ -9,6 +9,7 @@ export interface WorkerProcessOptions {
   taskQueue: string;
   folder: string;
   maxConcurrentActivityTaskExecutions?: number;
+  maxCachedWorkflows?: number;
   /** Leaves activities to other workers, and keeps no run in its cache. */
   onlyWorkflows?: true;
   /** Uses the agents of `team` instead of `testAgent`. */

@@ -20,8 +20,10 @@ interface Activations {
   isOfUpdates: boolean;
   /** Updates that were accepted and have not ended, by their protocol instance id. */
   accepted: Set<string>;
-  /** The last task that the server keeps for sure, and how many events its commands leave. */
-  kept: { historyLength: number; startedMs: number; written: number };
+  /** The last task that the server keeps for sure, how many events its commands leave, and what they made. */
+  kept: { historyLength: number; startedMs: number; written: number; made: Set<string> };
+  /** Activities and children that go on when they are cancelled. */
+  abandoned: Set<string>;
   /** How far history had come with the last activation that brought events, unless a replay handed it over. */
   takenLength?: number | undefined;
   /** How many commands followed since then that leave an event each. */
@@ -40,7 +42,8 @@ export const activations = (): Activations =>
     last: { historyLength: 0, startedMs: NaN, isReplayed: false },
     isOfUpdates: false,
     accepted: new Set(),
-    kept: { historyLength: 0, startedMs: NaN, written: 0 },
+    kept: { historyLength: 0, startedMs: NaN, written: 0, made: new Set() },
+    abandoned: new Set(),
     written: 0,
     isAhead: false,
   }));

@@ -63,12 +63,26 @@ function isOneTask(length: number, jobs: readonly Job[]): boolean {
   return length === jobs.reduce((sum, job) => sum + eventsOfJob(job), kept.historyLength + kept.written + 3);
 }
 
-/** How many events bring a job. The server writes the start of an activity together with its end. NaN if it is not certain. */
+/** How many events bring a job, NaN if it is not certain: of a Nexus operation, one event may bring two jobs. */
 function eventsOfJob(job: Job): number {
   if (job.doUpdate != null || job.notifyHasPatch != null) return 0;
-  if ((job.fireTimer ?? job.signalWorkflow) != null) return 1;
-  const { result, isLocal } = job.resolveActivity ?? {};
-  return result?.completed != null && isLocal !== true ? 2 : NaN;
+  if (job.resolveActivity != null) return eventsOfEnd(job.resolveActivity);
+  const { resolveChildWorkflowExecutionStart, resolveChildWorkflowExecution, resolveSignalExternalWorkflow } = job;
+  const ofNested = resolveChildWorkflowExecutionStart ?? resolveChildWorkflowExecution;
+  const ofOther = resolveSignalExternalWorkflow ?? job.resolveRequestCancelExternalWorkflow;
+  return (job.fireTimer ?? job.signalWorkflow ?? job.cancelWorkflow ?? ofNested ?? ofOther) != null ? 1 : NaN;
+}
+
+/**
+ * The server writes the start of an activity together with its end. An activity that was cancelled or timed out may never
+ * have started. Then the failure does not name a start.
+ */
+function eventsOfEnd({ result, isLocal }: NonNullable<Job['resolveActivity']>): number {
+  if (isLocal === true) return NaN;
+  if (result?.completed != null) return 2;
+  const startedId = (result?.failed ?? result?.cancelled)?.failure?.activityFailureInfo?.startedEventId;
+  if (startedId == null) return NaN;
+  return Number(startedId) > activations().kept.historyLength ? 2 : 1;
 }
 
 /**
@@ -84,20 +98,19 @@ export function noteCommands(commands: readonly Command[]): void {
   const written = eventsOf(commands);
   // The server may withdraw a task that only refused updates.
   if (state.isOfUpdates && written === 0) return;
-  if (state.kept.startedMs !== startedMs) state.kept = { historyLength, startedMs, written: 0 };
+  if (state.kept.startedMs !== startedMs) state.kept = { historyLength, startedMs, written: 0, made: new Set() };
   state.kept.written += written;
 }
 
 /** How many events the commands of one activation leave. NaN for commands whose events are not known. */
 function eventsOf(commands: readonly Command[]): number {
-  const { accepted } = activations();
-  const made = new Set<string>();
+  const { accepted, abandoned, kept } = activations();
   let count = 0;
   for (const command of commands) {
-    const { startTimer, cancelTimer, scheduleActivity, requestCancelActivity, updateResponse } = command;
-    if (startTimer != null) made.add(`timer ${startTimer.seq}`);
-    if (scheduleActivity != null) made.add(`activity ${scheduleActivity.seq}`);
-    const cancelled = cancelTimer ? `timer ${cancelTimer.seq}` : `activity ${requestCancelActivity?.seq}`;
+    const { updateResponse } = command;
+    const made = madeBy(command);
+    if (made !== undefined) kept.made.add(made);
+    if (made !== undefined && isAbandonedOnCancel(command)) abandoned.add(made);
     if (updateResponse != null) {
       const updateId = updateResponse.protocolInstanceId ?? '';
       const wasAccepted = accepted.delete(updateId);
@@ -105,12 +118,35 @@ function eventsOf(commands: readonly Command[]): number {
       // A refusal leaves an event only if it is how an accepted update ends.
       if (updateResponse.rejected != null && !wasAccepted) continue;
     }
-    const isCounted =
-      leavesEvent(command) || cancels(command) || reaches(command) || endsRun(command) || updateResponse != null;
+    const cancelled = cancelledBy(command);
+    // What the same task made leaves no event either.
+    if (cancelled !== undefined) count += kept.made.has(cancelled) ? -1 : abandoned.has(cancelled) ? 0 : 1;
+    else if (leavesEvent(command) || reaches(command) || endsRun(command) || updateResponse != null) count += 1;
     // A patch leaves a marker and a search attribute.
-    count += made.has(cancelled) ? -1 : isCounted ? 1 : command.setPatchMarker != null ? 2 : NaN;
+    else count += command.setPatchMarker != null ? 2 : NaN;
   }
   return count;
+}
+
+/** The name of what a later command may cancel. */
+function madeBy({ startTimer, scheduleActivity, startChildWorkflowExecution }: Command): string | undefined {
+  if (startTimer != null) return `timer ${startTimer.seq}`;
+  if (scheduleActivity != null) return `activity ${scheduleActivity.seq}`;
+  return startChildWorkflowExecution == null ? undefined : `child ${startChildWorkflowExecution.seq}`;
+}
+
+function cancelledBy(command: Command): string | undefined {
+  const { cancelTimer, requestCancelActivity, cancelChildWorkflowExecution } = command;
+  if (cancelTimer != null) return `timer ${cancelTimer.seq}`;
+  if (requestCancelActivity != null) return `activity ${requestCancelActivity.seq}`;
+  return cancelChildWorkflowExecution == null ? undefined : `child ${cancelChildWorkflowExecution.childWorkflowSeq}`;
+}
+
+/** By the core's numbers of `ABANDON`: to cancel such an activity or child leaves no event. */
+function isAbandonedOnCancel({ scheduleActivity, startChildWorkflowExecution }: Command): boolean {
+  const ofActivity: number | null | undefined = scheduleActivity?.cancellationType;
+  const ofChild: number = startChildWorkflowExecution?.cancellationType ?? 0;
+  return ofActivity === 2 || (startChildWorkflowExecution != null && ofChild === 0);
 }
 
 function leavesEvent(command: Command): boolean {
@@ -123,10 +159,11 @@ function cancels({ requestCancelActivity, cancelTimer }: Command): boolean {
 }
 
 /** True for a command to another run. */
-function reaches({ startChildWorkflowExecution, signalExternalWorkflowExecution, ...other }: Command): boolean {
-  const { cancelChildWorkflowExecution, requestCancelExternalWorkflowExecution } = other;
-  const cancelled = cancelChildWorkflowExecution ?? requestCancelExternalWorkflowExecution;
-  return (startChildWorkflowExecution ?? signalExternalWorkflowExecution ?? cancelled) != null;
+function reaches({ startChildWorkflowExecution, ...other }: Command): boolean {
+  const { signalExternalWorkflowExecution, requestCancelExternalWorkflowExecution } = other;
+  return (
+    (startChildWorkflowExecution ?? signalExternalWorkflowExecution ?? requestCancelExternalWorkflowExecution) != null
+  );
 }
 
 function endsRun(command: Command): boolean {

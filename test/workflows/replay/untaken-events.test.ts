@@ -2,14 +2,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
 import { openBoundaryStage, type BoundaryStage } from '../../support/boundary-stage.ts';
-import { tasksOf, type HistoryEvent } from '../../support/history-tasks.ts';
+import { type HistoryEvent } from '../../support/history-tasks.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
 import { insertAttempts } from '../../support/other-attempts.ts';
-import { onScriptedWorker, playTails, queryAfterTask, tailsOf, type Tail } from '../../support/replay-tails.ts';
+import { playTails, tailsOf, type Tail } from '../../support/replay-tails.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { sharedBundle } from '../../support/shared-bundle.ts';
-import { runs } from '../../support/thorough.ts';
 
 /**
  * A query can hand a worker events that no workflow task has taken yet. The task that takes them must make the commands
@@ -87,63 +86,6 @@ test.each([
   const failed = played.filter(({ failure }) => failure === sentences.takenEarly);
   expect(failed.length).toBeGreaterThan(30);
 });
-
-/** True if the end of the task before and the events that the task takes can be counted, and no attempt failed. */
-function isCounted({ task, events }: Tail): boolean {
-  const { tasks } = tasksOf(events);
-  const before = tasks.findLast(({ started }) => Number(started.eventId) < Number(task.started.eventId))!;
-  const isOpen = !task.commands.some(({ eventType }) => endsOfRun.test(eventType));
-  return isOpen && before.commands.length > 0 && [...task.before, ...task.whileScheduled].every(isCountedEvent);
-}
-
-const endsOfRun = /^EVENT_TYPE_WORKFLOW_EXECUTION_(COMPLETED|FAILED|CANCELED|CONTINUED_AS_NEW)$/;
-
-function isCountedEvent({ eventType }: HistoryEvent): boolean {
-  return /^EVENT_TYPE_(ACTIVITY_TASK_STARTED|ACTIVITY_TASK_COMPLETED|TIMER_FIRED|WORKFLOW_EXECUTION_SIGNALED)$/.test(
-    eventType,
-  );
-}
-
-test('a worker that loads a run and begins its task long after the start answers a query, and keeps the run', async () => {
-  const random = seededRandom(2);
-  // Several tails of one task differ only in what a query saw before it.
-  const tasks = new Map(
-    files
-      .flatMap((file) => tailsOf(file, eventsOf(file)))
-      .filter((tail) => isCounted(tail) && random.chance(runs(300) / 1_000))
-      .map((tail) => [tail.task, tail]),
-  );
-  expect(tasks.size).toBeGreaterThan(50);
-  const bundle = await sharedBundle('recorded-workflows.ts');
-  const refusals = await onScriptedWorker(bundle, [...tasks.values()], async (server, tail) => {
-    const refusal = await queryAfterTask(server, tail);
-    return refusal === undefined ? [] : [`${tail.name}: ${refusal}`];
-  });
-  expect(refusals.flat()).toEqual([]);
-});
-
-test('a tail after an attempt that failed long ago, or a refused update, is never taken for a task', async () => {
-  const random = seededRandom(4);
-  // A longer history would make the others continue as new earlier than they did.
-  const whole = files.filter((file) => !/execution-\d/.test(file));
-  const tails = whole.flatMap((file) => {
-    const events = eventsOf(file);
-    const tried = insertAttempts(events, random, { share: 1, historyEvents: Infinity });
-    const refused = placeEmptyTasks(events, () => ({ inserted: 1, isEarly: false, isDropped: false }))!;
-    return [...tailsOf(`${file}, tried`, tried), ...tailsOf(`${file}, refused`, refused)];
-  });
-  const counted = tails.filter(
-    ({ isRecognised, task }) => isRecognised && [...task.before, ...task.whileScheduled].every(isCountedOrAttempt),
-  );
-  const tried = counted.filter(() => random.chance(runs(150) / 1_000));
-  expect(tried.length).toBeGreaterThan(50);
-  const played = await playTails(await sharedBundle('recorded-workflows.ts'), tried);
-  expect(played.filter(({ refusal }) => refusal !== sentences.notTakenYet)).toEqual([]);
-});
-
-function isCountedOrAttempt(event: HistoryEvent): boolean {
-  return isCountedEvent(event) || event.eventType.startsWith('EVENT_TYPE_WORKFLOW_TASK_');
-}
 
 describe('the check can fail', () => {
   let stage: BoundaryStage;

@@ -1,0 +1,124 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { Client, Connection } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { expect, test } from 'vitest';
+import { sentences } from '../../../src/core/ledger/sentences.ts';
+import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
+import { tasksOf, type HistoryEvent } from '../../support/history-tasks.ts';
+import { insertAttempts } from '../../support/other-attempts.ts';
+import { installQuietRuntime } from '../../support/quiet-runtime.ts';
+import { onScriptedWorker, playTails, queryAfterTask, tailsOf, type Tail } from '../../support/replay-tails.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { sharedBundle } from '../../support/shared-bundle.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
+import { runs } from '../../support/thorough.ts';
+
+/**
+ * A worker that loads a run and begins its task long after the start answers a query, because history tells the task from
+ * a tail (docs/decisions/0058): it has grown by what one task leaves.
+ */
+
+installQuietRuntime({ errors: false });
+
+const folder = new URL('../../histories/', import.meta.url);
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+
+function eventsOf(file: string): HistoryEvent[] {
+  return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
+}
+
+/** True if the run goes on, the task before brought something to workflow code, and no attempt failed. */
+function isCounted({ task, events }: Tail): boolean {
+  const { tasks } = tasksOf(events);
+  const before = tasks.findLast(({ started }) => Number(started.eventId) < Number(task.started.eventId))!;
+  const isOpen = !task.commands.some(({ eventType }) => endsOfRun.test(eventType));
+  const isWhole = ![...task.before, ...task.whileScheduled].some(({ eventType }) =>
+    eventType.startsWith('EVENT_TYPE_WORKFLOW_TASK_'),
+  );
+  return isOpen && isWhole && before.commands.length > 0;
+}
+
+const endsOfRun = /^EVENT_TYPE_WORKFLOW_EXECUTION_(COMPLETED|FAILED|CANCELED|CONTINUED_AS_NEW)$/;
+
+/** The tasks that can be counted, each as the tail that is seen last: those of one task differ only in that. */
+function countedOf(name: string, events: readonly HistoryEvent[]): Tail[] {
+  return [...new Map(tailsOf(name, events).map((tail) => [tail.task, tail])).values()].filter(isCounted);
+}
+
+async function refusalsAfter(workflowBundle: { codePath: string }, tasks: readonly Tail[]): Promise<string[]> {
+  const refusals = await onScriptedWorker(workflowBundle, tasks, async (server, tail) => {
+    const refusal = await queryAfterTask(server, tail);
+    return refusal === undefined ? [] : [`${tail.name}: ${refusal}`];
+  });
+  return refusals.flat();
+}
+
+test('a late task of a stored history', async () => {
+  const random = seededRandom(2);
+  const isRare = ({ task }: Tail): boolean =>
+    [...task.before, ...task.whileScheduled].some((each) => rare.test(each.eventType));
+  const tasks = files
+    .flatMap((file) => countedOf(file, eventsOf(file)))
+    .filter((tail) => isRare(tail) || random.chance(runs(300) / 1_000));
+  expect(tasks.length).toBeGreaterThan(50);
+  expect(await refusalsAfter(await sharedBundle('recorded-workflows.ts'), tasks)).toEqual([]);
+});
+
+const rare = /_(FAILED|CANCEL_REQUESTED)$|_CHILD_|_EXTERNAL_/;
+
+test('a late task of a run in which everything ends that a workflow can wait for', async () => {
+  const workflowBundle = await sharedBundle('ending-workflows.ts');
+  const tasks = countedOf('endsInEveryWay', await playEnds(workflowBundle));
+  expect(tasks.length).toBeGreaterThan(20);
+  expect(await refusalsAfter(workflowBundle, tasks)).toEqual([]);
+});
+
+async function playEnds(workflowBundle: { codePath: string }): Promise<HistoryEvent[]> {
+  const address = sharedAddress();
+  const [connection, clients] = await Promise.all([
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+  ]);
+  const taskQueue = `ends-${randomUUID()}`;
+  const activities = { fail, hang };
+  const options = { connection, taskQueue, workflowBundle, activities, maxHeartbeatThrottleInterval: 100 };
+  const worker = await Worker.create(options);
+  const handle = await new Client({ connection: clients }).workflow.start('endsInEveryWay', {
+    taskQueue,
+    workflowId: taskQueue,
+  });
+  await worker.runUntil(handle.result());
+  const history = historyToJSON(await handle.fetchHistory());
+  await Promise.all([connection.close(), clients.close()]);
+  return (JSON.parse(history) as { events: HistoryEvent[] }).events;
+}
+
+async function fail(): Promise<never> {
+  throw ApplicationFailure.nonRetryable('fails');
+}
+
+async function hang(): Promise<void> {
+  const context = Context.current();
+  const beats = setInterval(() => context.heartbeat(), 100);
+  await context.cancelled.finally(() => clearInterval(beats));
+}
+
+test('a tail after an attempt that failed long ago, or a refused update, is never taken for a task', async () => {
+  const random = seededRandom(4);
+  // A longer history would make the others continue as new earlier than they did.
+  const whole = files.filter((file) => !/execution-\d/.test(file));
+  const tails = whole.flatMap((file) => {
+    const events = eventsOf(file);
+    const tried = insertAttempts(events, random, { share: 1, historyEvents: Infinity });
+    const refused = placeEmptyTasks(events, () => ({ inserted: 1, isEarly: false, isDropped: false }))!;
+    return [...tailsOf(`${file}, tried`, tried), ...tailsOf(`${file}, refused`, refused)];
+  });
+  const tried = tails.filter(({ isRecognised }) => isRecognised && random.chance(runs(150) / 1_000));
+  expect(tried.length).toBeGreaterThan(50);
+  const played = await playTails(await sharedBundle('recorded-workflows.ts'), tried);
+  expect(played.filter(({ refusal }) => refusal !== sentences.notTakenYet)).toEqual([]);
+});
