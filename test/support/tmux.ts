@@ -60,14 +60,13 @@ export async function openTmux(
     typeof text === 'string' ? shown.includes(text) : text.test(shown);
   const until = async (what: string, isRight: (shown: string) => boolean): Promise<string> => {
     let last = '';
-    try {
-      return await eventually(what, async () => {
+    return eventually(
+      () => `${what}; the screen is\n${last}`,
+      async () => {
         last = await screen();
         return isRight(last) && last;
-      });
-    } catch (error) {
-      throw new Error(`${(error as Error).message}; the screen is\n${last}`, { cause: error });
-    }
+      },
+    );
   };
   return {
     screen,

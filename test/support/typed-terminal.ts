@@ -20,13 +20,16 @@ export class TypedTerminal {
 
   /** Waits until the terminal shows it, after what was waited for before. */
   async shows(text: string | RegExp): Promise<string> {
-    return eventually(`${text} on the terminal`, () => {
-      const rest = this.#shown.slice(this.#read);
-      const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text);
-      if (at === -1) return undefined;
-      this.#read += at + 1;
-      return rest;
-    });
+    return eventually(
+      () => `${text} on the terminal, after ${this.#shown.slice(this.#read)}`,
+      () => {
+        const rest = this.#shown.slice(this.#read);
+        const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text);
+        if (at === -1) return undefined;
+        this.#read += at + 1;
+        return rest;
+      },
+    );
   }
 
   /** At once, whether it counts or not. */

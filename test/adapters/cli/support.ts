@@ -73,10 +73,13 @@ export function startCli(
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
     shows: async (text, stream = 'stdout') => {
-      await eventually(`'${text}' on ${stream}, not ${JSON.stringify(texts)}`, () => {
-        if (child.exitCode !== null) throw new Error(`the process ended first: ${JSON.stringify(texts)}`);
-        return texts[stream].includes(text);
-      });
+      await eventually(
+        () => `'${text}' on ${stream}, not ${JSON.stringify(texts)}`,
+        () => {
+          if (child.exitCode !== null) throw new Error(`the process ended first: ${JSON.stringify(texts)}`);
+          return texts[stream].includes(text);
+        },
+      );
     },
   };
 }
@@ -114,7 +117,11 @@ export function startOnTerminal(words: string[], env: Record<string, string>) {
   return {
     ended,
     printed: () => printed,
-    shows: (text: string) => eventually(`'${text}' on the terminal, not ${printed}`, () => printed.includes(text)),
+    shows: (text: string) =>
+      eventually(
+        () => `'${text}' on the terminal, not ${printed}`,
+        () => printed.includes(text),
+      ),
     type: (keys: string) => child.stdin.write(keys),
   };
 }

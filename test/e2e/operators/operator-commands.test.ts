@@ -20,10 +20,7 @@ async function silent(name: string, [command, ...options]: [command: string, ...
   const { played } = await inTime(8, async (seconds) => {
     const silentRun = { tool: `hold_silent_${seconds}`, name: `${name}, ${seconds} s` };
     const run = await world.running(silentRun.tool, silentRun.name);
-    const entered = onActivity(command, run.handle, silentRun.tool, ...options);
-    // After a time-out there is nothing to change any more.
-    await Promise.race([entered, run.result()]);
-    entered.catch(() => undefined);
+    await onActivity(command, run.handle, silentRun.tool, ...options);
     return { ...silentRun, run };
   });
   return played;

@@ -37,10 +37,7 @@ async function runningWithAttempts(what: string, interval: string): Promise<{ ha
     const name = `${what}, ${timeoutS} s`;
     const handle = await running(name, timeoutS);
     const attempts = ['--retry-maximum-attempts', '5', '--retry-initial-interval', interval];
-    const changed = onActivity('update-options', handle, 'hang', ...attempts, '--retry-maximum-interval', '1h');
-    // After a time-out there is nothing to change any more.
-    await Promise.race([changed, handle.result()]);
-    changed.catch(() => undefined);
+    await onActivity('update-options', handle, 'hang', ...attempts, '--retry-maximum-interval', '1h');
     return { handle, name };
   });
   return played;
