@@ -7,6 +7,7 @@ import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound
 import { freePort } from '../../packages/cli/src/dev-server/free-port.ts';
 import type { DevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
+import { startOn } from '../support/start-on.ts';
 import type { Disturbance } from './disturbance.ts';
 import type { ChaosSchedule } from './schedule.ts';
 import { workerCount } from './plan-disturbances.ts';
@@ -36,7 +37,7 @@ export interface StageOptions {
 export async function openStage({ folder, bundlePath, caches, log }: StageOptions): Promise<Stage> {
   const port = await freePort();
   const start = (): Promise<DevServer> =>
-    startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db'), log });
+    startOn(port, () => startDevServer({ uiPort: null, port, dbFile: join(folder, 'temporal.db'), log }));
   let server = await start();
   const { address } = server;
   const crashes: string[] = [];

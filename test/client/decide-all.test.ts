@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ReviewedRequest } from '../../src/client/send/decide-all.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
-import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
+import { openLink } from '../support/link.ts';
+import { sharedAddress } from '../support/shared-server.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 let world: World;
@@ -98,10 +99,9 @@ describe('decideAll', () => {
   });
 
   test('without a server each has a receipt, and nothing is thrown', async () => {
-    const server = await startDevServer({ uiPort: null });
-    const client = await createClient({ address: server.address, connectTimeoutMs: 30_000 });
-    server.kill();
-    await server.ended;
+    const link = await openLink(sharedAddress());
+    const client = await createClient({ address: link.address });
+    link.cut();
     try {
       const reviewed = Array.from({ length: 30 }, (_, index) => ({
         requestId: `${index % 10}`.repeat(32),
@@ -113,6 +113,7 @@ describe('decideAll', () => {
       );
     } finally {
       await client.close();
+      await link.close();
     }
   });
 

@@ -1,5 +1,6 @@
 import type { Gateway, GatewayOptions } from '../../packages/gateway/src/index.ts';
 import { startGateway } from '../../packages/gateway/src/index.ts';
+import { startOn } from './start-on.ts';
 import { type World, type WorldOptions, openWorld } from './world.ts';
 
 /** A worker on its own task queue, and a gateway on a free port of 127.0.0.1. */
@@ -14,7 +15,10 @@ export async function openGatewayWorld(
   gatewayOptions: Partial<GatewayOptions> = {},
 ): Promise<GatewayWorld> {
   const world = await openWorld(options);
-  const gateway = await startGateway({ client: world.client, port: 0, log: () => undefined, ...gatewayOptions });
+  const { port = 0 } = gatewayOptions;
+  const gateway = await startOn(port, () =>
+    startGateway({ client: world.client, port, log: () => undefined, ...gatewayOptions }),
+  );
   return {
     ...world,
     gateway,

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A network link to a server, which a test cuts and mends. */
 export interface Link {
   address: string;
-  cut(): Promise<void>;
-  mend(): Promise<void>;
+  cut(): void;
+  mend(): void;
   close(): Promise<void>;
 }
 
-/** Passes connections on to a server at `HOST:PORT`. */
+/** Passes connections on to a server at `HOST:PORT`. A link that is cut keeps its port, and ends what connects to it. */
 export async function openLink(address: string): Promise<Link> {
   const [host, port] = address.split(':') as [string, string];
   const sockets = new Set<Socket>();
@@ -17,22 +17,32 @@ export async function openLink(address: string): Promise<Link> {
     sockets.add(socket);
     return socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
   };
-  let server: Server | undefined;
-  const listen = async (own: number): Promise<number> => {
-    server = createServer((near) => {
-      const far = connect(Number(port), host);
-      keep(near).pipe(keep(far)).pipe(near);
-    }).listen(own, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  };
-  const own = await listen(0);
-  const cut = async (): Promise<void> => {
-    const closed = server === undefined ? undefined : once(server, 'close');
-    server?.close();
+  let isCut = false;
+  const server = createServer((near) => {
+    keep(near);
+    if (isCut) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(Number(port), host);
+    near.pipe(keep(far)).pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    isCut = true;
     for (const socket of sockets) socket.destroy();
-    await closed;
-    server = undefined;
   };
-  return { address: `127.0.0.1:${own}`, cut, mend: async () => void (await listen(own)), close: cut };
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+    close: async () => {
+      cut();
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
 }

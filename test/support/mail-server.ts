@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { startOn } from './start-on.ts';
 
 /** A mail as a server got it. */
 export interface ReceivedMail {
@@ -38,38 +39,43 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
       if (stopping !== undefined) await new Promise<void>((resolve) => stopping.close(() => resolve()));
     },
     start: async () => {
-      server = new SMTPServer({
-        authOptional: true,
-        disableReverseLookup: true,
-        disabledCommands: ['STARTTLS'],
-        onRcptTo: ({ address }, _session, done) => {
-          const refusal = inTest.refusals.get(address);
-          if (refusal === undefined) return done();
-          inTest.refused.push(address);
-          const [code, ...words] = refusal.split(' ');
-          done(Object.assign(new Error(words.join(' ')), { responseCode: Number(code) }));
-        },
-        onData: (stream, { envelope }, done) => {
-          void text(stream).then((raw) => {
-            inTest.mails.push(
-              received(
-                raw,
-                envelope.rcptTo.map(({ address }) => address),
-              ),
-            );
-            done();
-          });
-        },
-        ...options,
-      });
-      server.on('error', () => undefined);
-      server.listen(inTest.port, '127.0.0.1');
-      await once(server.server, 'listening');
+      server = await startOn(inTest.port, listening);
       inTest.port = (server.server.address() as AddressInfo).port;
     },
   };
   await inTest.start();
   return inTest;
+
+  async function listening(): Promise<SMTPServer> {
+    const smtp = new SMTPServer({
+      authOptional: true,
+      disableReverseLookup: true,
+      disabledCommands: ['STARTTLS'],
+      onRcptTo: ({ address }, _session, done) => {
+        const refusal = inTest.refusals.get(address);
+        if (refusal === undefined) return done();
+        inTest.refused.push(address);
+        const [code, ...words] = refusal.split(' ');
+        done(Object.assign(new Error(words.join(' ')), { responseCode: Number(code) }));
+      },
+      onData: (stream, { envelope }, done) => {
+        void text(stream).then((raw) => {
+          inTest.mails.push(
+            received(
+              raw,
+              envelope.rcptTo.map(({ address }) => address),
+            ),
+          );
+          done();
+        });
+      },
+      ...options,
+    });
+    smtp.on('error', () => undefined);
+    smtp.listen(inTest.port, '127.0.0.1');
+    await once(smtp.server, 'listening');
+    return smtp;
+  }
 }
 
 function received(raw: string, to: string[]): ReceivedMail {

@@ -12,6 +12,7 @@ import { searchAttributes } from '../../src/contract.ts';
 import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound-child.ts';
 import { freePort, loopback } from '../../packages/cli/src/dev-server/free-port.ts';
 import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
+import { startOn } from './start-on.ts';
 import type { JavaServer } from './time-skipping-java.ts';
 import { findJavaServer } from './time-skipping-java.ts';
 
@@ -56,16 +57,21 @@ async function startDownloaded(): Promise<TimeSkippingServer> {
 /** Does not use the SDK, which gives a server five seconds to start; Java on a busy machine needs more. */
 async function startJava({ command, args }: JavaServer): Promise<TimeSkippingServer> {
   const port = await freePort();
-  const child = spawnBound(command, [...args, String(port)], {});
-  child.stdout.resume();
-  child.stderr.resume();
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const address = `${loopback}:${port}`;
-  const connection = await connectTo(address, () => child.exitCode !== null);
-  return serverOf(address, connection, async () => {
-    await connection.close();
-    signalGroup(child, 'SIGTERM');
-    await ended;
+  return startOn(port, async () => {
+    const child = spawnBound(command, [...args, String(port)], {});
+    child.stdout.resume();
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4_000)));
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const connection = await connectTo(address, () => child.exitCode !== null).catch((error: unknown) => {
+      throw new Error(`the time-skipping server has ended: ${output}`, { cause: error });
+    });
+    return serverOf(address, connection, async () => {
+      await connection.close();
+      signalGroup(child, 'SIGTERM');
+      await ended;
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import { type ServerOptions, createServer as createSecureServer } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ApprovalDetails } from '../../src/contract.ts';
+import { startOn } from './start-on.ts';
 
 /** A request as a receiver in a test got it. */
 export interface Hit {
@@ -47,11 +48,13 @@ export async function openReceiver(
     outgoing.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
   };
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void respond(incoming, outgoing);
-  const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
   let connections = 0;
-  server.on('connection', () => (connections += 1));
-  server.listen(port, host);
-  await once(server, 'listening');
+  const server = await startOn(port, async () => {
+    const listening = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
+    listening.on('connection', () => (connections += 1)).listen(port, host);
+    await once(listening, 'listening');
+    return listening;
+  });
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${own}`,

@@ -376,10 +376,10 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
     const link = await openLink(sharedAddress());
     const terminal = await review(run, {}, '--address', link.address);
     await terminal.shows(armed);
-    await link.cut();
+    link.cut();
     await terminal.shows('No key counts');
     await terminal.press('a');
-    await link.mend();
+    link.mend();
     await terminal.loses('No key counts');
     await terminal.shows(armed);
     expect(await run.open()).toHaveLength(1);

@@ -152,12 +152,12 @@ test('a server that is away is trouble; the stream goes on when it is back', asy
   try {
     const viewer = await watch('ann', gateway);
     await eventually('the snapshot', () => listOf(viewer));
-    await link.cut();
+    link.cut();
     await eventually('trouble', () => viewer.events.some(({ event }) => event === 'trouble'));
     expect(viewer.events.at(-1)).toMatchObject({ event: 'trouble', data: { code: 'server_unreachable' } });
     const run = await ask();
     const [request] = await run.open();
-    await link.mend();
+    link.mend();
     await eventually('the row', () => listOf(viewer)!.has(request!.requestId));
     await world.client.closeRun(run.workflowId);
     await viewer.close();

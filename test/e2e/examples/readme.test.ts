@@ -9,6 +9,7 @@ import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { languages } from '../../support/any-language.ts';
 import { eventually } from '../../support/eventually.ts';
 import { blocksOf, shellLinesOf, ShellCommand } from '../../support/readme.ts';
+import { startOn } from '../../support/start-on.ts';
 
 /**
  * Runs every command of the first pages as written, and the programs of docs/any-language.md. Only the server's ports
@@ -56,8 +57,13 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     TIDY_FOLDER: join(folder, 'files'),
   });
-  const started = sh(`${server} --port ${port} --ui-port 0`);
-  await eventually('the server', () => started.stdout.includes('uiUrl'));
+  await startOn(port, async () => {
+    const started = sh(`${server} --port ${port} --ui-port 0`);
+    await Promise.race([
+      eventually('the server', () => started.stdout.includes('uiUrl')),
+      started.ended().then(() => Promise.reject(new Error(started.stderr))),
+    ]);
+  });
   const working = sh(worker!);
   await eventually('the worker', () => working.stdout.includes('agents'));
   client = new Client({ connection: await Connection.connect({ address: env.TEMPORAL_ADDRESS! }) });

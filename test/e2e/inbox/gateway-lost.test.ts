@@ -7,6 +7,7 @@ import { freePort } from '../../../packages/cli/src/dev-server/free-port.ts';
 import { type RunningCli, startCli } from '../../adapters/cli/support.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startOn } from '../../support/start-on.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -39,8 +40,10 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
   });
 
   async function startGateway(): Promise<void> {
-    gateway = startCli(['gateway', '--port', String(port), '--undo', '0']);
-    await gateway.shows('"url"');
+    await startOn(port, async () => {
+      gateway = startCli(['gateway', '--port', String(port), '--undo', '0']);
+      await gateway.shows('"url"');
+    });
   }
 
   async function killGateway(): Promise<void> {

@@ -177,11 +177,11 @@ withChromium('the views of runs (need Chromium)', () => {
     for (const [index] of turns.entries()) {
       await page.getByText(`Step ${index}.`, { exact: true }).waitFor();
       // The connection breaks before each result, and is opened again by the page.
-      await link.cut();
+      link.cut();
       await page.getByText('Not connected').waitFor();
       appendFileSync(join(world.folder, `release-h${index}`), '');
       await eventually('the tool has ended', () => world.ran().includes(`end h${index}`));
-      await link.mend();
+      link.mend();
     }
     await page.getByText('The run has ended').waitFor();
     const shown = await page.locator('.run-events .event-body').allInnerTexts();

@@ -10,7 +10,7 @@ import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { spawnWorker } from '../../support/worker-process.ts';
 import { type World, openWorld } from '../../support/world.ts';
-import { startAgain } from '../../support/start-again.ts';
+import { startAgain } from '../../support/start-on.ts';
 
 /** Viewers of one run, with the crashes of a real day: all of them see the same. */
 

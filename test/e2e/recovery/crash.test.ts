@@ -13,7 +13,7 @@ import { killAll } from '../../support/ready-process.ts';
 import { spawnWorker } from '../../support/worker-process.ts';
 import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
-import { startAgain } from '../../support/start-again.ts';
+import { startAgain } from '../../support/start-on.ts';
 
 /** kill -9 of the worker and of the server (I7): nothing is lost, and no tool runs twice. `worker-killed` has the stages of a call. */
 

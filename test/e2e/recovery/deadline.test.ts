@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
-import { startAgain } from '../../support/start-again.ts';
+import { startAgain } from '../../support/start-on.ts';
 
 /**
  * Exact deadlines (I6). A decision recorded in time counts, however late it is handled; one recorded late does not,

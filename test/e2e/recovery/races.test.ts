@@ -8,7 +8,7 @@ import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-s
 import { eventually } from '../../support/eventually.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
-import { startAgain } from '../../support/start-again.ts';
+import { startAgain } from '../../support/start-on.ts';
 
 /**
  * Concurrent decisions: two people at once (I3), one decision by update and by signal, and a decision whose worker or
