@@ -8,5 +8,5 @@ export const gated = {
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
   failsOnce: { risk: 'destructive' },
-  hang: { heartbeat: { timeoutMs: 3_000 } },
+  hang: { heartbeat: { timeoutMs: 6_000 } },
 } satisfies Gated<GatedTestActivities>;

@@ -9,9 +9,9 @@ import { promptScripted } from './prompt-scripted.ts';
 /**
  * An agent whose script is its first user message: a JSON list of turns. Each tool execution writes one line into
  * `FOLDER/ran.log`, so that tests can count them. A process that is busy for longer than the heartbeat time-out loses the
- * calls of `hold`: at 1.5 seconds, a test of a lost worker is short; where none is lost, a longer one is safe.
+ * calls of `hold`: at six seconds, a test of a lost worker is still short; where none is lost, a longer one is safer.
  */
-export function testAgent(folder: string, policy?: object, { heartbeatTimeoutMs = 1_500 } = {}) {
+export function testAgent(folder: string, policy?: object, { heartbeatTimeoutMs = 6_000 } = {}) {
   const note = (line: string): void => appendFileSync(join(folder, 'ran.log'), `${line}\n`);
   const waitFor = (file: string, signal: AbortSignal): Promise<void> =>
     holds(() => existsSync(join(folder, file)), signal);

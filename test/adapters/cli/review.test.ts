@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
+import { armingAgainMs } from '../../../packages/cli/src/review/arming.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { inTime } from '../../support/in-time.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { hasTmux, openTmux, type TmuxOptions, type TmuxTerminal } from '../../support/tmux.ts';
 import { openLink } from '../../support/link.ts';
@@ -21,12 +23,14 @@ const nothing = 'Nothing waits for approval';
 
 /** `review` opens `countersign review` for a run, on a terminal of its own. */
 const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
+  const terminals: TmuxTerminal[] = [];
+  onCleanup(async () => void (await Promise.all(terminals.map((each) => each.close()))));
   return async (run: RunInTest, options: TmuxOptions = {}, ...flags: string[]): Promise<TmuxTerminal> => {
     // A bug: with CI set, ink drew nothing, on a terminal too.
     const env = { NODE_OPTIONS: '', EDITOR: '', VISUAL: '', CI: 'true', ...options.env };
     const words = ['review', '--run', run.workflowId, '--address', sharedAddress(), '--reviewer', 'rita', ...flags];
     const terminal = await openTmux([process.execPath, main, ...words], { rows: 40, ...options, env });
-    onCleanup(() => terminal.close());
+    terminals.push(terminal);
     return terminal;
   };
 });
@@ -268,11 +272,15 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
   });
 
   test('a request that expires while it is shown', async ({ review }) => {
-    const run = await start([pay('ann')], '35s');
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    await terminal.press('d');
-    await terminal.shows('Deny. Reason');
+    const { played } = await inTime(10, async (seconds) => {
+      const asked = await start([pay('ann')], `${seconds}s`);
+      const shown = await review(asked);
+      await shown.shows(armed);
+      await shown.press('d');
+      await shown.shows('Deny. Reason');
+      return { run: asked, terminal: shown };
+    });
+    const { run, terminal } = played;
     await terminal.shows(/Expired: it can no longer be answered|Settled elsewhere: expired/);
     await terminal.press('a', 'Enter');
     await terminal.shows('Settled elsewhere: expired');
@@ -283,26 +291,35 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
   });
 
   test('a key that is held down answers one request', async ({ review }) => {
-    const run = await start([pay('ann'), pay('bob')]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    const isDone = { value: false };
-    const held = (async () => {
-      while (!isDone.value) {
+    /** Holds it down from the first card on, until the second has been there for longer than the delay. */
+    const hold = async () => {
+      const run = await start([pay('ann'), pay('bob')]);
+      const terminal = await review(run);
+      await terminal.shows(armed);
+      let [longestPauseMs, pressedAtMs] = [0, Date.now()];
+      let untilMs = Infinity;
+      while (pressedAtMs < untilMs) {
         await terminal.press('a');
+        longestPauseMs = Math.max(longestPauseMs, Date.now() - pressedAtMs);
+        pressedAtMs = Date.now();
+        if (untilMs === Infinity && (await terminal.screen()).includes('Pay: to bob')) {
+          untilMs = pressedAtMs + armingAgainMs + 1_000;
+        }
         await sleep(10);
       }
-    })();
-    await terminal.shows('Pay: to bob');
-    // Longer than the delay of a key that nobody pressed before.
-    await sleep(2_500);
+      return { run, terminal, longestPauseMs };
+    };
+    let held = await hold();
+    // A busy machine let the key go.
+    while (held.longestPauseMs > armingAgainMs / 2) held = await hold();
+    const { run, terminal } = held;
     expect(await run.open()).toMatchObject([{ arguments: { to: 'bob' } }]);
-    isDone.value = true;
-    await held;
     await terminal.shows(armed);
-    await sleep(1_500);
-    await terminal.press('a');
-    await terminal.shows(nothing);
+    // The last repeats may come late, and the delay begins with them.
+    for (let pauseMs = armingAgainMs; !(await terminal.screen()).includes(nothing); pauseMs *= 2) {
+      await sleep(pauseMs);
+      await terminal.press('a');
+    }
     expect(await outcomes(run)).toEqual(['approved', 'approved']);
   });
 

@@ -12,6 +12,7 @@ import { callDigest } from '../../../src/core/base/digest.ts';
 import { gatedDefinition } from '../../../src/core/policy/gated-activity.ts';
 import { CountersignPlugin } from '../../../src/worker.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inTime } from '../../support/in-time.ts';
 import { gated } from '../../support/gated-declarations.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
@@ -234,11 +235,20 @@ describe('how a call ended', () => {
   });
 
   test('a timeout: unknown, one attempt', async () => {
-    const handle = await world.start('calls', [{ name: 'hang', args: ['timed'], timeoutS: 2 }]);
+    const lines: string[] = [];
+    const { played: handle, seconds } = await inTime(2, async (timeoutS) => {
+      const hanging = await world.start('calls', [{ name: 'hang', args: [`timed-${timeoutS}`], timeoutS }]);
+      await eventually('the activity runs', () => {
+        lines.push(...world.ran());
+        return lines.includes(`hang timed-${timeoutS}`);
+      });
+      return hanging;
+    });
     expect(await handle.result()).toEqual([{ name: 'ActivityFailure', cause: 'TimeoutFailure' }]);
-    expect(world.ran()).toEqual(['hang timed']);
+    lines.push(...world.ran());
+    expect(lines.filter((line) => line === `hang timed-${seconds}`)).toHaveLength(1);
     expect(projectHistories([await handle.fetchHistory()]).outcomes).toMatchObject([{ ran: 'unknown' }]);
-    writeFileSync(join(world.folder, 'release-timed'), '');
+    writeFileSync(join(world.folder, `release-timed-${seconds}`), '');
   });
 
   test('the worker stops during the call: unknown, and not repeated', async () => {
@@ -257,7 +267,10 @@ describe('how a call ended', () => {
     await eventually('the server has had heartbeats for longer than the timeout', async () => {
       const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
       const secondsOf = (at: { seconds?: unknown } | null | undefined): number => Number(at?.seconds ?? NaN);
-      return secondsOf(pending?.lastHeartbeatTime) - secondsOf(pending?.lastStartedTime) > 3;
+      return (
+        secondsOf(pending?.lastHeartbeatTime) - secondsOf(pending?.lastStartedTime) >
+        gated.hang.heartbeat.timeoutMs / 1_000
+      );
     });
     writeFileSync(join(world.folder, 'release-long'), '');
     expect(await handle.result()).toEqual([{ result: 'long' }]);

@@ -124,7 +124,7 @@ test('an edit sent in time while the worker was away: the new request gets its f
         pattern: 'pay',
         when: 'args.amount > 1000.0',
         action: 'ask',
-        ask: { reviewers: ['cfo'], timeout: '20s' },
+        ask: { reviewers: ['cfo'], timeout: '1h' },
       },
     ],
   });
@@ -148,7 +148,7 @@ test('an edit sent in time while the worker was away: the new request gets its f
     return open[0]!.requestId !== requestId && open;
   });
   expect(Date.parse(next!.requestedAt)).toBeGreaterThanOrEqual(backAt);
-  expect(Date.parse(next!.deadline!) - Date.parse(next!.requestedAt)).toBe(20_000);
+  expect(Date.parse(next!.deadline!) - Date.parse(next!.requestedAt)).toBe(3_600_000);
   await update(run, 'decide', { requestId: next!.requestId, approved: true, reviewerId: 'cfo' });
   expect((await run.result()).output).toContain('paid 2000 to away');
 });

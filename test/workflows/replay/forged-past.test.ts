@@ -80,8 +80,12 @@ test('a starter: a first execution does not read its second argument', async () 
 });
 
 test('a starter with a retry policy and a run timeout: the retry is refused', async () => {
-  const run = await start({ args: [input, forged], retry, workflowRunTimeout: '3s' });
-  expect(await failureOf(run.workflowId, 1)).toMatchObject(forbidden(/not retried/));
+  // The retry, too, has to be refused before its time is over.
+  const { played: failure } = await inTime(6, async (seconds) => {
+    const { workflowId } = await start({ args: [input, forged], retry, workflowRunTimeout: `${seconds / 2}s` });
+    return failureOf(workflowId, 1);
+  });
+  expect(failure).toMatchObject(forbidden(/not retried/));
   expect(paid('forged')).toEqual([]);
 });
 
