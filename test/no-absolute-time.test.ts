@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /**
- * No test knows how fast a machine is. What it says instead: a count, an order, a ratio inside one process
- * (`support/processor-time.ts`), or a condition that it awaits (`support/eventually.ts`). Figures live in `bench`.
+ * No test knows how fast a machine is, nor what else runs there. What it says instead: a count, an order, a ratio inside
+ * one process (`support/processor-time.ts`), a condition that it awaits (`support/eventually.ts`), or a deadline that it
+ * plays again when it was missed (`support/in-time.ts`). Figures live in `bench`.
  */
 
 /** The calls of a function in a text: what it is called with, and what follows. */
@@ -43,6 +44,18 @@ const rules: [why: string, isBroken: (text: string) => boolean][] = [
     (text) => callsOf(String.raw`Promise\.race`, text).some(({ args }) => /\b(?:sleep|setTimeout)\(/.test(args)),
   ],
   ['a limit of its own, beside the one in vitest.config.ts', (text) => /^ *\}, [\d_]{4,}\);$/m.test(text)],
+  [
+    'a limit of its own, beside the one of eventually',
+    (text) => /\bexpect\.poll\(|\bAbortSignal\.timeout\((?!60_000\))/.test(text),
+  ],
+  [
+    'a port that another process may have taken',
+    (text) => /\bfreePort\(/.test(text) && !/\b(?:startOn|openGatewayWorld)\(/.test(text),
+  ],
+  [
+    'a list of an inbox that other tests fill',
+    (text) => /\bapprovals\.list\(\)/.test(text) && !/namespace|makeOwnInbox/i.test(text),
+  ],
 ];
 
 /** Helpers that need a clock to measure or to report, and tests of what the tests themselves measure. */
@@ -57,6 +70,8 @@ const excused: Readonly<Record<string, string>> = {
   'adapters/slack/updates.test.ts': 'compares two waits in one process',
   'workflows/agent/forged-failures.test.ts': 'waits for what must not come',
   'channels/console-channel.test.ts': 'waits for what must not come',
+  'adapters/webhook/channel.test.ts': 'gives up on what never comes',
+  'support/time-skipping-server.ts': 'asks whether a download can work',
   'adapters/http/fuzz.test.ts': 'plays until it is stopped',
   'e2e/recovery/chaos.test.ts': 'plays until it is stopped',
 };
@@ -80,6 +95,13 @@ describe('no test knows how fast a machine is', () => {
     ],
     ["await Promise.race([ended, sleep(20_000, 'still runs')]);", 'a race with a timer'],
     ['test(name, () => {\n  run();\n}, 120_000);', 'a limit of its own, beside the one in vitest.config.ts'],
+    ['await expect.poll(look, { timeout: 60_000 }).toBe(true);', 'a limit of its own, beside the one of eventually'],
+    ['await fetch(url, { signal: AbortSignal.timeout(5_000) });', 'a limit of its own, beside the one of eventually'],
+    [
+      'const port = await freePort();\nawait startGateway({ client, port });',
+      'a port that another process may have taken',
+    ],
+    ['const { approvals } = await client.approvals.list();', 'a list of an inbox that other tests fill'],
   ])('refused: %s', (text, why) => expect(problemsIn(text)).toEqual([why]));
 
   test.each([
@@ -88,6 +110,9 @@ describe('no test knows how fast a machine is', () => {
     "await eventually('a line', () => lines.length > 0);",
     'const until = new Date(Date.now() + 3_600_000).toISOString();',
     'expect(statSync(place).mtimeMs).toBeGreaterThan(0);',
+    'notify(request, { signal: AbortSignal.timeout(60_000) });',
+    'const port = await freePort();\nawait startOn(port, () => startGateway({ client, port }));',
+    'const { approvals } = await client.approvals.list({ workflowId });',
   ])('accepted: %s', (text) => expect(problemsIn(text)).toEqual([]));
 
   const files = globSync('**/*.{ts,tsx}', { cwd: import.meta.dirname, exclude: ['chaos/**', 'fixtures/**'] });

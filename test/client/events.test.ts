@@ -111,7 +111,7 @@ test('a viewer that does not read holds up nobody, and misses nothing', async ()
 });
 
 test('closing the client ends every watch cleanly', async () => {
-  const client = await createClient({ address: sharedAddress(), connectTimeoutMs: 60_000 });
+  const client = await createClient({ address: sharedAddress() });
   const run = await world.start([pay(1), { text: 'done' }]);
   const [request] = await run.open();
   const watch = () => client.events(run.workflowId, { tokens: false })[Symbol.asyncIterator]();

@@ -48,7 +48,7 @@ const total = 4 + 3 + 2 + crowd + undated;
 
 beforeAll(async () => {
   await makeNamespace(namespace);
-  client = await createClient({ address: sharedAddress(), namespace, connectTimeoutMs: 30_000 });
+  client = await createClient({ address: sharedAddress(), namespace });
   await client.setUp();
   await startWaiting('several', [{ deadline: at(1) }, { deadline: at(90) }, { deadline: at(2) }, { deadline: null }]);
   await startWaiting('mixed', [{ deadline: at(3), toolName: 'refund' }, { deadline: at(4) }, { deadline: at(5) }]);

@@ -5,6 +5,7 @@ import type { ApprovalMemo } from '../../src/contract.ts';
 import { cli } from '../adapters/cli/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';
+import { makeOwnInbox } from '../support/own-inbox.ts';
 import { type RunInTest, type World, openWorld } from '../support/world.ts';
 
 /**
@@ -12,11 +13,14 @@ import { type RunInTest, type World, openWorld } from '../support/world.ts';
  * id. No row in visibility may divert a decision from the run that asks.
  */
 
+let namespace: string;
 let world: World;
 let foreign: ForeignWorker;
 beforeAll(async () => {
-  world = await openWorld();
-  foreign = await startForeignWorker();
+  // A list has room for so many requests: in another's inbox, those of other tests may come first.
+  namespace = await makeOwnInbox();
+  world = await openWorld({ namespace });
+  foreign = await startForeignWorker(namespace);
 });
 afterAll(async () => {
   await foreign.close();
@@ -163,9 +167,9 @@ describe('without a worker', () => {
 
   test('the command line reports the same', async () => {
     const other = await stranger({ memo: forged });
-    const ambiguous = await cli(['approve', requestId]);
+    const ambiguous = await cli(['approve', requestId, '--namespace', namespace]);
     expect(ambiguous).toMatchObject({ code: 3, stdout: '', stderr: both(run.workflowId, other.workflowId) });
-    const named = await cli(['approve', requestId, '--run', run.workflowId, '--unseen']);
+    const named = await cli(['approve', requestId, '--run', run.workflowId, '--unseen', '--namespace', namespace]);
     expect(named.code).toBe(0);
   });
 });

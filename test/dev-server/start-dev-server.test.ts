@@ -204,13 +204,12 @@ test("Temporal's UI answers under this machine's names only, and its HTTP API an
   }
   const others = listeningPorts(server.pid).filter((each) => each !== Number(new URL(`x://${server.address}`).port));
   for (const each of others) {
-    const asked = fetch(`http://localhost:${each}/api/v1/namespaces`, { signal: AbortSignal.timeout(5_000) });
-    const status = await asked.then(
-      (response) => response.status,
-      () => 'no HTTP',
-    );
+    const socket = connect(each, '127.0.0.1');
+    socket.end(`GET /api/v1/namespaces HTTP/1.1\r\nHost: localhost:${each}\r\nConnection: close\r\n\r\n`);
+    // What speaks no HTTP ends the connection, at the latest because nothing more comes.
+    const [status = ''] = (await text(socket).catch(() => '')).split('\r\n');
     // 404 is that of the metrics.
-    expect(['no HTTP', 403, 404]).toContain(status);
+    if (status.startsWith('HTTP/')) expect(status).toMatch(/ 40[34] /);
   }
 });
 

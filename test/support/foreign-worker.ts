@@ -9,13 +9,13 @@ export interface ForeignWorker {
   close(): Promise<void>;
 }
 
-export async function startForeignWorker(): Promise<ForeignWorker> {
+export async function startForeignWorker(namespace = 'default'): Promise<ForeignWorker> {
   const taskQueue = `foreign-${randomUUID()}`;
   const [connection, workflowBundle] = await Promise.all([
     NativeConnection.connect({ address: sharedAddress() }),
     sharedBundle('foreign-workflows.ts', { plain: true }),
   ]);
-  const worker = await Worker.create({ connection, taskQueue, workflowBundle });
+  const worker = await Worker.create({ connection, namespace, taskQueue, workflowBundle });
   const done = worker.run();
   return {
     taskQueue,

@@ -62,7 +62,7 @@ export async function parkAt(
   const given = dataConverter === undefined ? {} : { dataConverter };
   const address = sharedAddress();
   const [client, connection] = await Promise.all([
-    createClient({ address, connectTimeoutMs: 60_000, taskQueue, ...given }),
+    createClient({ address, taskQueue, ...given }),
     NativeConnection.connect({ address }),
   ]);
   const desk = recordedChannel({ resolve: () => true });

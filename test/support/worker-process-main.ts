@@ -10,6 +10,7 @@ async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWor
   const {
     address,
     taskQueue,
+    namespace,
     folder,
     maxConcurrentActivityTaskExecutions,
     maxCachedWorkflows,
@@ -21,6 +22,7 @@ async function makeWorker(options: WorkerProcessOptions): Promise<CountersignWor
   return createWorker({
     address,
     taskQueue,
+    ...(namespace !== undefined && { namespace }),
     agents: options.team === true ? team(folder) : [testAgent(folder)],
     workflowBundle: { codePath: bundle! },
     ...(subject !== undefined && { channels: { subject } }),

@@ -7,6 +7,7 @@ import { testBundle } from './world.ts';
 export interface WorkerProcessOptions {
   address: string;
   taskQueue: string;
+  namespace?: string;
   folder: string;
   maxConcurrentActivityTaskExecutions?: number;
   maxCachedWorkflows?: number;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
+import { noServer } from '../../support/in-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, cli, startCli } from './support.ts';
 
@@ -67,7 +68,7 @@ describe('TLS', () => {
       'another name of the server': [...own(), ...trust(), '--tls-server-name', 'other.test'],
     };
     const results = Object.entries(cases).map(async ([name, flags]) => {
-      const { code, stderr } = await cli(['setup', '--address', address, ...flags]);
+      const { code, stderr } = await cli(['setup', '--address', address, ...flags], { env: noServer });
       return [name, code, stderr.slice(0, sentence.length)];
     });
     const sentence = `error: No Temporal server answers at ${address}:`;

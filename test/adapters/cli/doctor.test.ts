@@ -23,7 +23,7 @@ const namespace = `doctor-${randomUUID()}`;
 let world: World;
 beforeAll(async () => {
   await makeNamespace(namespace, 30);
-  const operator = await createClient({ address: sharedAddress(), namespace, connectTimeoutMs: 30_000 });
+  const operator = await createClient({ address: sharedAddress(), namespace });
   await operator.setUp();
   await operator.close();
   world = await openWorld({ namespace });

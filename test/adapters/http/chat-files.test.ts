@@ -4,6 +4,7 @@ import { workflowOf, type ChatThread } from '../../../packages/gateway/src/http/
 import type { Message } from '../../../src/contract.ts';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { byHeader, chat, type ChatEvent } from '../../support/chat-calls.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { testAgent } from '../../support/test-agent.ts';
@@ -184,7 +185,7 @@ test('the routes of runs take files', async () => {
   const headers = { 'x-person': 'ann' };
   const started = await world.call('POST', '/runs', { agent: 'sees', input, session: true }, headers);
   const { workflowId } = (await started.json()) as { workflowId: string };
-  await expect.poll(async () => (await world.run(workflowId).status()).awaitsMessage, { timeout: 60_000 }).toBe(true);
+  await eventually('it awaits a message', async () => (await world.run(workflowId).status()).awaitsMessage);
   const message = { content: '', files: [{ mediaType: 'image/png', url, filename: 'cat.png' }] };
   const sent = await world.call('POST', `/runs/${workflowId}/messages`, message, headers);
   expect(await sent.json()).toMatchObject({ accepted: true });

@@ -37,7 +37,7 @@ async function openTunnel() {
 // Each waits for a time-out of its own.
 test.concurrent('ready while the server answers, and alive also when it does not', async () => {
   const tunnel = await openTunnel();
-  const client = await createClient({ address: tunnel.address, connectTimeoutMs: 30_000 });
+  const client = await createClient({ address: tunnel.address });
   const gateway = await startGateway({ client, port: 0, log: () => undefined });
   const ask = (path: string) => fetch(new URL(path, gateway.url));
   try {
@@ -128,7 +128,7 @@ test.concurrent('without a worker, a list comes from the index, and a request ca
 });
 
 test('an address that others can reach, and one that is taken', async () => {
-  const client = await createClient({ address: sharedAddress(), connectTimeoutMs: 30_000 });
+  const client = await createClient({ address: sharedAddress() });
   try {
     await expect(startGateway({ client, host: '0.0.0.0', port: 0 })).rejects.toThrow('give it an identity file');
     const mistyped = { client, port: 0, identiy: undefined } as GatewayOptions;

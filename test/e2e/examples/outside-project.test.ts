@@ -51,7 +51,7 @@ beforeAll(async () => {
   const id = `outside-${randomUUID()}`;
   // A namespace of its own: clients without its codecs cannot read its requests, and other tests list all requests.
   await makeNamespace(id);
-  const client = await createClient({ address: sharedAddress(), namespace: id, connectTimeoutMs: 30_000 });
+  const client = await createClient({ address: sharedAddress(), namespace: id });
   await client.setUp();
   await client.close();
   env = { ...process.env, TEMPORAL_ADDRESS: sharedAddress(), TEMPORAL_NAMESPACE: id, TASK_QUEUE: id, WORKFLOW_ID: id };

@@ -120,7 +120,8 @@ withChromium('a gateway that is lost (needs Chromium)', () => {
       `fetch('/runs/${workflowId}/events?follow=false').then((answer) => answer.json())`,
     );
     expect(heard.ids).toEqual(events.events.map(({ id }) => id));
-    expect(heard.streams.size).toBe(3);
+    // The last stream may have nothing left to tell, and one that is silent for long is opened again.
+    expect(heard.streams.size).toBeGreaterThanOrEqual(2);
     expect(await timeline.getByRole('listitem').count()).toBe(events.events.length);
   });
 });

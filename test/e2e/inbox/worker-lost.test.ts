@@ -11,7 +11,7 @@ const withChromium = chromium === undefined ? describe.skip : describe;
 withChromium('a worker that is lost (needs Chromium)', () => {
   let inbox: InboxPage;
   beforeAll(async () => {
-    inbox = await openInboxPage({ worker: false, namespace: 'default' });
+    inbox = await openInboxPage({ worker: false });
   });
   afterAll(async () => {
     await killAll();
@@ -21,7 +21,9 @@ withChromium('a worker that is lost (needs Chromium)', () => {
   test('the page says so, the request stays, and a decision of that time counts with the next worker', async () => {
     const { page, world } = inbox;
     const { taskQueue, folder } = world;
-    const worker = await spawnWorker({ address: sharedAddress(), taskQueue, folder });
+    const { namespace } = world.client.session;
+    const startWorker = () => spawnWorker({ address: sharedAddress(), namespace, taskQueue, folder });
+    const worker = await startWorker();
     const asked = await inbox.ask('pay', { to: 'bob', amount: 20 });
     const run = await inbox.otherPage();
     await run.goto(`${world.gateway.url}/inbox/runs/${asked.workflowId}`);
@@ -46,7 +48,7 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await page.getByText('Recorded: the next worker applies it.').waitFor();
     expect(world.ran()).toEqual([]);
 
-    await spawnWorker({ address: sharedAddress(), taskQueue, folder });
+    await startWorker();
     await page.getByText('Your answer settled it').waitFor();
     expect((await asked.run.result()).output).toBe('done');
     expect(world.ran()).toEqual(['pay bob 20']);

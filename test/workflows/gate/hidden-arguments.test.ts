@@ -96,7 +96,7 @@ test('names, severities and fixed texts are visible, values are nowhere', async 
   const grants = await run.handle.query<Grant[]>('grants');
   const { memo, searchAttributes } = await run.handle.describe();
   Object.assign(seen, { grants, memo, searchAttributes, status: await run.status() });
-  seen['rows'] = await world.client.approvals.list();
+  seen['rows'] = await world.client.approvals.list({ workflowId: run.workflowId });
   seen['metadata'] = await run.handle.query('__temporal_workflow_metadata');
   seen['events'] = await events(run);
 
