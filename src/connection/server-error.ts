@@ -46,7 +46,7 @@ export function unreachable(address: string, cause?: unknown): ProblemError {
   return new ProblemError(
     {
       code: 'server_unreachable',
-      message: `No Temporal server answers at ${address}: ${remedy}, or name another with --address or TEMPORAL_ADDRESS.`,
+      message: `No Temporal server answered at ${address} in time: ${remedy}, or name another with --address or TEMPORAL_ADDRESS.`,
     },
     { cause },
   );

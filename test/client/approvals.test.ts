@@ -158,7 +158,7 @@ describe('approvals.get', () => {
     const before = Date.now();
     await expect(world.client.approvals.get(requestId)).rejects.toMatchObject({
       code: 'unknown_request',
-      message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.`,
+      message: `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.`,
     });
     expect(Date.now() - before).toBeGreaterThanOrEqual(3_000);
   });

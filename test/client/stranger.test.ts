@@ -125,7 +125,7 @@ describe('without a worker', () => {
     await expect(run.result()).resolves.toMatchObject({ outcomes: [{ outcome: 'approved', ran: 'yes' }] });
   });
 
-  test('only another workflow carries the id: unknown, and nothing is sent', async () => {
+  test('only another workflow carries the id, and cannot be asked: not known yet, and nothing is sent', async () => {
     const { workflow } = world.client.session.client;
     const nobodys = randomUUID().replaceAll('-', '');
     const carrier = await workflow.start('refuses', {
@@ -136,8 +136,8 @@ describe('without a worker', () => {
     strangers.push(carrier);
     await eventually('its row', async () => (await workflow.count(`ApprovalIds = "${nobodys}"`)).count === 1);
     await expect(world.client.decide({ requestId: nobodys, approved: true })).rejects.toMatchObject({
-      code: 'unknown_request',
-      message: expect.stringContaining(`'${carrier.workflowId}' lists its id but does not have it`),
+      code: 'no_worker',
+      message: expect.stringContaining(`'${carrier.workflowId}' lists its id and could not be asked`),
     });
     expect(await signalsIn(carrier)).toBe(0);
   });

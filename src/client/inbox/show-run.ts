@@ -40,8 +40,10 @@ export interface RunView {
   more: number;
   /** The open requests that cannot be read here: a codec is missing, or is another one. They count in `more`. */
   unread?: UnreadRun;
-  /** How the open requests travel to their channels; absent if they have none, or no worker says so. */
+  /** How the open requests travel to their channels; absent if they have none, or if it is not known. */
   deliveries?: Delivered[];
+  /** Why it is not known whether the open requests have reached channels. */
+  deliveriesNote?: string;
   /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
   outcomes: CallOutcome[];
   /** Activities that have failed and are tried again; absent if there are none. The query `run` does not show them. */
@@ -72,7 +74,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
   // The server still lists the activities of a run that was terminated.
   const retrying = isOpen ? await retriesOf(session, described) : [];
   const { run } = report;
-  const deliveries = run !== undefined && rows.length > 0 ? await deliveriesOf(session, workflowId) : [];
+  const delivered = run !== undefined && rows.length > 0 ? await deliveriesOf(session, workflowId) : {};
   const outcomes = run?.outcomes ?? ending.result?.outcomes ?? (await fetchJournal(session, workflowId)).outcomes;
   return {
     workflowId,
@@ -84,7 +86,7 @@ export async function showRun(session: Session, workflowId: string): Promise<Run
     open: rows,
     more,
     ...(unread !== undefined && { unread }),
-    ...(deliveries.length > 0 && { deliveries }),
+    ...delivered,
     outcomes,
     ...(retrying.length > 0 && { retrying }),
     ...report,
@@ -112,13 +114,17 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
   }
 }
 
-/** Empty for a run without channels, and while nobody says. */
-async function deliveriesOf(session: Session, workflowId: string): Promise<Delivered[]> {
+/** Empty for a run without channels: they have no workflow. */
+async function deliveriesOf(
+  session: Session,
+  workflowId: string,
+): Promise<Pick<RunView, 'deliveries' | 'deliveriesNote'>> {
   try {
-    return await queryRun<Delivered[]>(session, channelsWorkflowId(workflowId), deliveriesName);
+    const deliveries = await queryRun<Delivered[]>(session, channelsWorkflowId(workflowId), deliveriesName);
+    return deliveries.length > 0 ? { deliveries } : {};
   } catch (error) {
-    if (isProblemError(error)) return [];
-    throw error;
+    if (!isProblemError(error)) throw error;
+    return error.code === 'run_not_found' ? {} : { deliveriesNote: error.message };
   }
 }
 

@@ -27,24 +27,31 @@ interface Claim {
 /**
  * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: a workflow whose memo does not list
  * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after the client's `lookUpTimeoutMs` if
- * no run is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart.
+ * no run is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart. Throws
+ * `no_worker` if a workflow that may have the request could not be asked.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
   if (malformed !== undefined) throw malformed;
-  let strangers: string[] = [];
+  let others: Judged[] = [];
   const known = await lookUp(async () => {
     const claims = await claimsOf(session, requestId);
     const judged = await judge(session, requestId, claims);
-    strangers = claims.map(({ workflowId }) => workflowId).filter((id) => !judged.includes(id));
-    return judged.length === 0 ? undefined : judged;
+    others = judged.filter(({ holds }) => !holds);
+    const holding = judged.filter(({ holds }) => holds).map(({ workflowId }) => workflowId);
+    return holding.length === 0 ? undefined : holding;
   }, session.limits.lookUpTimeoutMs);
   if (known?.length === 1) return known[0]!;
   if (known !== undefined) throw ambiguous(requestId, known);
-  const carriers = strangers.length === 0 ? '' : ` ${named(strangers)} lists its id but does not have it.`;
+  const unasked = others.filter(({ isSilent }) => isSilent);
+  if (unasked.length > 0) {
+    const message = `It is not known yet which run has request ${requestId}: ${named(unasked.map(idOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
+    throw new ProblemError({ code: 'no_worker', message });
+  }
+  const carriers = others.length === 0 ? '' : ` ${named(others.map(idOf))} lists its id but does not have it.`;
   throw new ProblemError({
     code: 'unknown_request',
-    message: `No run has a request ${requestId}: \`countersign approvals\` lists the open ones.${carriers}`,
+    message: `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`,
   });
 }
 
@@ -57,22 +64,28 @@ export function malformedRequestId(requestId: string): ProblemError | undefined 
   });
 }
 
-/** The workflow ids of the claims that hold. */
-async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<string[]> {
+interface Judged {
+  workflowId: string;
+  /** True if the workflow has the request, as far as is known. */
+  holds: boolean;
+  /** True if the workflow could not be asked. */
+  isSilent: boolean;
+}
+
+async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
   // In the usual case this costs the run nothing: the run answers the update or query that follows anyway.
-  if (claims.length === 1 && first?.memo === 'lists') return [first.workflowId];
-  const judged = await Promise.all(
-    claims.slice(0, claimsAsked).map(async (claim) => {
-      const answer = await knowsRequest(session, claim.workflowId, requestId);
-      return { ...claim, answer };
+  if (claims.length === 1 && first?.memo === 'lists') {
+    return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
+  }
+  return Promise.all(
+    claims.slice(0, claimsAsked).map(async ({ workflowId, memo, isSettled }) => {
+      const answer = await knowsRequest(session, workflowId, requestId);
+      const isSilent = answer === 'silent';
+      // Without a worker, accept the memo; for a settled request accept the tag, which is all that is left of it there.
+      return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );
-  // Without a worker, accept the memo; for a settled request accept the tag, which is all that is left of it there.
-  const holds = judged.filter(
-    ({ answer, memo, isSettled }) => answer === 'yes' || (answer === 'silent' && (memo !== 'carries' || isSettled)),
-  );
-  return holds.map(({ workflowId }) => workflowId);
 }
 
 async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
@@ -119,6 +132,8 @@ function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemEr
     message: `Request ${requestId} is claimed by several runs: ${named(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
   });
 }
+
+const idOf = ({ workflowId }: Judged): string => workflowId;
 
 function named(workflowIds: readonly string[]): string {
   return workflowIds

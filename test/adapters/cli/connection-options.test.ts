@@ -71,7 +71,7 @@ describe('TLS', () => {
       const { code, stderr } = await cli(['setup', '--address', address, ...flags], { env: noServer });
       return [name, code, stderr.slice(0, sentence.length)];
     });
-    const sentence = `error: No Temporal server answers at ${address}:`;
+    const sentence = `error: No Temporal server answered at ${address} in time:`;
     expect(await Promise.all(results)).toEqual(Object.keys(cases).map((name) => [name, 6, sentence]));
   });
 

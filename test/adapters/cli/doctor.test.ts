@@ -86,7 +86,7 @@ test('no server: exit 6', async () => {
       check: 'server',
       ok: false,
       message:
-        'No Temporal server answers at 127.0.0.1:1: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.',
+        'No Temporal server answered at 127.0.0.1:1 in time: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.',
       command: 'countersign server',
     },
   ]);
@@ -101,7 +101,7 @@ test.each([
   expect(lines.at(-1)).toEqual({
     check: 'server',
     ok: false,
-    message: `No Temporal server answers at ${address}: check that address and its TLS settings and API key, or name another with --address or TEMPORAL_ADDRESS.`,
+    message: `No Temporal server answered at ${address} in time: check that address and its TLS settings and API key, or name another with --address or TEMPORAL_ADDRESS.`,
   });
 });
 

@@ -70,7 +70,13 @@ describe('findNamed', () => {
 
   test.concurrent.each<[string, ApprovalSummary[], number, string, string]>([
     ['several', inboxRows, 0, '4f0c', "'4f0c' is the start of 2 open requests: 4f0c9a1e0 (pay), 4f0c9a1e1 (mail)."],
-    ['none', inboxRows, 0, '9999', "No open request starts with '9999'; a settled one needs its whole id."],
+    [
+      'none',
+      inboxRows,
+      0,
+      '9999',
+      "No open request that is listed so far starts with '9999'; a settled one needs its whole id.",
+    ],
     [
       'one, but others cannot be read',
       inboxRows,
@@ -90,7 +96,7 @@ describe('findNamed', () => {
       [row('81aa', { requestId: '81aa\u001b[2J' })],
       0,
       '81aa',
-      "No open request starts with '81aa'; a settled one needs its whole id.",
+      "No open request that is listed so far starts with '81aa'; a settled one needs its whole id.",
     ],
     [
       '3 characters',

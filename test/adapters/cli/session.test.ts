@@ -188,7 +188,7 @@ describe('approvals, approve, deny, show', () => {
     [
       'a request that no run has',
       ['approve', '0'.repeat(32)],
-      `error: No run has a request ${'0'.repeat(32)}: \`countersign approvals\` lists the open ones.\n`,
+      `error: No run lists request ${'0'.repeat(32)}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.\n`,
     ],
     [
       'what is no request id',

@@ -159,7 +159,12 @@ describe('in a process of its own, an error', () => {
   test.concurrent.each([
     ['of the command line', ['aprove', 'x'], 2, "error: unknown command 'aprove' (Did you mean approve?)\n"],
     ['of the command line, as JSON', ['aprove', '--json'], 2, /^\{"code":"usage","message":"unknown command 'aprove'/],
-    ['of the server', ['show', 'x', ...nowhere], 6, /^error: No Temporal server answers at 127\.0\.0\.1:1: .+\n$/],
+    [
+      'of the server',
+      ['show', 'x', ...nowhere],
+      6,
+      /^error: No Temporal server answered at 127\.0\.0\.1:1 in time: .+\n$/,
+    ],
   ])('%s is its exit code', async (_of, args, code, sentence) => {
     expect(await startCli(args, { env: noServer }).ended).toEqual({
       code,
@@ -189,7 +194,7 @@ describe('nothing reachable: one sentence, exit 6', () => {
     expect([code, stdout, stderr]).toEqual([
       6,
       '',
-      'error: No Temporal server answers at 127.0.0.1:1: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.\n',
+      'error: No Temporal server answered at 127.0.0.1:1 in time: start one with `countersign server`, or name another with --address or TEMPORAL_ADDRESS.\n',
     ]);
   });
 

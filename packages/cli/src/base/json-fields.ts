@@ -113,6 +113,7 @@ export const jsonFields = {
     more: true,
     unread: true,
     deliveries: true,
+    deliveriesNote: true,
     run: true,
     outcomes: true,
     retrying: true,

@@ -34,7 +34,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     return rows.length > 0 || more > 0 ? { rows, more } : undefined;
   }, client.session.limits.lookUpTimeoutMs);
   if (found === undefined) {
-    throw unknown(`No open request starts with '${named}'; a settled one needs its whole id.`);
+    throw unknown(`No open request that is listed so far starts with '${named}'; a settled one needs its whole id.`);
   }
   const { rows, more } = found;
   const short = shortIds(rows.map(({ requestId }) => requestId));

@@ -28,6 +28,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['cost', cost === undefined ? undefined : costText(cost)],
       ['waits for', run === undefined ? undefined : waitsFor(run)],
       ...channelFields(output, view.deliveries ?? []),
+      ['channels', view.deliveriesNote === undefined ? undefined : `not known: ${escapeText(view.deliveriesNote)}`],
       ...(view.retrying ?? []).map((each): [string, string] => [
         'retrying',
         output.style('yellow', describeRetry(each)),
