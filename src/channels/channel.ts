@@ -35,8 +35,9 @@ export interface Channel {
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
    * Tells people on the channel how a request was settled, there or elsewhere; also if `notify` failed, because it may
-   * have reached people. `sent` is absent then. An error is tried again, five times in all, and then noted. Returns JSON
-   * that replaces what `notify` returned, if any.
+   * have reached people. `sent` is absent then. An error is tried again: five times in a row, and then after growing waits of up
+   * to an hour, for seven days. An `ApplicationFailure` that is not retryable ends that. Returns JSON that replaces what
+   * `notify` returned, if any.
    */
   settled?(
     request: ChannelRequest,
@@ -107,7 +108,7 @@ export interface ResolveContext {
 export interface SettledContext {
   key: string;
   attempt: number;
-  /** True: an error of this attempt is noted, and no other follows. */
+  /** True: an error of this attempt is noted, and the next one follows after a wait, as attempt 1. */
   isLastAttempt?: boolean;
   /** What `notify` returned for the request. Absent if it returned nothing, or failed. */
   sent?: Json;

@@ -15,12 +15,12 @@ import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
-import { isTransient, type ProblemCode } from '../../core/base/problem.ts';
+import { isProblemCode, isTransient, type ProblemCode } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { clock } from '../sandbox/clock.ts';
-import { Backoff } from './backoff.ts';
-import { callsAgain, Failures, failureReason, isFinal } from './failures.ts';
+import { Backoff } from '../timing/backoff.ts';
+import { callsAgain, callsUntilDone, Failures, failureReason, isFinal } from './failures.ts';
 import type { ChannelMessages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -37,23 +37,46 @@ interface Question {
 
 type Refused = ResolveCall['refused'];
 
-/** After these codes no other answer can count, unless the run says that the request is open. */
-const final: readonly (string | undefined)[] = ['expired', 'run_closed', 'run_not_found', 'unknown_request'];
-/** With these codes the run refuses an answer. With any other one it was not asked, or could not check the answer. */
-const refusals: readonly (ProblemCode | undefined)[] = [
-  'already_settled',
-  'invalid_decision',
-  'invalid_message',
-  'digest_mismatch',
-  'request_changed',
-  'arguments_invalid',
-  'denied_by_policy',
-  'not_entitled',
-  'self_approval',
-  'unverified_reviewer',
-  'not_permitted_by_ceiling',
-  'too_large',
-];
+/**
+ * What a code in a receipt of an answer says. `over`: no other answer can count, unless the run says that the request is
+ * open. `refused`: the run has checked the answer. `unchecked`: it was not asked, or could not check the answer.
+ */
+const meanings = {
+  unknown_request: 'over',
+  already_settled: 'refused',
+  expired: 'over',
+  run_closed: 'over',
+  invalid_decision: 'refused',
+  invalid_message: 'refused',
+  undecodable: 'unchecked',
+  digest_mismatch: 'refused',
+  request_changed: 'refused',
+  arguments_invalid: 'refused',
+  denied_by_policy: 'refused',
+  not_entitled: 'refused',
+  self_approval: 'refused',
+  unverified_reviewer: 'refused',
+  run_not_found: 'over',
+  agent_unknown: 'unchecked',
+  policy_invalid: 'unchecked',
+  not_permitted_by_ceiling: 'refused',
+  grant_unknown: 'unchecked',
+  already_started: 'unchecked',
+  unauthenticated: 'unchecked',
+  forbidden: 'unchecked',
+  too_large: 'refused',
+  rate_limited: 'unchecked',
+  server_unreachable: 'unchecked',
+  no_worker: 'unchecked',
+  model_refused: 'unchecked',
+  model_rate_limited: 'unchecked',
+  model_unavailable: 'unchecked',
+  model_output_invalid: 'unchecked',
+  input_refused: 'unchecked',
+  check_failed: 'unchecked',
+  internal: 'unchecked',
+} as const satisfies Record<ProblemCode, 'over' | 'refused' | 'unchecked'>;
+
 const mostAnswers = 50;
 const afterDeadlineMs = 5_000;
 /** For a request without a deadline. */
@@ -140,7 +163,7 @@ export class Answering {
       // The run announces what this settles.
       if (receipt.accepted && receipt.outcome !== undefined) return;
       const { code, message } = receipt;
-      if (final.includes(code) || receipt.outcome !== undefined) return this.#lookAgain(question);
+      if (meaningOf(code) === 'over' || receipt.outcome !== undefined) return this.#lookAgain(question);
       // The user has written since: the channel looks at the request again.
       const isOutdated = code === 'request_changed';
       if (!receipt.accepted && !isOutdated)
@@ -207,14 +230,18 @@ export class Answering {
     return undefined;
   }
 
-  /** An error denies only if nobody else can answer. */
+  /** An error denies only if nobody else can answer. The denial is sent until the run has checked it. */
   async #denyAlone(question: Question, type: string): Promise<void> {
-    if (question.request.channels.length > 1) return;
-    await this.#decide(
-      question,
-      { approved: false, reason: `Approval handler error: ${type.slice(0, 100)}.` },
-      'error',
-    );
+    const { request } = question;
+    const denial = { approved: false, reason: `Approval handler error: ${type.slice(0, 100)}.` };
+    this.#sending += 1;
+    try {
+      for (const backoff = new Backoff(); request.channels.length <= 1; await sleep(backoff.next())) {
+        if (isChecked(await this.#decide(question, denial, 'error')) || !callsUntilDone()) return;
+      }
+    } finally {
+      this.#sending -= 1;
+    }
   }
 
   async #send(question: Question, answer: ChannelAnswer): Promise<Receipt> {
@@ -268,7 +295,12 @@ function checked({ answers, unchecked = 0 }: Tracked): number {
 }
 
 function isChecked({ accepted, code, outcome }: Receipt): boolean {
-  return accepted || outcome !== undefined || final.includes(code) || refusals.includes(code);
+  return accepted || outcome !== undefined || meaningOf(code) !== 'unchecked';
+}
+
+/** A run of a newer version may give a code that is not listed here. */
+function meaningOf(code: ProblemCode | undefined): (typeof meanings)[ProblemCode] {
+  return isProblemCode(code) ? meanings[code] : 'unchecked';
 }
 
 /** The time left for an answer. It exceeds the deadline, so that a late answer reaches the run and is refused there. */

@@ -6,7 +6,7 @@ import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../timing/backoff.ts';
 import { callsAgain, isFinal } from './failures.ts';
 import { ChannelMessages, type DueStep, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';

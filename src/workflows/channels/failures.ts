@@ -23,10 +23,22 @@ export function callsAgain(): boolean {
   return patched('only-channels-fail');
 }
 
+/** True if this execution sends a denial until the run has checked it, and reports a settlement until the channel knows. */
+export function callsUntilDone(): boolean {
+  // Earlier versions sent a denial once, and reported a settlement by one call.
+  return patched('calls-until-done');
+}
+
+/** True if a channel need not be called again about a settlement: it refused for good, or the workflow was cancelled. */
+export function isRefused(error: unknown): boolean {
+  const cause = causeOf(error);
+  return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
+}
+
 /** True if a call is over for good: its channel threw, or took too long, or the workflow was cancelled. */
 export function isFinal(error: unknown): boolean {
   const cause = causeOf(error);
-  if (cause instanceof ApplicationFailure && cause.details?.[0] === thrownByChannel) return true;
+  if (isThrownByChannel(cause)) return true;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') return true;
   return isCancellation(error) || !callsAgain();
 }
@@ -35,6 +47,10 @@ export function failureReason(error: unknown): string {
   const cause = causeOf(error);
   if (cause instanceof ApplicationFailure) return `${cause.type ?? 'Error'}: ${cause.message}`.slice(0, 300);
   return cause instanceof Error ? cause.message.slice(0, 300) : 'it failed';
+}
+
+function isThrownByChannel(cause: unknown): cause is ApplicationFailure {
+  return cause instanceof ApplicationFailure && cause.details?.[0] === thrownByChannel;
 }
 
 function causeOf(error: unknown): unknown {

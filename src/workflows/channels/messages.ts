@@ -5,8 +5,8 @@ import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
-import { backoffMs } from './backoff.ts';
-import { Failures, failureReason, isFinal } from './failures.ts';
+import { backoffMs } from '../timing/backoff.ts';
+import { callsUntilDone, Failures, failureReason, isFinal, isRefused } from './failures.ts';
 
 type Calls = {
   [activityNames.channelNotify]: ChannelCalls['notify'];
@@ -53,14 +53,31 @@ export interface Later {
   interrupted?: number;
 }
 
+/** Requests of whose settlement a channel is informed again, because a call failed. */
+export interface Unsettled {
+  channel: string;
+  settledIds: string[];
+  /** Workflow time of the next call. */
+  dueMs: number;
+  /** Workflow time after which no call follows. */
+  untilMs: number;
+  /** How many calls failed. */
+  failed: number;
+}
+
 /** What was sent, and what is still to be sent. Carried through continue-as-new. */
 export interface MessagesState {
   messages: ChannelMessage[];
   later?: Later[];
+  unsettled?: Unsettled[];
 }
 
 /** Anybody can signal steps of an escalation, and all that wait must fit into one payload. */
 const mostLater = 100;
+/** A channel may be gone for good, and each call adds to history. */
+const settlesForMs = 7 * 86_400_000;
+/** All of them are carried in one payload. */
+const mostUnsettled = 1_000;
 /** A request joins a message only if that delays the request by at most this time. */
 const joinsWithinMs = 60_000;
 
@@ -77,22 +94,27 @@ export class ChannelMessages {
   /** The open requests about which the next call says that the user has written. */
   readonly #written = new Map<ChannelMessage, string[]>();
   readonly #later = new Set<Later>();
+  readonly #unsettled = new Set<Unsettled>();
   #running = 0;
 
   constructor(workflowId: string) {
     this.#workflowId = workflowId;
   }
 
-  restore({ messages, later = [] }: MessagesState): void {
+  restore({ messages, later = [], unsettled = [] }: MessagesState): void {
     this.#messages = [...messages];
     this.send();
     for (const each of later) void this.#queueLater(each);
+    for (const each of unsettled) void this.#settleLater(each);
   }
 
   /** For continue-as-new, while no call runs. Messages about other requests do not change any more. */
   state(isTracked: (requestId: string) => boolean): MessagesState {
-    const messages = this.#messages.filter(({ requestIds }) => requestIds.some(isTracked));
-    return { messages, later: [...this.#later] };
+    const unsettled = [...this.#unsettled];
+    const isNeeded = (id: string): boolean =>
+      isTracked(id) || unsettled.some(({ settledIds }) => settledIds.includes(id));
+    const messages = this.#messages.filter(({ requestIds }) => requestIds.some(isNeeded));
+    return { messages, later: [...this.#later], unsettled };
   }
 
   /** True while no call runs. */
@@ -102,7 +124,7 @@ export class ChannelMessages {
 
   /** True if nothing is to be sent any more. */
   get isIdle(): boolean {
-    return this.isQuiet && this.#later.size === 0 && !this.#messages.some(isCollecting);
+    return this.isQuiet && this.#later.size + this.#unsettled.size === 0 && !this.#messages.some(isCollecting);
   }
 
   sentOf(requestId: string, channel: string): Json | undefined {
@@ -276,7 +298,7 @@ export class ChannelMessages {
     return result;
   }
 
-  async #settled(message: ChannelMessage, settledIds: string[]): Promise<LastSent> {
+  async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
     const { channel, sent, isSent } = message;
     // A call that failed may have reached people. Earlier versions told the channel nothing then.
     if (!isSent && !patched('settled-after-failed-notify')) return {};
@@ -284,7 +306,28 @@ export class ChannelMessages {
     const requestIds = [...settledIds, ...others];
     const key = `${channel}:${settledIds[0]!}:settled`;
     const call = { channel, workflowId: this.#workflowId, requestIds, settledIds, sent, key };
-    return settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
+    try {
+      return await settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
+    } catch (error) {
+      if (!isRefused(error) && callsUntilDone()) {
+        const { failed = 0, untilMs = clock.nowMs + settlesForMs } = before ?? {};
+        const dueMs = clock.nowMs + backoffMs(failed);
+        void this.#settleLater({ channel, settledIds, dueMs, untilMs, failed: failed + 1 });
+      }
+      throw error;
+    }
+  }
+
+  /** Waits outside the queue, so that other calls about the message are not delayed. */
+  async #settleLater(unsettled: Unsettled): Promise<void> {
+    const { channel, settledIds, dueMs, untilMs } = unsettled;
+    const [first] = settledIds;
+    const message = this.#of(first!, channel);
+    if (message === undefined || dueMs > untilMs || this.#unsettled.size >= mostUnsettled) return;
+    this.#unsettled.add(unsettled);
+    if (dueMs > clock.nowMs && !(await uncancelled(() => sleep(dueMs - clock.nowMs)))) return;
+    this.#unsettled.delete(unsettled);
+    this.#queue(message, first!, () => this.#settled(message, settledIds, unsettled));
   }
 
   /** Queues a call about a message. A failure is noted and does not stop the calls after it. */

@@ -1,4 +1,4 @@
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { patched, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Announce } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
@@ -7,6 +7,7 @@ import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
+import { backoffMs } from '../timing/backoff.ts';
 
 const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   startToCloseTimeout: '10s',
@@ -14,6 +15,7 @@ const announce = proxyActivities<{ [activityNames.announce]: Announce }>({
   scheduleToCloseTimeout: '60s',
 })[activityNames.announce];
 
+/** After so many failures in a row the run waits before it announces again, and may end meanwhile. */
 const mostFailures = 3;
 
 /**
@@ -33,6 +35,12 @@ export class Announcements implements ScheduledTask {
   #pending = 0;
   /** Announcements that failed since the last one that arrived. */
   #failures = 0;
+  /**
+   * Requests whose announcement failed, and is made again after a wait. The values are those of `#announced` before it, or
+   * empty: the announcement may have arrived all the same, so a settlement is announced, too.
+   */
+  readonly #missed = new Map<string, string>();
+  #isWaiting = false;
 
   constructor(
     state: GateState,
@@ -53,31 +61,38 @@ export class Announcements implements ScheduledTask {
 
   /** For continue-as-new, when nothing is in flight: what was announced of each open request. */
   carried(): Record<string, string> | undefined {
-    return this.#announced.size === 0 ? undefined : Object.fromEntries(this.#announced);
+    const announced = new Map([...this.#announced, ...this.#missed]);
+    return announced.size === 0 ? undefined : Object.fromEntries(announced);
   }
 
   get isDue(): boolean {
-    return this.#changed().length > 0;
+    return this.#changed().length > 0 || (this.#missed.size > 0 && !this.#isWaiting);
   }
 
-  /** True while an announcement is due or has not arrived. */
+  /** True while an announcement is due or has not arrived. False while one that failed waits. */
   get isPending(): boolean {
-    return this.#pending > 0 || this.isDue;
+    return this.#pending > 0 || this.#changed().length > 0;
   }
 
   run(): void {
-    const requestIds = this.#changed();
-    if (requestIds.length === 0) return;
-    const before = this.#announced;
+    const changed = this.#changed();
+    if (changed.length > 0) this.#announce([...new Set([...changed, ...this.#missed.keys()])]);
+    else if (this.isDue) this.#waitOrGiveUp();
+  }
+
+  #announce(requestIds: string[]): void {
+    const before = new Map(requestIds.map((id) => [id, this.#missed.get(id) ?? this.#announced.get(id)]));
+    this.#missed.clear();
     this.#announced = this.#now();
     this.#seen = { open: this.#state.ledger.open, active: this.#active()!, unheard: this.#unheard() };
     this.#pending += 1;
-    void this.#inFlight.wait(this.#send(requestIds, before));
+    void this.#inFlight.wait(this.#send(before));
     this.#state.noteCommand();
   }
 
-  async #send(requestIds: string[], before: ReadonlyMap<string, string>): Promise<void> {
+  async #send(before: ReadonlyMap<string, string | undefined>): Promise<void> {
     const { workflowId } = workflowInfo();
+    const requestIds = [...before.keys()];
     try {
       const journal = this.#state.takeJournal();
       const summary = `${requestIds.length} ${requestIds.length === 1 ? 'request' : 'requests'} for channels`;
@@ -85,16 +100,30 @@ export class Announcements implements ScheduledTask {
       this.#failures = 0;
     } catch {
       this.#failures += 1;
-      // After three failures in a row it gives up, so that the run can end; its requests are in the inbox.
-      if (this.#failures < mostFailures) this.#forget(requestIds, before);
+      if (this.#failures < mostFailures) this.#forget(before);
+      else for (const [id, announced = ''] of before) this.#missed.set(id, announced);
     }
     this.#pending -= 1;
   }
 
-  /** Undoes an announcement that failed, so that these requests are announced again. */
-  #forget(requestIds: readonly string[], before: ReadonlyMap<string, string>): void {
-    for (const requestId of requestIds) {
-      const announced = before.get(requestId);
+  #waitOrGiveUp(): void {
+    // Earlier versions made no announcement again after three failures in a row.
+    if (!patched('announced-until-heard')) return this.#missed.clear();
+    this.#isWaiting = true;
+    void this.#announceLater();
+    this.#state.noteCommand();
+  }
+
+  async #announceLater(): Promise<void> {
+    await sleep(backoffMs(Math.max(0, this.#failures - mostFailures)), { summary: 'announce requests again' });
+    this.#isWaiting = false;
+    this.#forget(this.#missed);
+    this.#missed.clear();
+  }
+
+  /** Undoes announcements that failed, so that these requests are announced again. */
+  #forget(before: ReadonlyMap<string, string | undefined>): void {
+    for (const [requestId, announced] of before) {
       if (announced === undefined) this.#announced.delete(requestId);
       else this.#announced.set(requestId, announced);
     }

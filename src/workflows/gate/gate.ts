@@ -69,6 +69,7 @@ export class Gate {
     this.#index.restore();
     this.#previews.restore(snapshot.previews);
     this.#announcements.restore(snapshot.announced);
+    this.#messages.escalation.restore(snapshot.missedSteps);
   }
 
   /** Puts the gate under its policies; after a handoff, under those of the other agent. */
@@ -274,8 +275,9 @@ export class Gate {
     this.#index.run();
     const { ledger, closing } = this;
     const [journal, previews] = [this.takeJournal(), this.#previews.carried()];
-    const announced = this.#announcements.carried();
-    const gate = { ledger, journal, ...this.#state.tree, change: this.#change, closing, previews, announced };
+    const [announced, missedSteps] = [this.#announcements.carried(), this.#messages.escalation.carried()];
+    const { tree } = this.#state;
+    const gate = { ledger, journal, ...tree, change: this.#change, closing, previews, announced, missedSteps };
     return { gate, memo: this.#index.memo() };
   }
 

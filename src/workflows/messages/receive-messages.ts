@@ -39,6 +39,7 @@ export interface Messages {
   queue: MessageQueue;
   inFlight: InFlight;
   deadlines: Deadlines;
+  escalation: EscalationSteps;
   pipeline: MessagePipeline;
 }
 
@@ -50,7 +51,8 @@ export function receiveMessages(
   const queue = new MessageQueue();
   const inFlight = new InFlight();
   const noteChange = (): void => queue.noteChange();
-  const deadlines = new Deadlines(state, inFlight, new EscalationSteps(state, inFlight), noteChange);
+  const escalation = new EscalationSteps(state, inFlight);
+  const deadlines = new Deadlines(state, inFlight, escalation, noteChange);
   const recorded = new RecordedTimes(inFlight, noteChange);
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
   const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling });
@@ -68,5 +70,5 @@ export function receiveMessages(
   for (const kind of signalsAndUpdates) registerUpdate(kind, queue, pipeline, state);
   if (refuseUnknownSignals) rejectUnknownSignals(queue);
   answerReceipts(state);
-  return { queue, inFlight, deadlines, pipeline };
+  return { queue, inFlight, deadlines, escalation, pipeline };
 }

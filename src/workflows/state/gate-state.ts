@@ -1,4 +1,5 @@
 import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
+import type { NotifyInput } from '../../activities/notify.ts';
 import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { TreeState } from '../../core/ledger/merkle.ts';
@@ -41,6 +42,8 @@ export interface GateSnapshot {
   previews?: Record<string, CallPreview>;
   /** The channels of each open request, by request id, as the workflow of the channels knows them. */
   announced?: Record<string, string>;
+  /** The steps of open requests of which nobody was notified: the notification failed, and is made again. */
+  missedSteps?: NotifyInput[];
 }
 
 /** The ledger, and the journal entries that wait for a payload. Every change of the gate goes through `apply`. */

@@ -1,5 +1,5 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { Notify } from '../../activities/notify.ts';
+import { CancellationScope, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import type { Notify, NotifyInput } from '../../activities/notify.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import { iso, type RequestRecord } from '../../core/ledger/ledger.ts';
@@ -7,6 +7,7 @@ import { reviewersOf } from '../../core/ledger/why-asked.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
+import { backoffMs } from './backoff.ts';
 
 const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
   startToCloseTimeout: '30s',
@@ -17,10 +18,22 @@ const notify = proxyActivities<{ [activityNames.notify]: Notify }>({
 export class EscalationSteps {
   readonly #state: GateState;
   readonly #inFlight: InFlight;
+  /** The notifications that failed and are made again. A later reminder of a request takes the place of an earlier one. */
+  readonly #missed = new Map<string, NotifyInput>();
 
   constructor(state: GateState, inFlight: InFlight) {
     this.#state = state;
     this.#inFlight = inFlight;
+  }
+
+  restore(missed: readonly NotifyInput[] = []): void {
+    for (const each of missed) void this.#notifyAfterWait(each, 0);
+  }
+
+  /** For continue-as-new: the notifications that are still to be made. */
+  carried(): NotifyInput[] | undefined {
+    const missed = [...this.#missed.values()].filter(this.#isOpen);
+    return missed.length === 0 ? undefined : missed;
   }
 
   take(requests: readonly RequestRecord[]): void {
@@ -31,19 +44,38 @@ export class EscalationSteps {
       const { requestId } = record.request;
       const reviewers = reviewersOf(record.terms, atMs - openedAtMs(record));
       this.#state.apply({ kind: 'step', atMs, requestId, steps, reviewers });
-      for (const step of steps) void this.#inFlight.wait(this.#tell(record, step, reviewers));
+      for (const step of steps) void this.#inFlight.wait(this.#notify(inputOf(record, step, reviewers)));
     }
   }
 
   /** A failed notification neither fails the run nor holds it up: the inbox shows the request anyway. */
-  async #tell({ request }: RequestRecord, { kind, to, dueMs }: DueStep, reviewers: string[]): Promise<void> {
-    const { workflowId, requestId, toolName, agentName, deadline } = request;
-    const input = { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt: iso(dueMs) };
+  async #notify(input: NotifyInput, failed = 0): Promise<void> {
     try {
       const journal = this.#state.takeJournal();
-      await notify.executeWithOptions({ summary: `${kind}: approval of ${toolName}` }, [{ ...input, journal }]);
+      await notify.executeWithOptions({ summary: `${input.kind}: approval of ${input.toolName}` }, [
+        { ...input, journal },
+      ]);
     } catch {
-      // Three attempts failed, and there is no other place to report it.
+      // Earlier versions made no notification again after three attempts.
+      if (patched('notified-until-heard')) void this.#notifyAfterWait(input, failed);
     }
   }
+
+  async #notifyAfterWait(input: NotifyInput, failed: number): Promise<void> {
+    const key = [input.requestId, input.kind, ...(input.to ?? [])].join(' ');
+    this.#missed.set(key, input);
+    const summary = `${input.kind}: notify again`;
+    await CancellationScope.nonCancellable(() => sleep(backoffMs(failed), { summary }));
+    if (this.#missed.get(key) !== input) return;
+    this.#missed.delete(key);
+    if (this.#isOpen(input)) await this.#inFlight.wait(this.#notify(input, failed + 1));
+  }
+
+  readonly #isOpen = ({ requestId }: NotifyInput): boolean =>
+    this.#state.ledger.open.some(({ request }) => request.requestId === requestId);
+}
+
+function inputOf({ request }: RequestRecord, { kind, to, dueMs }: DueStep, reviewers: string[]): NotifyInput {
+  const { workflowId, requestId, toolName, agentName, deadline } = request;
+  return { kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt: iso(dueMs) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Backoff } from '../../../src/workflows/channels/backoff.ts';
+import { Backoff } from '../../../src/workflows/timing/backoff.ts';
 
 /** How often a channel is called in a day if each call lasts so long. */
 function callsInADay(lastedMs: number): number {
