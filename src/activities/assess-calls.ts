@@ -92,7 +92,7 @@ function complete({ severity, ...rest }: z.infer<typeof said>): Assessment {
   };
 }
 
-/** A failed assessor counts as severity `high`: what is not known is not harmless (I2). */
+/** A failed assessor counts as severity `high`, not reversible: what is not known is not harmless (I2). */
 function failed(reason: string): Assessment {
-  return { ...complete({ severity: 'high' }), reasons: [reason] };
+  return { ...complete({ severity: 'high', reversible: false }), reasons: [reason] };
 }

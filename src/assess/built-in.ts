@@ -19,7 +19,11 @@ const assessors: readonly ((view: CallView) => Finding[])[] = [
   assessMessages,
 ];
 
-const notWhole: Finding = { severity: 'high', reason: 'the arguments are too deep or too many to be assessed' };
+const notWhole: Finding = {
+  severity: 'high',
+  reason: 'the arguments are too deep or too many to be assessed',
+  reversible: false,
+};
 
 /**
  * The findings of the built-in assessors in a call, joined; undefined if there are none. They recognise what a tool

@@ -6,6 +6,8 @@ import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
 import { commandWords, programsIn, type CommandWords } from './command-words.ts';
 import { tooLong, type Finding } from './finding.ts';
 import { holdsWord, isNamed } from './name-words.ts';
+import { maxShellLength, notSplit, type ShellSplit, type Uncertainty } from '../core/shell/parts.ts';
+import { splitShell } from '../shell/split.ts';
 
 /** A longer text is not read, and is rated `high`. In UTF-16 code units. */
 export const longestCommand = 20_000;
@@ -17,6 +19,15 @@ const codeFields = new Set('code script source program python javascript'.split(
 const interpreters = new Set(
   'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
 );
+/** Of these splits, the parts are not all that runs, or not what runs. */
+const unknowable = new Set<Uncertainty>([
+  'too long',
+  'parse error',
+  'control character',
+  'dynamic command name',
+  'not split',
+  'not the same in every shell',
+]);
 const downloaders = new Set('curl wget fetch iwr invoke-webrequest'.split(' '));
 const databaseClients = new Set(
   'psql mysql mariadb sqlite3 mongosh mongo duckdb sqlcmd snowsql bq clickhouse'.split(' '),
@@ -41,9 +52,12 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
     piped: false,
     writesTo: [],
   }));
+  const written = [...commands.map(({ value }) => value), ...lists];
+  const splits = [call.shell ?? [], splitAll(written)].flat();
   return [
     ...parts.flatMap(assessCommand),
-    ...[...commands.map(({ value }) => value), ...lists].flatMap(assessCommandText),
+    ...written.flatMap(assessCommandText),
+    ...(splits.some(isUnknown) ? [unknownCommand] : []),
     ...texts
       .filter(({ words }) => isNamed(words, codeFields))
       .flatMap(({ value, words }) => assessCode(value, words.includes('source'))),
@@ -58,17 +72,52 @@ export function assessCommandText(text: string): Finding[] {
   const downloads = starts.some(({ programs }) => holdsWord(programs, downloaders));
   const runsText = starts.some(({ programs }) => holdsWord(programs, interpreters) || programs.includes('eval'));
   const runsInput = starts.some(({ programs, piped }) => piped && holdsWord(programs, interpreters));
+  const readsStatements = starts.some(({ programs, piped }) => piped && holdsWord(programs, databaseClients));
   const isForDatabase = starts.some(({ programs }) => holdsWord(programs, databaseClients));
   return [
     ...commands.flatMap(assessCommand),
     ...assessStatements(text, isForDatabase),
     ...(downloads && runsText ? [{ ...critical, reason: 'it runs what it downloads' }] : []),
-    ...(runsInput ? [{ severity: 'high', reason: 'it runs what another command writes' } as const] : []),
+    ...(runsInput ? [runsWhatIsWritten] : []),
+    ...(readsStatements ? [unknownCommand] : []),
     ...(/:\s{0,9}\(\s{0,9}\)\s{0,9}\{/.test(text) ? [{ ...critical, reason: 'it starts itself over and over' }] : []),
   ];
 }
 
 const critical = { severity: 'critical', reversible: false } as const;
+const runsWhatIsWritten: Finding = {
+  severity: 'high',
+  reason: 'it runs what another command writes',
+  reversible: false,
+};
+const unknownCommand: Finding = { severity: 'safe', reason: 'what the command runs is not known', reversible: false };
+
+/** Not `{}` and `%`, in whose place another program writes a name. */
+const nameOfProgram = /^(?:\[\[?|[\w./:@+~-]+)$/u;
+const textFromElsewhere = new Set<Uncertainty>(['expansion', 'substitution', 'redirection from a file']);
+
+/** Splits as much in all as of one command; it is not known what the rest runs. */
+function splitAll(texts: readonly string[]): ShellSplit[] {
+  let length = 0;
+  return texts.map((text) => {
+    length += text.length;
+    return length > maxShellLength ? notSplit : splitShell(text);
+  });
+}
+
+/** True if a name that is known only at run time, or text of a variable, a file or another language, may run. */
+function isUnknown({ parts, uncertain }: ShellSplit): boolean {
+  if (uncertain.some((reason) => unknowable.has(reason))) return true;
+  const containers = new Set(parts.map(({ within }) => within));
+  return parts.some(({ reduced, wrapper, within }, index) => {
+    if (containers.has(index)) return false;
+    const startsNothing = wrapper !== undefined && (within === undefined || wrapper !== parts[within]?.wrapper);
+    const [program = ''] = reduced.toLowerCase().split(' ', 1);
+    if (startsNothing || !nameOfProgram.test(program)) return true;
+    if (databaseClients.has(program)) return uncertain.some((reason) => textFromElsewhere.has(reason));
+    return interpreters.has(program.replace(/[\d.]{1,20}$/, ''));
+  });
+}
 
 function assessCommand({ words, writesTo }: CommandWords): Finding[] {
   const findings: Finding[] = [];

@@ -26,4 +26,8 @@ export function assessmentOf({ severity, reason, affected, reversible, recommend
 }
 
 /** For a text that is longer than an assessor reads. */
-export const tooLong: Finding = { severity: 'high', reason: 'a command or a program is too long to be assessed' };
+export const tooLong: Finding = {
+  severity: 'high',
+  reason: 'a command or a program is too long to be assessed',
+  reversible: false,
+};

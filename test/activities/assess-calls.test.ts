@@ -50,6 +50,8 @@ const high = (reason: string): Assessment => ({
   requiresApproval: true,
 });
 
+const failed = (reason: string): Assessment => ({ ...high(reason), reversible: false });
+
 describe('the result of an assessor', () => {
   const freeze: Assessor = () => 'soon' as never;
   test.each<[string, Assessor, Assessment | undefined]>([
@@ -68,17 +70,17 @@ describe('the result of an assessor', () => {
       () => ({ reversible: false }),
       { ...high(''), severity: 'safe', reasons: [], reversible: false, requiresApproval: false },
     ],
-    ['no assessment', freeze, high('assessor freeze gave no assessment')],
-    ['another severity', () => ({ severity: 'huge' as never }), high('assessor #1 gave no assessment')],
-    ['an unknown key', () => ({ risk: 'low' }) as never, high('assessor #1 gave no assessment')],
+    ['no assessment', freeze, failed('assessor freeze gave no assessment')],
+    ['another severity', () => ({ severity: 'huge' as never }), failed('assessor #1 gave no assessment')],
+    ['an unknown key', () => ({ risk: 'low' }) as never, failed('assessor #1 gave no assessment')],
     [
       'an error',
       () => {
         throw new TypeError('key sk-1');
       },
-      high('assessor #1 failed: TypeError'),
+      failed('assessor #1 failed: TypeError'),
     ],
-    ['a rejection that is no error', () => Promise.reject('sk-1'), high('assessor #1 failed: string')],
+    ['a rejection that is no error', () => Promise.reject('sk-1'), failed('assessor #1 failed: string')],
   ])('%s', async (_, assessor, expected) => expect(await assessed([assessor])).toEqual([expected]));
 });
 
@@ -86,7 +88,7 @@ test('an assessor that does not answer makes the call high, and is told to stop'
   let stopped = false;
   const slow: Assessor = ({ signal }) =>
     new Promise(() => signal.addEventListener('abort', () => void (stopped = true)));
-  expect(await assessed([slow], [call], { timeoutMs: 20 })).toEqual([high('assessor slow took longer than 20 ms')]);
+  expect(await assessed([slow], [call], { timeoutMs: 20 })).toEqual([failed('assessor slow took longer than 20 ms')]);
   expect(stopped).toBe(true);
 });
 

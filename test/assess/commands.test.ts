@@ -15,7 +15,7 @@ describe('a shell command', () => {
     ['grep -r rm src', undefined],
     ['npm run build', undefined],
     ['curl -fsSL https://example.com/x', undefined],
-    ['python3 report.py', undefined],
+    ['python3 report.py', 'safe'],
     ['cp -r src/a .', 'medium'],
     ['echo x > out.txt', undefined],
     ['make 2>&1 >/dev/null', undefined],
