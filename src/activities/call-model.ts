@@ -2,8 +2,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Assessor } from '../agents/assessor.ts';
+import type { Tool } from '../agents/definitions.ts';
 import { settingsOf } from '../agents/model-call.ts';
-import type { Registry } from '../agents/registry.ts';
+import { isActivity, type Registry } from '../agents/registry.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { filesText, shownFile } from '../core/base/user-files.ts';
@@ -23,13 +24,16 @@ import { checkOutput } from './check-output.ts';
 import { describeCalls } from './describe-calls.ts';
 import { findTools } from './find-tools.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
+import type { PresentCeiling } from './present-ceiling.ts';
 import { redactCalls, shownBeside } from './redact-calls.ts';
-import type { CallModelInput, CallModelResult } from './model-turn.ts';
+import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts';
 
 export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
 
 interface CallModelOptions {
   assessors?: readonly Assessor[];
+  /** Says before anybody is asked which calls the second gate would refuse. */
+  ceiling?: PresentCeiling;
   /** Set if this worker stores large payloads externally: the minimum size of these, in bytes. */
   thresholdBytes?: number;
 }
@@ -47,7 +51,7 @@ const attemptsAtInvalidOutput = 5;
  */
 export function createCallModel(
   registry: Registry,
-  { assessors = [], thresholdBytes }: CallModelOptions = {},
+  { assessors = [], ceiling, thresholdBytes }: CallModelOptions = {},
 ): CallModel {
   return async (input) => {
     const context = Context.current();
@@ -100,7 +104,8 @@ export function createCallModel(
         agent: agent.name,
         signal: context.cancellationSignal,
       });
-      const redacted = redactCalls(assessed, toolNamed, input.redact);
+      const startable = ceiling === undefined ? assessed : noteDenied(assessed, input, toolNamed, ceiling);
+      const redacted = redactCalls(startable, toolNamed, input.redact);
       const output = await checkOutput(turn, agent, input);
       const text = turn.text.replace(/\p{Surrogate}/gu, '\uFFFD');
       const kept = parts === undefined ? {} : { providerTurn: { provider, parts } };
@@ -120,6 +125,21 @@ export function createCallModel(
       heartbeats.stop();
     }
   };
+}
+
+/** Notes the calls that the second gate would refuse, for runs that read it. */
+function noteDenied(
+  calls: readonly ModelCall[],
+  { agent, caller, engine }: CallModelInput,
+  toolNamed: (name: string) => Tool | undefined,
+  ceiling: PresentCeiling,
+): ModelCall[] {
+  return calls.map((call) => {
+    const tool = toolNamed(call.tool);
+    if (engine === undefined || call.args === undefined || tool === undefined || !isActivity(tool)) return call;
+    const cannotStart = ceiling.denial(tool, call.args, { agent, caller, engine });
+    return cannotStart === undefined ? call : { ...call, cannotStart };
+  });
 }
 
 function toProviderTool(tool: CallModelInput['tools'][number]): LanguageModelV4FunctionTool {

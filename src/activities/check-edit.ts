@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Assessor } from '../agents/assessor.ts';
-import type { Registry } from '../agents/registry.ts';
+import { isActivity, type Registry } from '../agents/registry.ts';
+import type { Caller } from '../contract.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedValues } from '../core/policy/gated-activity.ts';
@@ -13,6 +14,7 @@ import { assessCalls } from './assess-calls.ts';
 import { checkCalls } from './check-calls.ts';
 import { describeCalls } from './describe-calls.ts';
 import { findTools } from './find-tools.ts';
+import type { Called, PresentCeiling } from './present-ceiling.ts';
 import { redactCall } from './redact-calls.ts';
 
 export interface CheckEditInput {
@@ -24,6 +26,9 @@ export interface CheckEditInput {
   kept?: KeptValue[];
   /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
+  /** The engine that rules in the run, and who started it. Absent in runs that do not read `cannotStart`. */
+  engine?: number;
+  caller?: Caller;
 }
 
 /** `problem`: why the arguments cannot run, with the place. */
@@ -37,6 +42,8 @@ export interface CheckedArguments {
   sentence?: string;
   assessment?: Assessment;
   redaction?: Redaction;
+  /** Why the second gate would refuse them now, by the ceiling of this worker. Absent: it would not. */
+  cannotStart?: string;
   /** True: placeholders were looked for. A worker of an older version does not know them. */
   restored?: true;
 }
@@ -49,13 +56,26 @@ export function createCheckEdit(
   {
     assessors = [],
     gated = new Map(),
-  }: { assessors?: readonly Assessor[]; gated?: ReadonlyMap<string, GatedDefinition> } = {},
+    ceiling,
+  }: {
+    assessors?: readonly Assessor[];
+    gated?: ReadonlyMap<string, GatedDefinition>;
+    ceiling?: PresentCeiling;
+  } = {},
 ): CheckEdit {
-  return async ({ agent, tool, args: written, kept, redact }) => {
+  return async ({ agent, tool, args: written, kept, redact, engine, caller }) => {
+    const startable = (called: Called, checked: CheckedArguments): CheckedArguments => {
+      const cannotStart =
+        engine === undefined ? undefined : ceiling?.denial(called, checked.args, { agent, caller, engine });
+      return cannotStart === undefined ? checked : { ...checked, cannotStart };
+    };
     const restored = restore(written, kept, redact);
     if ('problem' in restored) return restored;
     const activity = gated.get(tool);
-    if (activity !== undefined) return checkGatedEdit(activity, restored.args, redact);
+    if (activity !== undefined) {
+      const checked = checkGatedEdit(activity, restored.args, redact);
+      return 'problem' in checked ? checked : startable(activity, checked);
+    }
     const found = await findTools(registry, [tool]);
     const { toolNamed } = found;
     const asked = { id: 'edit', tool, arguments: JSON.stringify(restored.args) };
@@ -65,7 +85,9 @@ export function createCheckEdit(
     const [call] = await assessCalls(described, { toolNamed, assessors, agent, signal });
     if (call?.args === undefined) return { problem: (call?.problem ?? 'Error: bad arguments').replace(/^Error: /, '') };
     const { shell, sentence, assessment, args } = call;
-    return { args, shell, sentence, assessment, ...redacted(args, toolNamed(tool), redact) };
+    const edited = { args, shell, sentence, assessment, ...redacted(args, toolNamed(tool), redact) };
+    const called = toolNamed(tool)!;
+    return isActivity(called) ? startable(called, edited) : edited;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../contract.ts';
+import type { Caller, JournalEntry } from '../contract.ts';
 import type { KeptMessage, ProviderTurn } from '../contract/provider-turn.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
@@ -21,6 +21,9 @@ export interface CallModelInput {
   redact?: RedactionSettings;
   /** As the run recorded them; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
+  /** The engine that rules in the run. Absent: the run does not read `cannotStart`. */
+  engine?: number;
+  caller?: Caller;
 }
 
 /** The second argument: puts journal entries into history; the activity does not read it. */
@@ -68,6 +71,8 @@ export interface ModelCall {
   assessment?: Assessment;
   /** What reviewers do not see of `args`. Absent: nobody has looked for it. */
   redaction?: Redaction;
+  /** Why the second gate would refuse it now, by the ceiling of the worker that made this turn. Absent: it would not. */
+  cannotStart?: string;
   /** Replaces `args` in the transcript if there are none: the arguments, or the start of their text. */
   raw?: Json;
   /** The sentence that the model gets instead of a result: `Error: …`. */

@@ -6,17 +6,9 @@ import { definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { activityNames, channelsWorkflowType } from '../contract.ts';
-import { assessRecorded } from '../core/policy/recorded-assessment.ts';
-import { compileAssessRules } from '../core/policy/assess-rules.ts';
 import { callDigest } from '../core/base/digest.ts';
-import { mayRun } from '../core/policy/action.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
-import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
-import type { Policy } from '../core/policy/policy.ts';
-import { compilePolicy, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
-import { notSplit } from '../core/shell/parts.ts';
-import { splitShell } from '../shell/split.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
 import {
   definitionChangedType,
@@ -30,6 +22,7 @@ import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';
 import { permitOfCall } from './permit-of-call.ts';
+import type { PresentCeiling } from './present-ceiling.ts';
 import { refuseSecondStart } from './second-start.ts';
 import { notAsRecorded, unavailable } from './tool-unavailable.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
@@ -60,6 +53,8 @@ const permitShape = z.object({
   agent: z.string(),
   caller: z.object({ userId: z.string(), groups: z.array(z.string()).optional() }).optional(),
   heartbeats: z.boolean().optional(),
+  // Whatever it says, the newest engine rules as well.
+  engine: z.number().optional().catch(undefined),
 });
 
 export interface SecondGateOptions {
@@ -70,7 +65,7 @@ export interface SecondGateOptions {
   ungated: ReadonlyMap<string, UngatedWindow>;
   /** Workflow types whose calls the operator trusts: `agentRun` and those named to `createWorker`. */
   workflowTypes: readonly string[];
-  ceiling: Policy | undefined;
+  ceiling: PresentCeiling;
   /** Checks the arguments of a call whose tool has changed, by the present definition of the tool. */
   checkEdit: CheckEdit;
 }
@@ -78,8 +73,6 @@ export interface SecondGateOptions {
 /** The end of a refusal: it tells the operator how to let executions run that began before their calls were gated. */
 const olderExecutions =
   ': gate the call in its workflow, and admit executions that are older than the gate with gatedSince and ungatedUntil (docs/deploy.md)';
-
-type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
 /**
  * The second gate runs before every activity of ours in the worker. It permanently refuses a call that no gate of a
@@ -94,25 +87,8 @@ export function secondGate({
   ceiling,
   checkEdit,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
-  const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
-  // Large policies take a while to compile, and most workers have no such window.
-  const layersOutside =
-    ungated.size === 0 ? layers : { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') };
-  const assessRules = compileAssessRules({ ceiling });
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
-
-  /** Rules on a call by the present ceiling. `by` is absent for a call that no run has admitted. */
-  function ruled(called: Called, args: JsonObject, by?: Pick<RulingContext, 'agent' | 'caller'>): Ruling {
-    const { name, risk, subject, shellSubject, beside } = called;
-    const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
-    const shell = typeof command === 'string' ? splitShell(command) : notSplit;
-    const call = { tool: name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
-    return evaluate(by === undefined ? layersOutside : layers, call, {
-      ...by,
-      assessment: assessRecorded(call, assessRules),
-    });
-  }
 
   return {
     async execute(
@@ -160,7 +136,7 @@ export function secondGate({
       }
       if (called === undefined) return next(input);
       if (activity !== undefined && window !== undefined) {
-        const problem = await ungatedProblem(window, ruled(activity, readGated(activity, input.args)));
+        const problem = await ungatedProblem(window, ceiling.ruleOutside(activity, readGated(activity, input.args)));
         if (problem === undefined) {
           noteUngatedCall(window);
           return next(input);
@@ -174,7 +150,7 @@ export function secondGate({
         const remedy = activity === undefined ? '' : olderExecutions;
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
       }
-      const { digest, definition, agent, caller, heartbeats = false } = permit.data;
+      const { digest, definition, agent, caller, engine, heartbeats = false } = permit.data;
       // Check this before the digest: by another declaration, the same arguments may read differently.
       const present = definitions.get(called.name) ?? definitionOf(tool!);
       if (definition !== present.definition) {
@@ -182,17 +158,15 @@ export function secondGate({
         const args = (input.args[1] ?? {}) as JsonObject;
         throw changed({
           definition: present,
-          checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args }),
+          checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args, caller, engine }),
         });
       }
       const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args);
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const ruling = ruled(called, args, { agent, caller });
-      if (!mayRun(ruling.action) && ceiling !== undefined) {
-        throw refused('denied_by_policy', ruling.reason ?? `the operator's policy denies '${called.name}'`);
-      }
+      const denial = ceiling.denial(called, args, { agent, caller, engine });
+      if (denial !== undefined) throw refused('denied_by_policy', denial);
       if (tool === undefined) return runGated(input, { heartbeats, isRepeatable: isRepeatable(called) }, next);
       const valid = await validateArguments(tool, args);
       if ('problem' in valid) throw refused('arguments_invalid', valid.problem);

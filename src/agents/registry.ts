@@ -115,3 +115,8 @@ export function definitionOf(tool: Tool): ToolDefinition {
     handoff: handoff?.name,
   };
 }
+
+/** False for tools that call an agent or hand over: no activity runs them. */
+export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>): boolean {
+  return agent === undefined && handoff === undefined;
+}

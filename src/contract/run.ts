@@ -147,6 +147,8 @@ export interface Permit {
   definition: string;
   agent: string;
   caller?: Caller;
+  /** The version of the engine that ruled on the call. Absent in permits of older versions. */
+  engine?: number;
   /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */

@@ -9,6 +9,7 @@ import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/notify.ts';
+import { presentCeiling } from '../activities/present-ceiling.ts';
 import { createPreview } from '../activities/preview.ts';
 import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
@@ -18,9 +19,8 @@ import { checkAdvisors } from '../agents/advisor.ts';
 import { checkAssessors } from '../agents/assessor.ts';
 import { checkGated, ungatedWindows } from '../agents/check-gated.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
-import type { Tool } from '../agents/definitions.ts';
 import { knownNames } from '../agents/known-names.ts';
-import { createRegistry } from '../agents/registry.ts';
+import { createRegistry, isActivity } from '../agents/registry.ts';
 import { activityNames, workflowType } from '../contract.ts';
 import { type AttributeNames, defaultAttributeNames } from '../core/base/attribute-names.ts';
 import { jsonDigest } from '../core/base/digest.ts';
@@ -95,7 +95,9 @@ export function activitySide(
   const continueAsNewAfter = checkContinueAsNewAfter({ ...defaultContinueAsNewAfter, ...options.continueAsNewAfter });
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
-  const checkEdit = createCheckEdit(registry, { gated, assessors });
+  const ungated = ungatedWindows(options.gated ?? {});
+  const present = presentCeiling(ceiling, ungated.size > 0);
+  const checkEdit = createCheckEdit(registry, { gated, assessors, ceiling: present });
   const channels = channelSetOf(options);
   const { routes } = channels ?? {};
   const loading = { agentPolicies, ceiling, ceilingLines, continueAsNewAfter, attributes, routes };
@@ -109,7 +111,11 @@ export function activitySide(
     }),
     [activityNames.loadAgent]: createLoadAgent({ ...loading, registry, sizeLimits: largePayloads && sizeLimits }),
     [activityNames.loadGate]: createLoadGate({ ...loading, gated }),
-    [activityNames.callModel]: createCallModel(registry, { assessors, thresholdBytes: largePayloads?.thresholdBytes }),
+    [activityNames.callModel]: createCallModel(registry, {
+      assessors,
+      ceiling: present,
+      thresholdBytes: largePayloads?.thresholdBytes,
+    }),
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: checkEdit,
     [activityNames.readPolicy]: readPolicy,
@@ -123,9 +129,9 @@ export function activitySide(
   const inbound = secondGate({
     registry,
     gated,
-    ungated: ungatedWindows(options.gated ?? {}),
+    ungated,
     workflowTypes: trusted,
-    ceiling,
+    ceiling: present,
     checkEdit,
   });
   const known = { ...knownNames(registry, gated), advisors: Object.keys(advisors) };
@@ -144,11 +150,6 @@ export function activitySide(
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {
   return warnings.map(({ message }) => `${whose}: ${message}`);
-}
-
-/** False for tools that call an agent or hand over: no activity runs them. */
-function isActivity({ agent, handoff }: Tool): boolean {
-  return agent === undefined && handoff === undefined;
 }
 
 function checkContinueAsNewAfter(continueAsNewAfter: ContinueAsNewAfter): ContinueAsNewAfter {

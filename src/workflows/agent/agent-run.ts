@@ -188,6 +188,8 @@ class AgentRun {
         messages,
         redact: config.redacts === true ? redactionSettings(this.#gate.policies) : undefined,
         sizeLimits: config.sizeLimits,
+        engine: config.engine ?? 1,
+        caller: this.#input.caller,
       },
       // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
       { journal: this.#gate.takeJournal() },

@@ -169,9 +169,9 @@ export class TurnCalls {
     const limit = again === true || advice !== undefined ? undefined : this.#limits.refusal();
     if (limit !== undefined) return refuse(limit);
     const call = { callId, tool: requested.tool, args: requested.args };
-    const { shell, sentence, assessment, redaction } = requested;
+    const { shell, sentence, assessment, redaction, cannotStart } = requested;
     const { stopped, pendingMessages = [] } = this.#state;
-    const meanwhile = { stopped: stopped?.reason, isUnheard: pendingMessages.length > 0 };
+    const meanwhile = { cannotStart, stopped: stopped?.reason, isUnheard: pendingMessages.length > 0 };
     const earlier = (digest: string) => earlierResult(this.#state, tool, digest);
     const facts = { contextSummary, shell, sentence, assessment, redaction, replaces, advice, earlier, ...meanwhile };
     const admission = this.#gate.admit(call, tool, facts, meter);

@@ -46,6 +46,8 @@ export interface CallFacts {
   redaction?: Redaction;
   /** Why the call must not run, whatever the policies say: its turn is stopped. */
   stopped?: string;
+  /** Why the second gate would refuse to start the call, as its worker said with the model's answer. */
+  cannotStart?: string;
   /** True: the user has said something that the model had not got when it made the call. */
   isUnheard?: boolean;
   /** Finds the result that answers an equal call, by the call's digest. Absent: its tool keeps none. */
@@ -127,6 +129,9 @@ export function admitCall(
   if (ruling.action === 'allow') {
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed' };
+  }
+  if (facts.cannotStart !== undefined) {
+    return refuseCall(state, active, { callId, toolName, content: sentences.failed(facts.cannotStart) });
   }
   if (facts.isUnheard === true && ruledCase.terms.whenUserWrites === 'withdraw') {
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cancelled', reason: userHasWritten, advice });

@@ -201,7 +201,7 @@ export class Gate {
 
   /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
   permit(call: ToolCall, tool: ToolDefinition, requestId?: string): Permit {
-    const { agent, caller } = this.#activePolicies.options;
+    const { agent, caller, engine = 1 } = this.#activePolicies.options;
     const { workflowId, firstExecutionRunId } = workflowInfo();
     this.#state.noteGrowth();
     return {
@@ -213,6 +213,7 @@ export class Gate {
       definition: tool.definition,
       agent,
       caller,
+      engine,
       journal: this.takeJournal(),
     };
   }

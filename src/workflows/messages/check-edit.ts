@@ -55,7 +55,9 @@ export function checkEdit(
           redaction.values,
           redact?.patterns.map(({ name }) => name),
         );
-      const checked = await checkEditActivity({ agent, tool, args: decision.modifiedArguments!, kept, redact });
+      const { caller, engine = 1 } = policies().options;
+      const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
+      const checked = await checkEditActivity({ ...edited, caller, engine });
       if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
       // Its placeholders would run as they are written.
       const isUnread = kept !== undefined && checked.restored !== true;
@@ -63,7 +65,8 @@ export function checkEdit(
     },
   };
 
-  function applyEdit({ args, shell, sentence, assessment, redaction: seen }: CheckedArguments): Receipt {
+  function applyEdit(checked: CheckedArguments): Receipt {
+    const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
     const digest = callDigest({ tool, args, definition: ruled.definition });
     const found = requestOf(state.ledger, requestId);
     if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
@@ -75,6 +78,7 @@ export function checkEdit(
     if (!mayRun(ruling.action)) {
       return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
     }
+    if (cannotStart !== undefined) return refuse('denied_by_policy', cannotStart);
     const { reversible } = ruledCase.assessment;
     const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);

@@ -1,0 +1,61 @@
+import { mayRun } from '../core/policy/action.ts';
+import { compileAssessRules } from '../core/policy/assess-rules.ts';
+import type { GatedDefinition } from '../core/policy/gated-activity.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import { assessRecorded } from '../core/policy/recorded-assessment.ts';
+import { compilePolicy, engine, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
+import { notSplit } from '../core/shell/parts.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
+import { splitShell } from '../shell/split.ts';
+
+/** What a ruling reads of a tool or a gated activity. */
+export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
+
+/** The run that admitted a call, as it says itself. `engine`: the one that rules there; absent: unknown. */
+export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
+
+/** The operator's policy as this worker has it now. */
+export interface PresentCeiling {
+  /** Why a call that a run has admitted must not start, in one sentence; undefined if it may. */
+  denial: (called: Called, args: JsonObject, by: AdmittedBy) => string | undefined;
+  /** Rules on a call that no run has admitted. */
+  ruleOutside: (called: Called, args: JsonObject) => Ruling;
+}
+
+/**
+ * Compiles the ceiling for the second gate. Both the engine that the run recorded and the newest one rule on an admitted
+ * call, and either denial counts: the number of an engine comes from the caller, and an older engine may overlook what a
+ * newer one denies. A number that no engine has is not used.
+ */
+export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = false): PresentCeiling {
+  const layers = { ceiling: ceiling && compilePolicy(knownCeiling(ceiling), 'ceiling') };
+  // Large policies take a while to compile, and most workers get no such calls.
+  const outside = hasOutsideCalls ? { ceiling: ceiling && compilePolicy(strictCeiling(ceiling), 'ceiling') } : layers;
+  const assessRules = compileAssessRules({ ceiling });
+
+  function rule(compiled: typeof layers, called: Called, args: JsonObject, context: AdmittedBy): Ruling {
+    const { name, risk, subject, shellSubject, beside } = called;
+    const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
+    const shell = typeof command === 'string' ? splitShell(command) : notSplit;
+    const call = { tool: name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
+    const assessment = assessRecorded(call, assessRules, [], undefined, context.engine);
+    return evaluate(compiled, call, { ...context, assessment });
+  }
+
+  return {
+    denial(called, args, { engine: recorded, ...by }) {
+      if (ceiling === undefined) return undefined;
+      const engines = [engine, ...(isEarlier(recorded) ? [recorded] : [])];
+      const denial = engines
+        .map((number) => rule(layers, called, args, { ...by, engine: number }))
+        .find(({ action }) => !mayRun(action));
+      return denial && (denial.reason ?? `the operator's policy denies '${called.name}'`);
+    },
+    ruleOutside: (called, args) => rule(outside, called, args, {}),
+  };
+}
+
+function isEarlier(number: number | undefined): number is number {
+  return Number.isInteger(number) && number! >= 1 && number! < engine;
+}
