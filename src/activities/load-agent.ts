@@ -14,6 +14,7 @@ import type { ChannelRoutes } from '../core/people/channel-routes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ProblemCode } from '../core/base/problem.ts';
 import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
+import { ceilingRedaction } from '../core/policy/redaction-settings.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { filesProblem } from '../core/base/user-files.ts';
 import { inlineLimits, type SizeLimits } from '../core/base/size-limits.ts';
@@ -196,7 +197,11 @@ function checkFiles(input: RunInput['input'], { name, files: taken }: Agent, fil
 /** Reads the policy of a run's input. Throws `policy_invalid` with the first problem and its place. */
 export function runPolicy(document: object, ceiling: Policy | undefined): Policy {
   const { maxTimeoutMs } = ceiling?.approval ?? {};
-  const read = readRunPolicy(document, { maxTimeoutMs, underCeiling: ceiling !== undefined });
+  const read = readRunPolicy(document, {
+    maxTimeoutMs,
+    underCeiling: ceiling !== undefined,
+    redaction: ceiling && ceilingRedaction(ceiling),
+  });
   if ('policy' in read) return read.policy;
   const { path, message } = read.problem;
   throw refused('policy_invalid', `The run's policy${path === '' ? '' : ` at ${path}`}: ${message}`);

@@ -1,6 +1,7 @@
 import { parseRunPolicy } from '../policy-file/parse-run-policy.ts';
 import { hidingProblem } from '../policy-file/hiding-problem.ts';
 import type { Policy } from '../core/policy/policy.ts';
+import type { CeilingRedaction } from '../core/policy/redaction-settings.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
 export interface ReadPolicyInput {
@@ -9,6 +10,8 @@ export interface ReadPolicyInput {
   maxTimeoutMs?: number | null;
   /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
   underCeiling?: boolean;
+  /** What that ceiling redacts. Absent in runs of older versions: all of the built-in kinds. */
+  redaction?: CeilingRedaction;
 }
 
 /** `problem`: the first problem, with its place. */
@@ -25,11 +28,11 @@ export const readPolicy: ReadPolicy = async ({ policy: document, ...bounds }) =>
 /** Reads the policy of a run. `problem`: the first problem, and its place; empty for the whole policy. */
 export function readRunPolicy(
   document: object,
-  { maxTimeoutMs, underCeiling = false }: Omit<ReadPolicyInput, 'policy'>,
+  { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,
 ): { policy: Policy } | { problem: { path: string; message: string } } {
   const parsed = parseRunPolicy(document, { maxTimeoutMs });
   if ('problems' in parsed) return { problem: parsed.problems[0]! };
   const { policy } = parsed;
-  const problem = underCeiling ? hidingProblem(policy) : undefined;
+  const problem = underCeiling ? hidingProblem(policy, redaction) : undefined;
   return problem === undefined ? { policy } : { problem };
 }

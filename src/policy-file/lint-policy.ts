@@ -56,6 +56,11 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
     if (of !== 'ceiling' && remindMs !== undefined && remindMs < defaultMinRemindMs) {
       found.push(about(`rule ${own.id} reminds more often than a ceiling admits by default: its 'min_remind' counts`));
     }
+    if (of !== 'ceiling' && escalatesFast(rule)) {
+      found.push(
+        about(`rule ${own.id} escalates faster than a ceiling admits by default: its 'min_remind' lies between steps`),
+      );
+    }
     if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(
@@ -241,4 +246,10 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     }
     return membersOf(directory, [name]).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
   }
+}
+
+function escalatesFast({ ask }: Rule): boolean {
+  const timesMs = new Set((ask?.escalate ?? []).map(({ afterMs }) => afterMs));
+  const inOrderMs = [0, ...timesMs].toSorted((one, other) => one - other);
+  return inOrderMs.some((timeMs, index) => index > 0 && timeMs - inOrderMs[index - 1]! < defaultMinRemindMs);
 }

@@ -226,7 +226,7 @@ export const policyShape = z.strictObject({
         .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
       min_remind: interval
         .optional()
-        .describe('Ceiling only: how often policies below it may remind at most. Default once in 1m.'),
+        .describe('Ceiling only: how often policies below it may remind, and escalate, at most. Default once in 1m.'),
       on_timeout: onTimeout.optional(),
       max_pending: count(1, maxPendingBound, pendingReason)
         .optional()

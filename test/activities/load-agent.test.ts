@@ -62,6 +62,19 @@ test.each<[string, RunInput['policy'], string]>([
   expect(run?.approval.includeArguments).toBe(false);
 });
 
+test('below a ceiling that switches redaction off, the policy of a run does not switch it on', async () => {
+  const ceiling: Policy = { ...policy('ceiling'), approval: { redact: false }, redact: { patterns: [], also: ['to'] } };
+  const document = { approval: { redact: true } };
+  await expect(load([agentNamed('a')], { policy: document }, { ceiling })).rejects.toMatchObject({
+    message: expect.stringMatching(/^The run's policy at approval\.redact: 'redact: true' hides arguments/),
+  });
+  const change = { policy: document, underCeiling: true };
+  expect(await readPolicy({ ...change, redaction: { redact: false } })).toMatchObject({
+    problem: expect.stringMatching(/^approval\.redact: /),
+  });
+  expect(await readPolicy({ ...change, redaction: {} })).toHaveProperty('policy');
+});
+
 test('a change of policy hides nothing below a ceiling either', async () => {
   const hides = { policy: { approval: { include_arguments: false } } };
   expect(await readPolicy({ ...hides, underCeiling: true })).toMatchObject({

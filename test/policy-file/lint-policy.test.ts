@@ -218,6 +218,18 @@ test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
     ["rule run#1 reminds more often than a ceiling admits by default: its 'min_remind' counts"],
   ],
   ['a run that reminds each minute', 'rules: [{ pattern: a, action: ask, ask: { remind: 1m } }]', 'run', []],
+  [
+    'a run that escalates too fast',
+    'rules: [{ pattern: a, action: ask, ask: { reviewers: [b], escalate: [{ after: 1m, to: [c] }, { after: 90s, to: [d] }] } }]',
+    'run',
+    ["rule run#1 escalates faster than a ceiling admits by default: its 'min_remind' lies between steps"],
+  ],
+  [
+    'a run that escalates each minute',
+    'rules: [{ pattern: a, action: ask, ask: { reviewers: [b], escalate: [{ after: 1m, to: [c] }, { after: 2m, to: [d] }] } }]',
+    'run',
+    [],
+  ],
   ['a ceiling that reminds often', 'rules: [{ pattern: a, action: ask, ask: { remind: 5s } }]', 'ceiling', []],
 ])('%s', (_, text, of, expected) => expect(messages(text, of)).toEqual(expected));
 

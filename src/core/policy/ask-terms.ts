@@ -54,7 +54,10 @@ export interface AskTerms {
   warnBeforeMs: number | null;
   /** If several are set, the shortest. From engine 3 on, the ceiling says how short those below it may be. */
   remindMs: number | null;
-  /** The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. */
+  /**
+   * The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. From engine 5
+   * on, the ceiling says how close together those below it may be.
+   */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
@@ -77,11 +80,12 @@ export function askTermsOf(
   ruling: Pick<Ruling, 'ask' | 'rule' | 'severity' | 'engine'>,
   call: AskedCall,
 ): AskTerms {
-  const asking = ruling.ask?.by ?? [];
-  const requirements = requirementsOf(asking);
-  const warnings = asking.flatMap(({ warnBeforeMs }) => warnBeforeMs ?? []);
   const isBound = ruling.engine >= 3;
   const leastMs = isBound ? shortestReminderMs(layers) : 0;
+  const written = ruling.ask?.by ?? [];
+  const asking = ruling.engine >= 5 ? withSpacedSteps(written, leastMs) : written;
+  const requirements = requirementsOf(asking);
+  const warnings = asking.flatMap(({ warnBeforeMs }) => warnBeforeMs ?? []);
   const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
     typeof remindMs === 'number' && layer !== 'ceiling' ? Math.max(remindMs, leastMs) : remindMs,
   );
@@ -96,7 +100,7 @@ export function askTermsOf(
     allowSelf: asking.length > 0 && asking.every(({ allowSelf = false }) => allowSelf),
     warnBeforeMs: warnings.length === 0 ? null : Math.max(...warnings),
     remindMs: reminders.length === 0 ? null : Math.min(...reminders),
-    escalate: requirements.flatMap(({ escalate }) => escalate).toSorted((one, other) => one.afterMs - other.afterMs),
+    escalate: noticesOf(requirements, ruling.engine),
     ...(asking.some(({ whenUserWrites }) => whenUserWrites === 'withdraw') && { whenUserWrites: 'withdraw' as const }),
     always: ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call)),
   };
@@ -135,6 +139,56 @@ export function sameTerms(one: AskTerms, other: AskTerms): boolean {
 }
 
 type Asking = NonNullable<Ruling['ask']>['by'];
+
+/**
+ * Delays the steps of each layer below the ceiling until they come at least `leastMs` apart, the first one after the
+ * opening: what is due earlier joins the next one. No layer delays the steps of another one.
+ */
+function withSpacedSteps(asking: Asking, leastMs: number): Asking {
+  const times = new Map<string, Set<number>>();
+  for (const rule of asking) {
+    const ofLayer = times.get(sourceOf(rule)) ?? new Set();
+    for (const { afterMs } of rule.escalate ?? []) ofLayer.add(afterMs);
+    times.set(sourceOf(rule), ofLayer);
+  }
+  const spaced = new Map([...times].map(([source, ofLayer]) => [source, spacedTimes([...ofLayer], leastMs)]));
+  return asking.map((rule) => {
+    if (rule.layer === 'ceiling' || rule.escalate === undefined) return rule;
+    const dueMs = spaced.get(sourceOf(rule))!;
+    return { ...rule, escalate: rule.escalate.map(({ afterMs, to }) => ({ afterMs: dueMs.get(afterMs)!, to })) };
+  });
+}
+
+/** When each of these times is due. */
+function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, number> {
+  let lastMs = 0;
+  return new Map(
+    timesMs
+      .toSorted((one, other) => one - other)
+      .map((afterMs) => {
+        if (afterMs > lastMs) lastMs = Math.max(afterMs, lastMs + leastMs);
+        return [afterMs, lastMs];
+      }),
+  );
+}
+
+/** The steps of all requirements. From engine 5 on, those of one layer below the ceiling that are due at once are one. */
+function noticesOf(requirements: readonly Requirement[], engine: number): EscalationStep[] {
+  const notices = new Map<string, EscalationStep>();
+  for (const [index, { layer, parent, escalate }] of requirements.entries()) {
+    const isApart = layer === 'ceiling' || engine < 5;
+    for (const [at, { afterMs, to }] of escalate.entries()) {
+      const key = JSON.stringify(isApart ? [index, at] : [sourceOf({ layer, parent }), afterMs]);
+      notices.set(key, { afterMs, to: [...new Set([...(notices.get(key)?.to ?? []), ...to])] });
+    }
+  }
+  return [...notices.values()].toSorted((one, other) => one.afterMs - other.afterMs);
+}
+
+/** Whose rule it is; the agent's and the run's are one list. */
+function sourceOf({ layer, parent }: Pick<Requirement, 'parent'> & { layer: string }): string {
+  return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;
+}
 
 function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean {
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;

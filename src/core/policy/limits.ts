@@ -63,7 +63,7 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
 }
 
 /**
- * The shortest interval of the reminders that any policy below the ceiling asks for: whoever answers for the operator must
+ * The shortest interval of the notices that any policy below the ceiling asks for: whoever answers for the operator must
  * not be flooded from below. 0: there is no ceiling, nor was there one above.
  */
 export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {

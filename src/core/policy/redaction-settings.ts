@@ -2,7 +2,7 @@
 import { sensitiveKinds } from '../redact/kinds.ts';
 import type { RedactionSettings } from '../redact/redaction.ts';
 import { limitsOf } from './limits.ts';
-import type { PolicyLayers } from './policy.ts';
+import type { ApprovalSettings, Policy, PolicyLayers, RedactSettings } from './policy.ts';
 
 /**
  * The layers' settings, merged; undefined if nothing is redacted. Kinds, patterns and names of all layers add up. If there
@@ -22,4 +22,11 @@ export function redactionSettings(layers: PolicyLayers): RedactionSettings | und
     patterns: [...patterns.values()],
     also: [...new Set(all.flatMap((each) => each.also ?? []))],
   };
+}
+
+/** What a ceiling redacts of the built-in kinds; absent members have their defaults. The policy of a run adds nothing. */
+export type CeilingRedaction = Pick<ApprovalSettings, 'redact'> & Pick<RedactSettings, 'kinds'>;
+
+export function ceilingRedaction({ approval, redact }: Policy): CeilingRedaction {
+  return { redact: approval.redact, kinds: redact?.kinds };
 }

@@ -7,6 +7,7 @@ import { readSetPolicy, type SetPolicyMessage } from '../../core/messages/contro
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
+import { ceilingRedaction } from '../../core/policy/redaction-settings.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { reevaluateOpen } from '../state/reevaluate-open.ts';
@@ -89,7 +90,12 @@ export function setPolicyMessages(
     follow: (policy: NonNullable<PolicyChange['policy']>) => Receipt,
   ): Lookup {
     const { ceiling } = policies().policies;
-    const bounds = { maxTimeoutMs: ceiling?.approval.maxTimeoutMs, underCeiling: ceiling !== undefined };
+    const { maxTimeoutMs } = ceiling?.approval ?? {};
+    const bounds = {
+      maxTimeoutMs,
+      underCeiling: ceiling !== undefined,
+      redaction: ceiling && ceilingRedaction(ceiling),
+    };
     return {
       blocks: true,
       failed: 'the new policy could not be read: send it again',

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { askTermsOf, termsOfWait, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
 import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
+import { ceilingRedaction } from '../../../src/core/policy/redaction-settings.ts';
+import { readRunPolicy } from '../../../src/activities/read-policy.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import type { Policy, PolicyLayers } from '../../../src/core/policy/policy.ts';
@@ -81,17 +83,94 @@ test.each<[string, object | undefined, object, number, number]>([
   expect(termsOf(ceiling, run, 2).remindMs).toBe(ofEngine2);
 });
 
-test.each<[string, object, string | undefined]>([
-  ['nothing', {}, undefined],
-  ['include_arguments: false', { approval: { include_arguments: false } }, 'approval.include_arguments'],
-  ['names of arguments', { redact: { also: ['to'] } }, 'redact.also'],
-  ['patterns', { redact: { patterns: [{ name: 'ALL', pattern: '.+' }] } }, 'redact.patterns'],
-  ['what is shown anyway', { approval: { include_arguments: true, redact: true } }, undefined],
-  ['kinds of what is secret', { redact: { kinds: ['EMAIL'] } }, undefined],
-])('what hides arguments from the reviewers of a ceiling: %s', (_, document, path) => {
-  const problem = hidingProblem(policyOf(document));
+test.each<[string, object | undefined, number[], [number, number][]]>([
+  ['one rule that sends 20 notices in 20 s', allows(), [1, 2, 3, 4, 20], [[60, 5]]],
+  [
+    'as often as the ceiling says',
+    allows({ min_remind: '10s' }),
+    [1, 2, 11, 12, 25],
+    [
+      [10, 2],
+      [20, 2],
+      [30, 1],
+    ],
+  ],
+  [
+    'steps that are far apart',
+    allows(),
+    [60, 120, 3_600],
+    [
+      [60, 1],
+      [120, 1],
+      [3_600, 1],
+    ],
+  ],
+  [
+    'a step that is a little early',
+    allows(),
+    [60, 90, 300],
+    [
+      [60, 1],
+      [120, 1],
+      [300, 1],
+    ],
+  ],
+  [
+    'without a ceiling, as the policy says',
+    undefined,
+    [1, 2],
+    [
+      [1, 1],
+      [2, 1],
+    ],
+  ],
+])('escalation from below a ceiling: %s', (_, ceiling, seconds, expected) => {
+  const escalate = seconds.map((after, index) => ({ after: `${after}s`, to: [`person-${index}`] }));
+  const terms = (number: number) => termsOf(ceiling, asks({ reviewers: ['ann'], escalate }), number);
+  expect(terms(engine).escalate.map(({ afterMs, to }) => [afterMs / 1_000, to.length])).toEqual(expected);
+  const added = terms(engine).requirements.flatMap(({ escalate: steps }) =>
+    steps.map(({ afterMs }) => afterMs / 1_000),
+  );
+  expect(added).toEqual(expected.flatMap(([after, count]) => Array.from({ length: count }, () => after)));
+  expect(terms(4).escalate.map(({ afterMs }) => afterMs / 1_000)).toEqual(seconds);
+});
+
+test("a ceiling's own steps stay, and a run's do not delay them", () => {
+  const step = (after: string, name: string) => ({ after, to: [name] });
+  const ofCeiling = asks({ reviewers: ['ann'], escalate: [step('1s', 'eve'), step('2s', 'bob')] });
+  const terms = termsOf(ofCeiling, asks({ reviewers: ['ann'], escalate: [step('1s', 'cat'), step('2s', 'dan')] }));
+  expect(terms.escalate).toEqual([
+    { afterMs: 1_000, to: ['eve'] },
+    { afterMs: 2_000, to: ['bob'] },
+    { afterMs: minute, to: ['cat', 'dan'] },
+  ]);
+});
+
+test.each<[string, object, object, string | undefined]>([
+  ['nothing', {}, {}, undefined],
+  ['include_arguments: false', { approval: { include_arguments: false } }, {}, 'approval.include_arguments'],
+  ['names of arguments', { redact: { also: ['to'] } }, {}, 'redact.also'],
+  ['patterns', { redact: { patterns: [{ name: 'ALL', pattern: '.+' }] } }, {}, 'redact.patterns'],
+  ['what is shown anyway', { approval: { include_arguments: true, redact: true } }, {}, undefined],
+  ['kinds that the ceiling redacts', { redact: { kinds: ['EMAIL'] } }, {}, undefined],
+  ['kinds that it leaves out', { redact: { kinds: ['EMAIL'] } }, { redact: { kinds: ['IBAN'] } }, 'redact.kinds'],
+  [
+    'redaction that it switches off',
+    { approval: { redact: true } },
+    { approval: { redact: false }, redact: { also: ['to'] } },
+    'approval.redact',
+  ],
+  ['redaction that both switch off', { approval: { redact: false } }, { approval: { redact: false } }, undefined],
+])('what hides arguments from the reviewers of a ceiling: %s', (_, document, ceiling, path) => {
+  const problem = hidingProblem(policyOf(document), ceilingRedaction(policyOf(ceiling, true)));
   expect(problem?.path).toBe(path);
   if (problem !== undefined) expect(problem.message).toMatch(/ belongs in the ceiling or in the agent's policy$/);
+});
+
+test('a run that an older version started is read as below a ceiling that redacts', () => {
+  const read = (document: object) => readRunPolicy(document, { underCeiling: true });
+  expect(read({ approval: { redact: true }, redact: { kinds: ['EMAIL'] } })).toHaveProperty('policy');
+  expect(read({ redact: { also: ['to'] } })).toHaveProperty('problem');
 });
 
 const deny = { pattern: '*', action: 'deny' };

@@ -15,6 +15,7 @@ import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
 export const minute = 60_000;
 const someone = fc.uniqueArray(fc.constantFrom('ann', 'bob', 'eve', 'group:finance'), { minLength: 1, maxLength: 2 });
 const durationMs = fc.constantFrom(1, 2, 3, 60).map((minutes) => minutes * minute);
+const seconds = fc.constantFrom(1_000, 2_000, 61_000);
 const onTimeout = fc.constantFrom('deny' as const, 'allow' as const);
 const ask: fc.Arbitrary<AskSettings> = fc.record(
   {
@@ -27,7 +28,10 @@ const ask: fc.Arbitrary<AskSettings> = fc.record(
     timeoutMs: fc.oneof(durationMs, fc.constant(null)),
     warnBeforeMs: durationMs,
     remindMs: fc.oneof(durationMs, fc.constant(1_000)),
-    escalate: fc.array(fc.record({ afterMs: durationMs, to: someone }), { minLength: 1, maxLength: 2 }),
+    escalate: fc.array(fc.record({ afterMs: fc.oneof(durationMs, seconds), to: someone }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     onTimeout,
     always: fc.constantFrom(false as const, ...grantKinds),
   },
