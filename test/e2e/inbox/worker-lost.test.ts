@@ -33,6 +33,8 @@ withChromium('a worker that is lost (needs Chromium)', () => {
     await approve.waitFor();
 
     await worker.kill();
+    // From now on the gateway waits for answers as long as it usually does.
+    await world.stopWorker();
     await page.getByText('It could not be read again').waitFor();
     expect(await page.locator('.note.bad').first().innerText()).toMatch(/worker/);
     expect(await page.locator('article.card').innerText()).toContain('bob');
