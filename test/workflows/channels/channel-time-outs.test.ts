@@ -65,8 +65,10 @@ async function goesOnAsIfLost(history: History): Promise<boolean> {
   const id = history.events![0]!.workflowExecutionStartedEventAttributes!.workflowId!;
   const workflowBundle = { codePath: testBundle() };
   for await (const { error } of Worker.runReplayHistories({ workflowBundle }, [{ workflowId: id, history }])) {
-    if (error !== undefined && error.name !== DeterminismViolationError.name) throw error;
-    return error === undefined;
+    if (error === undefined) return true;
+    // The SDK does not take every other command for a violation.
+    if (error.name === DeterminismViolationError.name || /workflow machines/.test(error.message)) return false;
+    throw error;
   }
   throw new Error('nothing was replayed');
 }
