@@ -112,6 +112,8 @@ export class Announcements implements ScheduledTask {
     this.#isWaiting = true;
     void this.#announceLater();
     this.#state.noteCommand();
+    // Failures alone may fill the history.
+    this.#state.noteGrowth();
   }
 
   async #announceLater(): Promise<void> {

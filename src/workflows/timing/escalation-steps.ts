@@ -57,7 +57,10 @@ export class EscalationSteps {
       ]);
     } catch {
       // Earlier versions made no notification again after three attempts.
-      if (patched('notified-until-heard')) void this.#notifyAfterWait(input, failed);
+      if (!patched('notified-until-heard')) return;
+      void this.#notifyAfterWait(input, failed);
+      // Failures alone may fill the history.
+      this.#state.noteGrowth();
     }
   }
 
