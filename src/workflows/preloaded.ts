@@ -21,5 +21,5 @@ declare const __webpack_require__: (id: string) => { UnicodeTables: object };
  * tries all characters of Unicode, which took a third of the time that a worker needs to start.
  */
 for (const id of Object.keys(__webpack_modules__)) {
-  if (id.endsWith('/@bufbuild/re2/dist/esm/UnicodeTables.js')) Object.freeze(__webpack_require__(id).UnicodeTables);
+  if (id.endsWith('@bufbuild/re2/dist/esm/UnicodeTables.js')) Object.freeze(__webpack_require__(id).UnicodeTables);
 }

@@ -1,4 +1,5 @@
 /** The step that every tool call passes (I1): the policies' ruling on the call, and its consequences. */
+import { patched } from '@temporalio/workflow';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -130,7 +131,8 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed' };
   }
-  if (facts.cannotStart !== undefined) {
+  // A worker of an earlier version asked, though a newer one had noted that the call cannot start.
+  if (facts.cannotStart !== undefined && patched('refused-at-start')) {
     return refuseCall(state, active, { callId, toolName, content: sentences.failed(facts.cannotStart) });
   }
   if (facts.isUnheard === true && ruledCase.terms.whenUserWrites === 'withdraw') {

@@ -1,5 +1,5 @@
 /** Edited arguments are a new call (I9): an activity checks them, then the policies rule on them. */
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
 import { activityNames } from '../../contract.ts';
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
@@ -78,7 +78,7 @@ export function checkEdit(
     if (!mayRun(ruling.action)) {
       return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
     }
-    if (cannotStart !== undefined) return refuse('denied_by_policy', cannotStart);
+    if (cannotStart !== undefined && patched('refused-at-start')) return refuse('denied_by_policy', cannotStart);
     const { reversible } = ruledCase.assessment;
     const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);
