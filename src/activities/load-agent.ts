@@ -134,6 +134,7 @@ export function createLoadAgent({
       continueAsNewAfter,
       attributes,
       redacts: true as const,
+      tellsApart: true as const,
       consultsAdvisors: true as const,
       ...(session === true && { userMayStop: true as const, announcesUserMessages: true as const }),
       sizeLimits,

@@ -60,7 +60,8 @@ export function createLoadGate({
     const digest = policyDigest({ ceiling, run });
     const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
     const limits = { continueAsNewAfter, gated: recorded, attributes, routes: await routes?.() };
-    return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), redacts: true, consultsAdvisors: true };
+    const does = { redacts: true, tellsApart: true, consultsAdvisors: true } as const;
+    return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), ...does };
   };
 }
 

@@ -117,7 +117,9 @@ const ownPattern = z.strictObject({
   name: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]{0,39}$/, 'must be 1 to 40 capital letters, digits and underscores, such as TICKET')
-    .describe('Gives the placeholder: TICKET gives [TICKET].'),
+    .describe(
+      'Gives the placeholder: TICKET gives [TICKET · 488c]. A name such as ACME_KEY or PIN hides its matches whole.',
+    ),
   pattern: text(500)
     .superRefine((value, context) => {
       const message = patternProblem(value);

@@ -1,8 +1,9 @@
 /** The patterns of a policy, by RE2: their time is linear in the length of a text, whatever the pattern. */
 import { RE2JS } from 're2js';
-import type { FindMore, Span } from '../core/redact/find-sensitive.ts';
+import { type FindMore, type Span, Taken } from '../core/redact/find-sensitive.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
-import { tooMuch, placeholderOf } from '../core/redact/kinds.ts';
+import { tooMuch } from '../core/redact/kinds.ts';
+import { valuePlaceholder } from '../core/redact/placeholder.ts';
 import type { OwnPattern } from '../core/redact/redaction.ts';
 
 /** Longest piece of a text that is searched at once: after each match, RE2 may look at the rest of the piece again. */
@@ -29,24 +30,26 @@ export function patternProblem(pattern: string): string | undefined {
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;
-  const compiled = patterns.map(({ name, pattern }) => ({ placeholder: placeholderOf(name), re: compile(pattern) }));
+  const compiled = patterns.map(({ name, pattern }) => ({ name, re: compile(pattern) }));
   const sizes = patterns.reduce((sum, { pattern }) => sum + expressionSize(pattern), 0);
   let [searched, matches] = [0, 0];
   return (text) => {
     searched += text.length * sizes;
-    const spans: Span[] = [];
-    for (const { placeholder, re } of compiled) {
+    const taken = new Taken(text);
+    for (const { name, re } of compiled) {
       for (let from = 0; from < text.length; from += pieceLength - overlap) {
         if (re === undefined || searched > mostSearched) return [[0, text.length, tooMuch]];
         const matcher = re.matcher(text.slice(from, from + pieceLength));
         for (; matcher.find(); matches++) {
           if (matches > mostMatches) return [[0, text.length, tooMuch]];
-          spans.push([from + matcher.start(), from + matcher.end(), placeholder]);
+          taken.add([from + matcher.start(), from + matcher.end(), name]);
         }
         if (from + pieceLength >= text.length) break;
       }
     }
-    return spans;
+    return taken.inOrder().map(([start, end, name]): Span => {
+      return [start, end, valuePlaceholder(name, text.slice(start, end))];
+    });
   };
 }
 

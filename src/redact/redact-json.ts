@@ -3,6 +3,7 @@ import type { FindMore } from '../core/redact/find-sensitive.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
 import { placeholderOf } from '../core/redact/kinds.ts';
 import { namedKind } from '../core/redact/named-kind.ts';
+import { valuePlaceholder } from '../core/redact/placeholder.ts';
 import { namesSecret } from '../core/redact/redact-secrets.ts';
 
 /** A string, a sign, or a number, `true`, `false` or `null`. */
@@ -52,6 +53,6 @@ function redacted(text: string, { name, inSecret }: Level, kinds: readonly strin
   if (text === '') return text;
   if (kinds.includes('PASSWORD') && inSecret) return placeholderOf('PASSWORD');
   const kind = namedKind(name, text);
-  if (kind !== undefined && kinds.includes(kind)) return placeholderOf(kind);
+  if (kind !== undefined && kinds.includes(kind)) return valuePlaceholder(kind, text);
   return redactText(text, kinds, findMore);
 }

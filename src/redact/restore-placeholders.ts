@@ -5,8 +5,9 @@
 import { jsonDigest } from '../core/base/digest.ts';
 import { jsonPlace } from '../core/base/json-place.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import { type KeptValue, placeholdersNamed } from '../core/redact/kept-values.ts';
+import type { KeptValue } from '../core/redact/kept-values.ts';
 import { type Path, valueAt } from '../core/redact/leaves.ts';
+import { placeholdersNamed } from '../core/redact/placeholder.ts';
 
 /**
  * The edited arguments with the original values, or why they cannot be restored. `names`: the placeholders of the

@@ -82,7 +82,7 @@ test("a policy's own pattern is looked for in a thousand characters", () => {
   const text = `Ticket T-77 of ann. ${'More words. '.repeat(120)}`;
   const shown = shownOf(text, () => 5, redactor);
   expect(shown.some((each) => /T-7|of ann/.test(each))).toBe(false);
-  expect(shown.at(-1)).toContain('Ticket [TICKET]. More');
+  expect(shown.at(-1)).toContain('Ticket [TICKET · ee57]. More');
 });
 
 test('nothing shows while the policies are unknown, and if they hide arguments', () => {

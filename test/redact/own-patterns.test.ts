@@ -8,14 +8,21 @@ const own = (...patterns: [name: string, pattern: string][]) =>
 test('a match becomes the placeholder of its pattern, before the built-in ones look', () => {
   const findMore = own(['TICKET', 'T-[0-9]+'], ['STAFF', String.raw`\w+@acme\.com`]);
   expect(redactText('T-1 and T-22 by ann@acme.com, bob@other.com', undefined, findMore)).toBe(
-    '[TICKET] and [TICKET] by [STAFF], [EMAIL]',
+    '[TICKET · cd4a] and [TICKET · 0725] by [STAFF · f966], [EMAIL …om · 4a94]',
   );
+});
+
+test('of a pattern whose name or match says that it grants access, a placeholder shows nothing', () => {
+  const findMore = own(['BADGE_TOKENS', 'bdg_[0-9]+'], ['LINE', '.+']);
+  expect(redactText('bdg_1', undefined, findMore)).toBe('[BADGE_TOKENS]');
+  expect(redactText('password=hunter2', undefined, findMore)).toBe('[LINE]');
+  expect(redactText('a line', undefined, findMore)).toBe('[LINE · 31b9]');
 });
 
 test('a match far into a long text is found, also where two pieces meet', () => {
   const findMore = own(['TICKET', 'T-[0-9]+']);
   for (const at of [0, 18_995, 19_000, 19_999, 20_000, 100_000]) {
-    expect(redactText(`${'x'.repeat(at)}T-123456`, [], findMore)).toBe(`${'x'.repeat(at)}[TICKET]`);
+    expect(redactText(`${'x'.repeat(at)}T-123456`, [], findMore)).toBe(`${'x'.repeat(at)}[TICKET · 4793]`);
   }
 });
 

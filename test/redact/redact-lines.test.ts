@@ -15,18 +15,22 @@ const byLines = (text: string, kinds: readonly string[] = sensitiveKinds): strin
 };
 
 test.each([
-  ['a key over several lines', `a\n${begin}\nMII\nabc\n${end}\nann@acme.com\n`, 'a\n[PRIVATE_KEY]\n[EMAIL]\n'],
+  [
+    'a key over several lines',
+    `a\n${begin}\nMII\nabc\n${end}\nann@acme.com\n`,
+    'a\n[PRIVATE_KEY]\n[EMAIL …om · f966]\n',
+  ],
   [
     'two keys, the second on the line of the end',
     `${begin}\nx\n${end} and ${begin}\ny\n${end}!`,
     '[PRIVATE_KEY] and [PRIVATE_KEY]!',
   ],
   ['a key without its end', `a ${begin}\nMII\nann`, 'a [PRIVATE_KEY]'],
-  ['line ends stay', 'a\r\nann@acme.com\r\n\n', 'a\r\n[EMAIL]\r\n\n'],
+  ['line ends stay', 'a\r\nann@acme.com\r\n\n', 'a\r\n[EMAIL …om · f966]\r\n\n'],
 ])('%s', (_name, text, expected) => expect(byLines(text)).toBe(expected));
 
 test('keys are left if the policy does not name them', () => {
-  expect(byLines(`${begin}\nann@acme.com\n`, ['EMAIL'])).toBe(`${begin}\n[EMAIL]\n`);
+  expect(byLines(`${begin}\nann@acme.com\n`, ['EMAIL'])).toBe(`${begin}\n[EMAIL …om · f966]\n`);
 });
 
 test('line by line is as at once, for what is on one line', () => {

@@ -38,6 +38,11 @@ export function jsonDigest(value: Json): string {
   return sha256Hex(canonicalJson(value));
 }
 
+/** Tells one text from most others, and says little of it: 16 bits of its SHA-256. */
+export function shortDigest(text: string): string {
+  return sha256Hex(text).slice(0, 4);
+}
+
 /** SHA-256 in plain JavaScript: the workflow sandbox has no crypto. */
 function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));

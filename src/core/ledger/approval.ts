@@ -79,7 +79,7 @@ export interface ApprovalRequest {
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
-  /** The arguments that hold a placeholder such as `[EMAIL]` in the place of what reviewers may not see. Absent: none. */
+  /** The arguments that hold a placeholder such as `[EMAIL …com · 5623]` in the place of what reviewers may not see. Absent: none. */
   redacted?: string[];
   /** If arguments are left out: their names, and the bytes of their JSON. */
   argumentNames?: string[];

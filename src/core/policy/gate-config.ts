@@ -41,6 +41,8 @@ export interface GateConfig {
   attributes?: AttributeNames;
   /** True: the workflow redacts what reviewers see. Absent in runs of older versions, which do not. */
   redacts?: true;
+  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
+  tellsApart?: true;
   /** True: the advisors that its policies name are consulted. Absent in runs of older versions. */
   consultsAdvisors?: true;
   /** Which channels carry its requests. Absent: it has none. */

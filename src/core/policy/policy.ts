@@ -145,7 +145,7 @@ export interface Prices {
 export interface RedactSettings {
   /** Kinds of the built-in patterns. Default: all. */
   kinds?: SensitiveKind[];
-  /** Own patterns in RE2 syntax. `name` gives the placeholder: `TICKET` gives `[TICKET]`. */
+  /** Own patterns in RE2 syntax. `name` gives the placeholder: `TICKET` gives `[TICKET · 488c]`, and `ACME_KEY` gives `[ACME_KEY]`. */
   patterns: { name: string; pattern: string }[];
   /** Names of arguments that are redacted although they say what a call does, such as `command`. */
   also?: string[];

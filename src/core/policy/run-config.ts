@@ -56,6 +56,8 @@ export interface RunConfig extends AgentConfig {
   attributes?: AttributeNames;
   /** True: the run redacts what reviewers see. Absent in runs of older versions, which do not. */
   redacts?: true;
+  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
+  tellsApart?: true;
   /** True: a session whose user may stop a turn. Absent in sessions of older versions, which refuse a stop. */
   userMayStop?: true;
   /** True: channels are told that the user of a session has written. Absent in sessions of older versions. */

@@ -68,8 +68,8 @@ const actedOn = new Set([
 ]);
 
 /**
- * True for a whole argument that says whom or what a call acts on: two accounts or two addresses must be told apart. Not
- * for members of an argument, which may describe others.
+ * True for a whole argument that says whom or what a call acts on. A placeholder tells two addresses apart, but it does not
+ * say whose they are. Not for members of an argument, which may describe others.
  */
 export function saysOnWhat(path: readonly (string | number)[]): boolean {
   const [name, ...members] = path;

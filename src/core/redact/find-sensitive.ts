@@ -1,6 +1,7 @@
 import { detectors } from './detectors.ts';
 import { hostsIn } from './hosts-in.ts';
-import { placeholderOf, sensitiveKinds } from './kinds.ts';
+import { sensitiveKinds } from './kinds.ts';
+import { grantsAccess, valuePlaceholder, withoutDigest } from './placeholder.ts';
 
 /** A part of a text, from `start` to before `end` in UTF-16 units, and what stands in its place. */
 export type Span = [start: number, end: number, placeholder: string];
@@ -37,7 +38,10 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
       const found = match[0].slice(before.length);
       const next = text.slice(match.index + match[0].length, match.index + match[0].length + 1);
       const length = sensitiveLength === undefined ? found.length : sensitiveLength(found, next);
-      if (length > 0 && !isInHost(start, start + length)) taken.add([start, start + length, placeholderOf(kind)]);
+      if (length > 0 && !isInHost(start, start + length)) {
+        const placeholder = valuePlaceholder(kind, text.slice(start, start + length));
+        taken.add([start, start + length, placeholder], grantsAccess(kind));
+      }
       // An IBAN may begin within what looked like one, and after one that is shorter. Its matches are short, so this
       // stays linear.
       if (kind === 'IBAN') search.lastIndex = length > 0 ? start + length : start + 1;
@@ -62,24 +66,36 @@ export class Taken {
   readonly #text: string;
   /** 1 for each character of a span. */
   #marks: Uint8Array | undefined;
+  /** 1 for each character of what grants access and overlaps a span. */
+  #access: Uint8Array | undefined;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** A span that divides a surrogate pair gets all of it: half of one is no text that JSON can carry. */
-  add([from, to, placeholder]: Span): void {
+  /**
+   * A span that divides a surrogate pair gets all of it: half of one is no text that JSON can carry. `isAccess`: the text
+   * grants access, so that the placeholders of spans that overlap it show nothing.
+   */
+  add([from, to, placeholder]: Span, isAccess = false): void {
     this.#marks ??= new Uint8Array(this.#text.length);
     if (to <= from) return;
     const start = dividesPair(this.#text, from) ? from - 1 : from;
     const end = dividesPair(this.#text, to) ? to + 1 : to;
-    if (this.#marks.subarray(start, end).includes(1)) return;
+    if (this.#marks.subarray(start, end).includes(1)) {
+      if (isAccess) (this.#access ??= new Uint8Array(this.#text.length)).fill(1, start, end);
+      return;
+    }
     this.#marks.fill(1, start, end);
     this.#spans.push([start, end, placeholder]);
   }
 
   inOrder(): Span[] {
-    return this.#spans.sort(([one], [other]) => one - other);
+    const spans = this.#spans.map(([start, end, placeholder]): Span => {
+      const overlapsAccess = this.#access?.subarray(start, end).includes(1) === true;
+      return [start, end, overlapsAccess ? withoutDigest(placeholder) : placeholder];
+    });
+    return spans.sort(([one], [other]) => one - other);
   }
 }
 
@@ -90,4 +106,10 @@ function dividesPair(text: string, at: number): boolean {
 /** The text with a placeholder in the place of each sensitive part. */
 export function redactText(text: string, kinds?: readonly string[], findMore?: FindMore): string {
   return withPlaceholders(text, findSensitive(text, kinds, findMore));
+}
+
+/** The same with the placeholders of older versions, which tell no values apart. */
+export function redactAsBefore(text: string, kinds: readonly string[]): string {
+  const spans = findSensitive(text, kinds).map(([start, end, shown]): Span => [start, end, withoutDigest(shown)]);
+  return withPlaceholders(text, spans);
 }

@@ -1,8 +1,8 @@
 import { byteLength } from '../base/byte-length.ts';
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { placeholderOf, sensitiveKinds, tooMuch } from './kinds.ts';
 import { leavesOf, type Path, valueAt } from './leaves.ts';
+import { placeholdersNamed, withoutDigest } from './placeholder.ts';
 import { redactedArguments } from './redact-arguments.ts';
 import type { RedactedValue } from './redaction.ts';
 
@@ -55,9 +55,11 @@ export function keptValues(
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-/** At the place of the whole arguments, which no text has. */
+/** The kinds alone, at the place of the whole arguments, which no text has. */
 function namesOnly(kept: readonly KeptValue[]): KeptValue {
-  const all = new Set(kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => placeholder)));
+  const all = new Set(
+    kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => withoutDigest(placeholder))),
+  );
   return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
 }
 
@@ -78,10 +80,4 @@ function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
     items.set(key, item);
     return item;
   };
-}
-
-/** Matches the placeholders of the built-in kinds, of these patterns, and these. */
-export function placeholdersNamed(names: readonly string[], more: readonly string[]): RegExp {
-  const all = new Set([...sensitiveKinds.map(placeholderOf), tooMuch, ...names.map(placeholderOf), ...more]);
-  return new RegExp([...all].map((each) => each.replace(/\W/g, String.raw`\$&`)).join('|'), 'g');
 }

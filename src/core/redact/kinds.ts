@@ -1,4 +1,4 @@
-/** What is found without a policy's own patterns. Each kind is the name of its placeholder: `EMAIL` gives `[EMAIL]`. */
+/** What is found without a policy's own patterns. Each kind is the name of its placeholder. */
 export const sensitiveKinds = [
   'PRIVATE_KEY',
   'JWT',
@@ -15,7 +15,7 @@ export const sensitiveKinds = [
 /** Something secret or personal that is found by its form. */
 export type SensitiveKind = (typeof sensitiveKinds)[number];
 
-/** The kinds that are of use to whoever reads them. The others identify a person. */
+/** The kinds that are hidden wherever a text leaves a run. The others identify a person. */
 export const secretKinds: readonly SensitiveKind[] = sensitiveKinds.slice(0, 8);
 
 /** Those by which a reviewer tells whom or what a call acts on. */

@@ -3,9 +3,10 @@ import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { isExempt, isStatement, saysOnWhat } from './exempt-names.ts';
 import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
-import { identifyingKinds, mostSpans, placeholderOf, tooMuch } from './kinds.ts';
+import { identifyingKinds, mostSpans, placeholderOf } from './kinds.ts';
 import { type Leaf, leavesOf, valueAt } from './leaves.ts';
 import { namedKind } from './named-kind.ts';
+import { valuePlaceholder } from './placeholder.ts';
 import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
 import { namesSecret } from './redact-secrets.ts';
 import { withoutActions } from './without-actions.ts';
@@ -49,12 +50,12 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   if (saysWhat) return [];
   const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
-  if (named !== undefined && hidden.includes(named)) return whole(placeholderOf(named));
+  if (named !== undefined && hidden.includes(named)) return whole(valuePlaceholder(named, text));
   // Of the numbers, only cards can be told from others.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
   const spans = isDemanded ? found : withoutActions(text, found, isStatement(path));
-  return spans.length <= mostSpans ? spans : whole(tooMuch);
+  return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
 /** The arguments as reviewers see them. A place that they do not have is skipped. */

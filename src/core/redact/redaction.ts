@@ -1,6 +1,6 @@
 import type { Span } from './find-sensitive.ts';
 
-/** A pattern of a policy. `name` gives its placeholder: `TICKET` gives `[TICKET]`. */
+/** A pattern of a policy. `name` gives its placeholder: `TICKET` gives `[TICKET · 488c]`. */
 export interface OwnPattern {
   name: string;
   /** In RE2 syntax. */

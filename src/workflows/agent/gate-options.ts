@@ -4,7 +4,7 @@ import { agentOf, recordedTool, type RunState } from './run-state.ts';
 
 /** What the gate is told of a run: the policies of the agent in charge, and what they rule by. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
-  const { ceiling, ceilingLines, parents, engine, auditSalt, redacts } = state.config;
+  const { ceiling, ceilingLines, parents, engine, auditSalt, redacts, tellsApart } = state.config;
   const { continueAsNewAfter, attributes, routes, announcesUserMessages, consultsAdvisors } = state.config;
   const { agent, run } = agentOf(state);
   return {
@@ -23,6 +23,7 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
     continueAsNewAfter,
     attributes,
     redacts,
+    tellsApart,
     routes,
     announcesUserMessages,
     consultsAdvisors,

@@ -14,7 +14,6 @@ import { sentences, userHasWritten } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
-import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { ShellSplit } from '../../core/shell/parts.ts';
 import { notSplit } from '../../core/shell/parts.ts';
@@ -160,11 +159,12 @@ export function admitCall(
 /** Settles a call that must not run and needs no ruling: unknown tool, bad arguments, a limit. */
 export function refuseCall(
   state: GateState,
-  { policies, redaction }: ActivePolicies,
+  active: ActivePolicies,
   { callId, toolName, content }: { callId: string; toolName: string; content: string },
 ): Admission {
+  const { policies, redaction } = active;
   // The sentence may quote the arguments.
-  const shown = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
+  const shown = redaction === undefined ? content : active.redactText(content.slice(0, 2_000), redaction.kinds);
   const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? shown.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
   return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };

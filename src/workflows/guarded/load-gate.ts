@@ -73,6 +73,7 @@ export async function loadGate(
     continueAsNewAfter,
     attributes,
     redacts,
+    tellsApart,
     routes,
     consultsAdvisors,
   } = config;
@@ -85,6 +86,7 @@ export async function loadGate(
     continueAsNewAfter,
     attributes,
     redacts,
+    tellsApart,
     routes,
     consultsAdvisors,
     ...(caller && { caller }),

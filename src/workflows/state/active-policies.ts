@@ -17,6 +17,7 @@ import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import { namesToShow } from '../../core/policy/show.ts';
+import { redactAsBefore, redactText } from '../../core/redact/find-sensitive.ts';
 import type { RedactionSettings } from '../../core/redact/redaction.ts';
 import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
@@ -46,6 +47,8 @@ export interface GateOptions {
   attributes?: AttributeNames;
   /** True: the run redacts what reviewers see. Absent in runs of older versions. */
   redacts?: true;
+  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
+  tellsApart?: true;
   /** Which channels carry the run's requests, as recorded in the run. Absent: it has none. */
   routes?: ChannelRoutes;
   /** True: advisors are consulted. Absent in runs of older versions, whose policies name none. */
@@ -84,6 +87,8 @@ export class ActivePolicies {
   readonly directories: Directories;
   /** What is redacted for reviewers; undefined: nothing is. */
   readonly redaction: RedactionSettings | undefined;
+  /** Redacts what goes into memo and journal: the number of commands depends on its length. */
+  readonly redactText: (text: string, kinds: readonly string[]) => string;
   readonly #rules: RunRules;
   readonly #routesOf: ((request: RoutedRequest) => string[]) | undefined;
 
@@ -97,6 +102,7 @@ export class ActivePolicies {
     this.#rules = compileRules(this.policies);
     this.directories = this.#rules.directories;
     this.redaction = options.redacts === true ? redactionSettings(this.policies) : undefined;
+    this.redactText = options.tellsApart === true ? redactText : redactAsBefore;
   }
 
   /**

@@ -82,7 +82,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
       advice: call.advice,
       reviewers: reviewersOf(terms, 0),
       shown: 'all',
-      ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values)),
+      ...(!isHidden && shownArguments(args, ruledCase.show, redaction?.values, active.redactText)),
     },
     ...waiting,
     terms: termsOfWait(terms, waitMs, ruling.engine),

@@ -61,7 +61,7 @@ function reevaluate(
   // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.
   const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
   const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
-  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
+  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values, rules.redactText);
   const { shownArguments: shownBefore, notShown } = request;
   const isShown = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
   if (!isShown || hidden !== record.hidden || redaction?.settings !== record.redaction?.settings) {

@@ -148,11 +148,11 @@ describe('what a policy redacts', () => {
   const policy = join(folder, 'redact.yaml');
 
   test.each<[string, string, string, RegExp]>([
-    ['without a policy', '', 'Ask [EMAIL] about CASE-17', /^Mail Bob about \[EMAIL\]\n/],
+    ['without a policy', '', 'Ask [EMAIL …om · f966] about CASE-17', /^Mail Bob about \[EMAIL …om · f966\]\n/],
     [
       'its own patterns',
       'redact:\n  patterns:\n    - { name: CASE, pattern: "CASE-[0-9]+" }\n',
-      'Ask [EMAIL] about [CASE]',
+      'Ask [EMAIL …om · f966] about [CASE · 1ff8]',
       /! Placeholders stand for values that the tool gets: see 'body'\.\n/,
     ],
     ['nothing', 'approval: { redact: false }\n', 'Ask ann@acme.com about CASE-17', /\nAlways /],
@@ -175,7 +175,7 @@ describe('what a policy redacts', () => {
       '--channel',
       'text',
     );
-    expect(stdout).toContain('"note":"[EMAIL]","note":"[EMAIL]"');
+    expect(stdout).toContain('"note":"[EMAIL …om · f966]","note":"[EMAIL …om · 1cff]"');
     expect(stdout).not.toContain('@acme.com');
   });
 });

@@ -19,18 +19,28 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each<[string, string[], string, string]>([
-  ['text', [], 'Card 4111 1111 1111 1111\r\nof ann@acme.com', 'Card [CARD]\r\nof [EMAIL]'],
+  ['text', [], 'Card 4111 1111 1111 1111\r\nof ann@acme.com', 'Card [CARD …1111 · 9bbe]\r\nof [EMAIL …om · f966]'],
   ['a key over several lines', [], `a\n${begin}\nMII\n${end}\nb\n`, 'a\n[PRIVATE_KEY]\nb\n'],
   ['nothing', [], '', ''],
   [
     'JSON, whose shape stays',
     ['--json'],
     '{ "to":"ann@acme.com", "id": 12345678901234567890, "to":1.0,\n "password":"x"}',
-    '{ "to":"[EMAIL]", "id": 12345678901234567890, "to":1.0,\n "password":"[PASSWORD]"}',
+    '{ "to":"[EMAIL …om · f966]", "id": 12345678901234567890, "to":1.0,\n "password":"[PASSWORD]"}',
   ],
-  ['lines of JSON', ['--json'], '{"a":"ann@acme.com"}\n\n["x"]\n', '{"a":"[EMAIL]"}\n\n["x"]\n'],
-  ['the policy', ['--policy', 'own.yaml'], 'T-12 ann@acme.com 123-45-6789', '[TICKET] [EMAIL] 123-45-6789'],
-  ['the policy, in JSON', ['--json', '--policy', 'own.yaml'], '["T-12","123-45-6789"]', '["[TICKET]","123-45-6789"]'],
+  ['lines of JSON', ['--json'], '{"a":"ann@acme.com"}\n\n["x"]\n', '{"a":"[EMAIL …om · f966]"}\n\n["x"]\n'],
+  [
+    'the policy',
+    ['--policy', 'own.yaml'],
+    'T-12 ann@acme.com 123-45-6789',
+    '[TICKET · 13b4] [EMAIL …om · f966] 123-45-6789',
+  ],
+  [
+    'the policy, in JSON',
+    ['--json', '--policy', 'own.yaml'],
+    '["T-12","123-45-6789"]',
+    '["[TICKET · 13b4]","123-45-6789"]',
+  ],
 ])('%s', async (_name, flags, input, stdout) => {
   expect(await cli(['redact', ...flags], { input, cwd: folder })).toEqual({ code: 0, stdout, stderr: '' });
 });
@@ -64,9 +74,9 @@ test('bytes that are not UTF-8: exit 1', async () => {
 test('a line is written as soon as it is complete, and a character may come in two pieces', async () => {
   const running = startCli(['redact'], { keepInputOpen: true });
   running.child.stdin.write('ann@acme.com\nmül');
-  await running.shows('[EMAIL]\n');
+  await running.shows('[EMAIL …om · f966]\n');
   const [first, second] = [Buffer.from('ü').subarray(0, 1), Buffer.from('ü').subarray(1)];
   running.child.stdin.write(first);
   running.child.stdin.end(Buffer.concat([second, Buffer.from('ler@acme.com')]));
-  expect(await running.ended).toMatchObject({ code: 0, stdout: '[EMAIL]\n[EMAIL]' });
+  expect(await running.ended).toMatchObject({ code: 0, stdout: '[EMAIL …om · f966]\n[EMAIL …com · bb14]' });
 });

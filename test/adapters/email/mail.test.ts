@@ -227,10 +227,15 @@ describe('what a mail does not say', () => {
   });
 
   test('what is redacted stays so', async () => {
-    const redacted = { ...refund, arguments: { to: '[EMAIL]' }, redacted: ['to'], sentence: 'Mail [EMAIL]' };
+    const redacted = {
+      ...refund,
+      arguments: { to: '[EMAIL …mple · b759]' },
+      redacted: ['to'],
+      sentence: 'Mail [EMAIL …mple · b759]',
+    };
     await notify(channelWith(), redacted);
-    expect(server.mails[0]!.parts.get('text/plain')).toContain('[EMAIL]');
-    expect(server.mails[0]!.parts.get('text/html')).toContain('[EMAIL]');
+    expect(server.mails[0]!.parts.get('text/plain')).toContain('[EMAIL …mple · b759]');
+    expect(server.mails[0]!.parts.get('text/html')).toContain('[EMAIL …mple · b759]');
   });
 
   test('without a key no link answers', async () => {

@@ -72,13 +72,13 @@ describe('a run with secrets in arguments, results and texts', () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
     expect(itemsOf(viewer, 'message').slice(1)).toMatchObject([
       { content: 'I log in with [PASSWORD] and [PROVIDER_KEY].' },
-      { content: 'Wrote to [EMAIL] with [PASSWORD].' },
+      { content: 'Wrote to [EMAIL …com · 74e2] with [PASSWORD].' },
     ]);
-    const shown = { to: 'bob', password: '[PASSWORD]', note: 'use [PROVIDER_KEY]', contact: '[EMAIL]' };
+    const shown = { to: 'bob', password: '[PASSWORD]', note: 'use [PROVIDER_KEY]', contact: '[EMAIL …com · 74e2]' };
     expect(itemsOf(viewer, 'tool_call')).toMatchObject([{ arguments: shown }]);
     const [result] = itemsOf(viewer, 'tool_result');
     expect(JSON.parse((result as { content: string }).content)).toEqual(shown);
-    expect(eventOf(viewer, 'RunCompleteEvent').output).toBe('Wrote to [EMAIL] with [PASSWORD].');
+    expect(eventOf(viewer, 'RunCompleteEvent').output).toBe('Wrote to [EMAIL …com · 74e2] with [PASSWORD].');
   });
 
   test('a request shows what its reviewers see', async () => {
@@ -139,7 +139,7 @@ describe('a run with secrets in arguments, results and texts', () => {
     const { workflowId } = await finished({ redact });
     const { text, viewer } = await allOf(world.gateway, workflowId);
     expect(text).not.toMatch(/\bbob\b/);
-    expect(itemsOf(viewer, 'tool_call')).toMatchObject([{ arguments: { to: '[BOB]', password: '[PASSWORD]' } }]);
+    expect(itemsOf(viewer, 'tool_call')).toMatchObject([{ arguments: { to: '[BOB · 81b6]', password: '[PASSWORD]' } }]);
   });
 
   test('a policy without redaction shows everything', async () => {

@@ -3,6 +3,7 @@ import type { CallPreview } from '../../../src/core/base/call-preview.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import type { RequestRecord } from '../../../src/core/ledger/ledger.ts';
 import { shownPreview } from '../../../src/core/ledger/shown-parts.ts';
+import { redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
@@ -26,10 +27,15 @@ const addresses = (count: number): string[] => Array.from({ length: count }, (_,
 
 describe('a preview shows nothing that is hidden of the arguments', () => {
   test.each<[string, JsonObject, CallPreview, CallPreview]>([
-    ['a text', { mail: 'a@acme.com' }, textChange('to a@acme.com'), textChange('to [EMAIL]')],
-    ['a number', { card }, table([card, 7]), table(['[CARD]', 7])],
-    ['a name within a cell', { mail: 'a@acme.com' }, table([{ 'a@acme.com': 1 }]), table([{ '[EMAIL]': 1 }])],
-    ['many texts', { mails: addresses(100) }, table(addresses(100)), table(addresses(100).map(() => '[EMAIL]'))],
+    ['a text', { mail: 'a@acme.com' }, textChange('to a@acme.com'), textChange('to [EMAIL …m · 5a0b]')],
+    ['a number', { card }, table([card, 7]), table(['[CARD …1111 · 9bbe]', 7])],
+    ['a name within a cell', { mail: 'a@acme.com' }, table([{ 'a@acme.com': 1 }]), table([{ '[EMAIL …m · 5a0b]': 1 }])],
+    [
+      'many texts',
+      { mails: addresses(100) },
+      table(addresses(100)),
+      table(addresses(100).map((each) => redactText(each))),
+    ],
   ])('%s', (_name, args, preview, shown) => expect(shownOf(args, preview)).toEqual(shown));
 });
 

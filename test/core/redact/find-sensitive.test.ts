@@ -16,15 +16,13 @@ describe('what only looks so stays', () => {
 });
 
 test('there are samples of every kind', () => {
-  expect(new Set(sensitive.map(([, , , placeholder]) => placeholder))).toEqual(
-    new Set(sensitiveKinds.map((kind) => `[${kind}]`)),
-  );
+  expect(new Set(sensitive.map(([, , , placeholder]) => /\w+/.exec(placeholder)![0]))).toEqual(new Set(sensitiveKinds));
   expect(sensitive.length + harmless.length).toBeGreaterThan(100);
 });
 
 test('only the kinds that are asked for are found', () => {
   const text = 'ann@acme.com 4111111111111111';
-  expect(redactText(text, ['CARD'])).toBe('ann@acme.com [CARD]');
+  expect(redactText(text, ['CARD'])).toBe('ann@acme.com [CARD …1111 · 9bbe]');
   expect(redactText(text, [])).toBe(text);
 });
 

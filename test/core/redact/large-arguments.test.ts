@@ -38,7 +38,7 @@ describe('values that an edit keeps', () => {
     const values = [...valuesOf(many), { path: ['k0'], spans: [[0, 3, '[OWN]'] as [number, number, string]] }];
     const kept = keptValues(many, values);
     expect(JSON.stringify(kept).length).toBeLessThan(1_000);
-    for (const placeholder of ['[EMAIL]', '[OWN]']) {
+    for (const placeholder of ['[EMAIL]', '[EMAIL …om · f966]', '[OWN]']) {
       expect(restorePlaceholders({ k1: placeholder }, kept)).toEqual({
         problem: expect.stringContaining(`${placeholder} stands for a value that was not here`),
       });

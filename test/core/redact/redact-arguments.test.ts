@@ -46,13 +46,13 @@ describe('arguments that say what a call does stay', () => {
   });
 
   test('and the argument that the tool declares as its command', () => {
-    expect(shown({ line: mail, note: mail }, {}, 'line')).toEqual({ line: mail, note: '[EMAIL]' });
+    expect(shown({ line: mail, note: mail }, {}, 'line')).toEqual({ line: mail, note: '[EMAIL …om · f966]' });
   });
 
   test('unless a policy names them', () => {
     expect(shown({ to: mail, line: mail, cc: mail }, { also: ['to', 'line'] }, 'line')).toEqual({
-      to: '[EMAIL]',
-      line: '[EMAIL]',
+      to: '[EMAIL …om · f966]',
+      line: '[EMAIL …om · f966]',
       cc: mail,
     });
   });
@@ -70,15 +70,15 @@ describe('other arguments', () => {
     [
       'nested, in objects and lists',
       { a: { b: [mail, { c: `x ${mail}` }] } },
-      { a: { b: ['[EMAIL]', { c: 'x [EMAIL]' }] } },
+      { a: { b: ['[EMAIL …om · f966]', { c: 'x [EMAIL …om · f966]' }] } },
     ],
-    ['names stay', { [mail]: mail }, { [mail]: '[EMAIL]' }],
+    ['names stay', { [mail]: mail }, { [mail]: '[EMAIL …om · f966]' }],
     [
       'numbers, booleans and null stay',
       { n: 1_763_866_942, b: true, z: null, f: 0.5 },
       { n: 1_763_866_942, b: true, z: null, f: 0.5 },
     ],
-    ['a number that is a card', { n: 4_111_111_111_111_111 }, { n: '[CARD]' }],
+    ['a number that is a card', { n: 4_111_111_111_111_111 }, { n: '[CARD …1111 · 9bbe]' }],
     [
       'whole secrets',
       { password: 'a', apiKey: ['x', 'y'], db: { clientSecret: 7 } },
@@ -87,12 +87,12 @@ describe('other arguments', () => {
     [
       'digits under a telling name',
       { fax: '4155552671', ssn: 123_456_789, id: '4155552671' },
-      { fax: '[PHONE]', ssn: '[SSN]', id: '4155552671' },
+      { fax: '[PHONE …1 · e732]', ssn: '[SSN · 15e2]', id: '4155552671' },
     ],
     [
       'a name that is no name',
       JSON.parse(`{"__proto__":"${mail}"}`) as JsonObject,
-      JSON.parse('{"__proto__":"[EMAIL]"}') as JsonObject,
+      JSON.parse('{"__proto__":"[EMAIL …om · f966]"}') as JsonObject,
     ],
     ['an empty text', { password: '' }, { password: '' }],
   ])('%s', (_name, args, expected) => expect(JSON.stringify(shown(args))).toBe(JSON.stringify(expected)));
@@ -104,8 +104,8 @@ describe('other arguments', () => {
   });
 
   test('a text with more than 500 parts is one placeholder', () => {
-    expect(shown({ a: `${mail} `.repeat(500) }).a).toContain('[EMAIL] [EMAIL]');
-    expect(shown({ a: `${mail} `.repeat(501) })).toEqual({ a: '[REDACTED]' });
+    expect(shown({ a: `${mail} `.repeat(500) }).a).toContain('[EMAIL …om · f966] [EMAIL …om · f966]');
+    expect(shown({ a: `${mail} `.repeat(501) })).toEqual({ a: '[REDACTED · 2f9d]' });
   });
 
   test('places that the arguments do not have are skipped', () => {
@@ -179,9 +179,21 @@ describe('what looks like a secret hides no action', () => {
       { email: '-----BEGIN PRIVATE KEY-----eve@evil.example' },
       { email: '[PRIVATE_KEY]eve@evil.example' },
     ],
-    ['mail beside an address', { note: 'https://a.example, ann@b.example' }, { note: 'https://a.example, [EMAIL]' }],
-    ['mail in the path', { link: 'https://a.example/?u=ann@b.example' }, { link: 'https://a.example/?u=[EMAIL]' }],
-    ['mail in a list', { text: '["http://a.example","a@b.example"]' }, { text: '["http://a.example","[EMAIL]"]' }],
+    [
+      'mail beside an address',
+      { note: 'https://a.example, ann@b.example' },
+      { note: 'https://a.example, [EMAIL …le · 8ff9]' },
+    ],
+    [
+      'mail in the path',
+      { link: 'https://a.example/?u=ann@b.example' },
+      { link: 'https://a.example/?u=[EMAIL …le · 8ff9]' },
+    ],
+    [
+      'mail in a list',
+      { text: '["http://a.example","a@b.example"]' },
+      { text: '["http://a.example","[EMAIL …e · ebb1]"]' },
+    ],
     [
       'the password of an address',
       { url: 'http://ann:pw@acme.com/a?b#c@d' },

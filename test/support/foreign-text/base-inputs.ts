@@ -7,7 +7,7 @@ import {
   writeCanonicalJson,
 } from '../../../src/core/base/canonical-json.ts';
 import { decimalSum } from '../../../src/core/base/decimal-sum.ts';
-import { callDigest, definitionDigest, jsonDigest } from '../../../src/core/base/digest.ts';
+import { callDigest, definitionDigest, jsonDigest, shortDigest } from '../../../src/core/base/digest.ts';
 import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
 import { escapeJson, escapeText, escapeUnseen, isUnseen } from '../../../src/core/base/escape-text.ts';
 import { fitChanges } from '../../../src/text/fit-changes.ts';
@@ -98,6 +98,7 @@ export const baseInputs: Inputs = {
   'core/base/digest.ts callDigest': objects((args) => callDigest({ tool: 'pay', args, definition: '' })),
   'core/base/digest.ts definitionDigest': objects((schema) => definitionDigest({ name: 'pay', schema })),
   'core/base/digest.ts jsonDigest': values(jsonDigest),
+  'core/base/digest.ts shortDigest': shortDigest,
   'core/base/ed25519.ts isSignedBy': (text) => isSignedBy(new Uint8Array(32), bytesOf(text), bytesOf(text)),
   'core/base/ed25519.ts isPublicKey': (text) => isPublicKey(bytesOf(text)),
   'core/base/escape-text.ts isUnseen': isUnseen,

@@ -9,7 +9,12 @@ import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
 import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
 import { hostsIn } from '../../../src/core/redact/hosts-in.ts';
-import { findSensitive, redactText, withPlaceholders } from '../../../src/core/redact/find-sensitive.ts';
+import {
+  findSensitive,
+  redactAsBefore,
+  redactText,
+  withPlaceholders,
+} from '../../../src/core/redact/find-sensitive.ts';
 import {
   HiddenText,
   hiddenTexts,
@@ -19,11 +24,17 @@ import {
   wholeRedaction,
   withoutHidden,
 } from '../../../src/core/redact/join-redactions.ts';
-import { keptValues, placeholdersNamed } from '../../../src/core/redact/kept-values.ts';
+import { keptValues } from '../../../src/core/redact/kept-values.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { leavesOf, valueAt } from '../../../src/core/redact/leaves.ts';
 import { namedKind } from '../../../src/core/redact/named-kind.ts';
 import { findOwn } from '../../../src/redact/own-patterns.ts';
+import {
+  grantsAccess,
+  placeholdersNamed,
+  valuePlaceholder,
+  withoutDigest,
+} from '../../../src/core/redact/placeholder.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import { redactJson } from '../../../src/redact/redact-json.ts';
 import { LineRedactor } from '../../../src/redact/redact-lines.ts';
@@ -102,6 +113,7 @@ export const matchInputs: Inputs = {
   ],
   'core/redact/find-sensitive.ts withPlaceholders': (text) => withPlaceholders(text, findSensitive(text)),
   'core/redact/find-sensitive.ts redactText': (text) => redactText(text),
+  'core/redact/find-sensitive.ts redactAsBefore': (text) => redactAsBefore(text, sensitiveKinds),
   'core/redact/join-redactions.ts joinRedactions': objects((args) =>
     joinRedactions(redact(args), wholeRedaction(args)),
   ),
@@ -126,9 +138,14 @@ export const matchInputs: Inputs = {
     new HiddenText('[]', `${text}!`, '[PASSWORD]').overlap(text),
   'core/redact/join-redactions.ts hiddenTexts': withRedaction((args, { values: found }) => hiddenTexts(args, found)),
   'core/redact/kept-values.ts keptValues': withRedaction((args, { values: found }) => keptValues(args, found)),
-  'core/redact/kept-values.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
   'core/redact/leaves.ts leavesOf': values((value) => leavesOf(value)),
   'core/redact/leaves.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
+  'core/redact/placeholder.ts grantsAccess': grantsAccess,
+  'core/redact/placeholder.ts valuePlaceholder': ['TICKET', 'IBAN', 'EMAIL'].map(
+    (name) => (text: string) => valuePlaceholder(name, text),
+  ),
+  'core/redact/placeholder.ts withoutDigest': withoutDigest,
+  'core/redact/placeholder.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
   'core/redact/named-kind.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
   'core/redact/redact-arguments.ts redactionOf': objects(redact),
   'redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),

@@ -212,7 +212,7 @@ describe('a run', () => {
     const run = await start(JSON.stringify({ total: 7, currency: mail }));
     expect(await run.result()).toMatchObject({ structuredOutput: { total: 7, currency: mail } });
     const seen = [await shownRun(world.client, run.workflowId), ...(await eventsOf(run, { redacted: true }))];
-    expect(seen[0]).toMatchObject({ result: { structuredOutput: { total: 7, currency: '[EMAIL]' } } });
+    expect(seen[0]).toMatchObject({ result: { structuredOutput: { total: 7, currency: '[EMAIL …com · 74e2]' } } });
     expect(JSON.stringify(seen.slice(2))).not.toContain(mail);
   });
 });

@@ -143,7 +143,7 @@ test('a card says what the user has sent, and never shows it', async () => {
   const details = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId: request!.requestId });
   expect(details.userMessages).toEqual({
     count: 1,
-    last: ['[1 picture (image/png, 6 B, "mail [EMAIL]")]'],
+    last: ['[1 picture (image/png, 6 B, "mail [EMAIL …png · c628]")]'],
   });
   expect(JSON.stringify(details)).not.toContain('iVBORw0K');
   await run.handle.signal('decide', { requestId: request!.requestId, approved: false });

@@ -15,6 +15,7 @@ const other = 'marker-bob@acme.com';
 const iban = 'DE89370400440532013000';
 const ticket = 'T-4711';
 const secrets = [email, other, iban, ticket];
+const [emailShown, otherShown, ibanShown] = ['[EMAIL …com · 5623]', '[EMAIL …com · bc70]', '[IBAN …3000 · faf7]'];
 
 let world: World;
 const executed: JsonObject[] = [];
@@ -91,15 +92,15 @@ test('by default reviewers see placeholders, and the tool gets the values', asyn
   const [request] = await run.open();
   const { requestId } = request!;
   expect(request).toMatchObject({
-    arguments: { text: 'Write to [EMAIL] or [EMAIL]', account: { iban: '[IBAN]' }, to: email, amount: 5 },
+    arguments: { text: `Write to ${emailShown} or ${otherShown}`, account: { iban: ibanShown }, to: email, amount: 5 },
     redacted: ['text', 'account'],
-    contextSummary: 'I will write to [EMAIL] and [EMAIL] about [IBAN].',
+    contextSummary: `I will write to ${emailShown} and ${otherShown} about ${ibanShown}.`,
     shown: 'all',
   });
   for (const secret of [other, iban]) expect(await seenOf(run, requestId)).not.toContain(secret);
   const [row] = (await memoOf(run)).open;
   expect(row).toMatchObject({
-    shownArguments: { text: 'Write to [EMAIL] or [EMAIL]', to: email },
+    shownArguments: { text: `Write to ${emailShown} or ${otherShown}`, to: email },
     notShown: ['text', 'account', 'amount'],
     shown: 'part',
   });
@@ -120,7 +121,7 @@ test('a command is shown as it is, unless the policy names it; the memo shows no
   expect((await memoOf(plain)).open[0]!.shownArguments).toEqual({ line: `mail ${email} --password [PASSWORD]` });
   const named = await world.start([{ calls }, { text: 'end' }], { policy: { ...policy, redact: { also: ['line'] } } });
   const [request] = await named.open();
-  expect(request!.arguments).toEqual({ line: 'mail [EMAIL] --password [PASSWORD]' });
+  expect(request!.arguments).toEqual({ line: `mail ${emailShown} --password [PASSWORD]` });
   await decide(named, { requestId: request!.requestId, approved: true });
   await named.result();
   expect(shellRun).toEqual([line]);
@@ -131,15 +132,18 @@ test('own patterns are applied where the arguments are parsed, and to the text b
   const policy = { rules: [], redact: { patterns: [{ name: 'TICKET', pattern: 'T-[0-9]+' }] } };
   const run = await start({ text: `see ${ticket} of ${email}` }, policy, `About ${ticket}.`);
   const [request] = await run.open();
-  expect(request).toMatchObject({ arguments: { text: 'see [TICKET] of [EMAIL]' }, contextSummary: 'About [TICKET].' });
+  expect(request).toMatchObject({
+    arguments: { text: `see [TICKET · 488c] of ${emailShown}` },
+    contextSummary: 'About [TICKET · 488c].',
+  });
   const { requestId } = request!;
   for (const secret of secrets) expect(await seenOf(run, requestId)).not.toContain(secret);
-  const edit = { requestId, approved: true, modifiedArguments: { text: 'see [TICKET] of nobody, and T-2' } };
+  const edit = { requestId, approved: true, modifiedArguments: { text: 'see [TICKET · 488c] of nobody, and T-2' } };
   expect(await decide(run, edit)).toMatchObject({ accepted: true, outcome: 'approved' });
   await run.result();
   expect(executed.at(-1)).toEqual({ text: `see ${ticket} of nobody, and T-2` });
   const { settled } = await detailsOf(run, requestId);
-  expect(settled!.edited!.arguments).toEqual({ text: 'see [TICKET] of nobody, and [TICKET]' });
+  expect(settled!.edited!.arguments).toEqual({ text: 'see [TICKET · 488c] of nobody, and [TICKET · 4ed3]' });
 });
 
 test('`redact: false` shows everything, and a placeholder in an edit is then an ordinary text', async () => {
@@ -154,13 +158,13 @@ test('`redact: false` shows everything, and a placeholder in an edit is then an 
 
 describe('an edit', () => {
   const args = { text: `to ${email}, then ${other}`, people: [{ name: 'Ann', mail: email }], n: 1 };
-  const shown = { text: 'to [EMAIL], then [EMAIL]', people: [{ name: 'Ann', mail: '[EMAIL]' }], n: 1 };
+  const shown = { text: `to ${emailShown}, then ${otherShown}`, people: [{ name: 'Ann', mail: emailShown }], n: 1 };
 
   test.each<[string, JsonObject, JsonObject]>([
     ['leaves all in their places', { ...shown, n: 2 }, { ...args, n: 2 }],
     [
       'changes the words around',
-      { ...shown, text: 'for [EMAIL] and [EMAIL]!' },
+      { ...shown, text: `for ${emailShown} and ${otherShown}!` },
       { ...args, text: `for ${email} and ${other}!` },
     ],
     ['writes a value', { ...shown, text: 'to cat@acme.com' }, { ...args, text: 'to cat@acme.com' }],
@@ -174,16 +178,16 @@ describe('an edit', () => {
   });
 
   test.each<[string, JsonObject, string]>([
-    ['added', { ...shown, cc: '[EMAIL]' }, 'arguments.cc: [EMAIL] stands for a value that was not here'],
+    ['added', { ...shown, cc: emailShown }, `arguments.cc: ${emailShown} stands for a value that was not here`],
     [
-      'one of two',
+      'without its end',
       { ...shown, text: 'to [EMAIL]' },
       'arguments.text: the placeholders must be those that were shown here',
     ],
     [
       'in a changed item',
-      { ...shown, people: [{ name: 'Bob', mail: '[EMAIL]' }] },
-      'arguments.people[0].mail: [EMAIL] keeps',
+      { ...shown, people: [{ name: 'Bob', mail: emailShown }] },
+      `arguments.people[0].mail: ${emailShown} keeps`,
     ],
   ])('with a placeholder %s is refused with its place', async (_name, modifiedArguments, message) => {
     const run = await start(args);
@@ -244,10 +248,10 @@ describe('a change of policy', () => {
     const [request] = await run.open();
     await set(run, { approval: { redact: true } });
     expect(await detailsOf(run, request!.requestId)).toMatchObject({
-      arguments: { text: '[EMAIL]' },
-      contextSummary: 'Mail [EMAIL]',
+      arguments: { text: emailShown },
+      contextSummary: `Mail ${emailShown}`,
     });
-    expect((await memoOf(run)).open[0]).toMatchObject({ shownArguments: { text: '[EMAIL]' } });
+    expect((await memoOf(run)).open[0]).toMatchObject({ shownArguments: { text: emailShown } });
     await run.handle.terminate();
   });
 
@@ -256,12 +260,12 @@ describe('a change of policy', () => {
     const [request] = await run.open();
     await set(run, { approval: { redact: false } });
     const { requestId } = request!;
-    expect((await detailsOf(run, requestId)).arguments).toEqual({ text: `[EMAIL] ${ticket}` });
-    const modifiedArguments = { text: '[EMAIL] again' };
+    expect((await detailsOf(run, requestId)).arguments).toEqual({ text: `${emailShown} ${ticket}` });
+    const modifiedArguments = { text: `${emailShown} again` };
     await decide(run, { requestId, approved: true, modifiedArguments });
     await run.result();
     expect(executed.at(-1)).toEqual({ text: `${email} again` });
-    expect((await detailsOf(run, requestId)).settled!.edited!.arguments).toEqual({ text: '[EMAIL] again' });
+    expect((await detailsOf(run, requestId)).settled!.edited!.arguments).toEqual({ text: `${emailShown} again` });
   });
 
   test('that brings patterns of its own: arguments that nobody has searched are hidden', async () => {
@@ -286,8 +290,8 @@ test('it holds after continue-as-new', async () => {
     await world.client.setPolicy(run.workflowId, { mode: 'default' });
     return (await run.status()).executions > 1;
   });
-  expect((await detailsOf(run, request!.requestId)).arguments).toEqual({ text: '[EMAIL]' });
-  await decide(run, { requestId: request!.requestId, approved: true, modifiedArguments: { text: 'x [EMAIL]' } });
+  expect((await detailsOf(run, request!.requestId)).arguments).toEqual({ text: emailShown });
+  await decide(run, { requestId: request!.requestId, approved: true, modifiedArguments: { text: `x ${emailShown}` } });
   await run.result();
   expect(executed.at(-1)).toEqual({ text: `x ${email}` });
 });
@@ -299,8 +303,8 @@ describe('in a workflow of its own', () => {
     const gated = await openGatedWorld();
     const handle = await gated.start('inTurn', steps);
     const [request] = await gated.open(handle);
-    expect(request).toMatchObject({ arguments: { item: 'for [EMAIL]', to: email }, redacted: ['item'] });
-    const modifiedArguments = { item: 'all for [EMAIL]', to: email };
+    expect(request).toMatchObject({ arguments: { item: `for ${otherShown}`, to: email }, redacted: ['item'] });
+    const modifiedArguments = { item: `all for ${otherShown}`, to: email };
     await gated.client.decide({ requestId: request!.requestId, approved: true, modifiedArguments });
     await handle.result();
     expect(gated.ran().join()).toContain(`all for ${other}`);
