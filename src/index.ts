@@ -51,6 +51,7 @@ export type {
 export { explain } from './policy-file/explain.ts';
 export type { Explanation, RuleMatch } from './policy-file/explain.ts';
 export { lintPolicy } from './policy-file/lint-policy.ts';
+export type { KnownNames } from './policy-file/lint-names.ts';
 export type { PolicyWarning } from './policy-file/policy-warning.ts';
 export { mergeRunSide } from './core/policy/run-side.ts';
 export type { RunSide, RunSideRule } from './core/policy/run-side.ts';

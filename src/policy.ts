@@ -12,6 +12,7 @@ export { compileFieldGlob } from './core/match/matching.ts';
 export { compileFor } from './policy-file/compile-for.ts';
 export { explainWithoutValues } from './policy-file/explain-without-values.ts';
 export { lintNames } from './policy-file/lint-names.ts';
+export type { KnownNames } from './policy-file/lint-names.ts';
 export { lintPolicy } from './policy-file/lint-policy.ts';
 export { formatProblems, parsePolicy } from './policy-file/parse-policy.ts';
 export type { ParsedPolicy, PolicyProblem } from './policy-file/parse-policy.ts';

@@ -11,6 +11,7 @@ export function knownNames(
   const all = [...tools.map(definitionOf), ...gated.values()];
   return {
     tools: new Map(all.map((definition) => [definition.name, argumentsOf(definition)])),
+    required: new Map(all.map((definition) => [definition.name, requiredOf(definition)])),
     prefixes: toolsets.prefixes,
     agents: agents.map(({ name }) => name),
   };
@@ -20,4 +21,8 @@ export function knownNames(
 function argumentsOf({ schema }: ToolDefinition): string[] | undefined {
   const { properties, additionalProperties = false } = schema;
   return isObject(properties) && additionalProperties === false ? Object.keys(properties) : undefined;
+}
+
+function requiredOf({ schema: { required } }: ToolDefinition): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }

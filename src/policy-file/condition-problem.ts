@@ -2,33 +2,59 @@
  * What is wrong with a condition before any call: beside what the gate itself refuses, types that can never work and regular
  * expressions that are none. Only for reading policies. A run keeps a condition that an older version accepted.
  */
+import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
-import { parse } from '../core/match/cel.ts';
+import { partsOf } from '../core/match/condition-cost.ts';
 import { compileCondition } from '../core/match/condition.ts';
+import { nearestName } from '../text/unknown-name.ts';
+import {
+  expressionOf,
+  isInfinite,
+  mayBe,
+  outcomeOf,
+  textOf,
+  type Expression,
+  type Fault,
+  type Outcome,
+} from './condition-kinds.ts';
 
-type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 /** `any`: only a call decides. */
-type Type = 'number' | 'text' | 'true or false' | 'list' | 'map' | 'null' | 'any';
+type Type = 'number' | 'text' | 'true or false' | 'list' | 'map' | 'null' | 'text of bytes' | 'any';
 
-const methods = new Set(['contains', 'startsWith', 'endsWith', 'matches', 'lowerAscii']);
-const comparisons = new Set(['_<_', '_<=_', '_>_', '_>=_']);
-const arithmetic = new Set(['_-_', '_*_', '_/_', '_%_', '-_']);
+const orderings = ['_<_', '_<=_', '_>_', '_>=_'];
+const arithmetic = ['_-_', '_*_', '_/_', '-_'];
 const equalities = new Map([
   ['_==_', '=='],
   ['_!=_', '!='],
 ]);
-const texts = new Set(['tool', 'risk', 'severity']);
 
-/** The problem of a condition, as a clause; undefined if there is none. */
+/** The problem of a condition that can hold for no call, as a clause; undefined if there is none. */
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;
-  const { expr } = parse(source);
-  if (expr === undefined) return undefined;
-  const problems: string[] = [];
-  const type = typeOf(expr, (problem) => problems.push(problem));
-  if (type !== 'any' && type !== 'true or false') problems.push(`is a ${type}, not true or false`);
-  return problems[0];
+  const expression = partsWithin(source)
+    .map(expressionProblem)
+    .find((problem) => problem !== undefined);
+  if (expression !== undefined) return expression;
+  const { outcome, problems } = examined(source);
+  if (outcome === undefined || mayBe(outcome, 'true')) return undefined;
+  if (problems.length > 0) return problems[0];
+  return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
+}
+
+/** Parts that can only fail in a condition that may hold nevertheless, and numbers that are larger than any, as clauses. */
+export function conditionWarnings(source: string): string[] {
+  const { outcome, problems } = examined(source);
+  if (outcome === undefined) return [];
+  const infinite = partsWithin(source).filter(isInfinite);
+  return [...problems, ...(infinite.length > 0 ? ['has a number that is larger than any: write it out'] : [])];
+}
+
+function examined(source: string): { outcome: Outcome | undefined; problems: string[] } {
+  const problems = new Set<string>();
+  const expression = expressionOf(source);
+  const outcome = expression && outcomeOf(expression, undefined, (fault) => problems.add(problemOf(fault)));
+  return { outcome, problems: [...problems] };
 }
 
 /** A comparison with `==` or `!=` whose answer does not depend on values, and an argument's with a constant. */
@@ -41,21 +67,40 @@ export interface Equality {
 }
 
 export function equalitiesOf(source: string): Equality[] {
-  const found: Equality[] = [];
-  const visit = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return;
-    const { case: kind, value } = part as { case?: string; value?: { function: string; args: Expression[] } };
-    const operator = kind === 'callExpr' ? equalities.get(value!.function) : undefined;
-    if (operator !== undefined)
-      found.push(equalityOf(operator as '==' | '!=', value!.args as [Expression, Expression]));
-    for (const each of Object.values(part)) visit(each);
-  };
-  if (!('problem' in compileCondition(source))) visit(parse(source).expr);
-  return found;
+  return partsWithin(source).flatMap(({ exprKind }) => {
+    const operator = exprKind.case === 'callExpr' ? equalities.get(exprKind.value.function) : undefined;
+    if (operator === undefined || exprKind.case !== 'callExpr') return [];
+    return [equalityOf(operator as '==' | '!=', exprKind.value.args as [Expression, Expression])];
+  });
+}
+
+/** The members of a variable that a condition names. */
+export function membersRead(source: string, variable: string): string[] {
+  const names = partsWithin(source).flatMap(({ exprKind }) => {
+    if (exprKind.case === 'selectExpr') {
+      return isVariable(exprKind.value.operand, variable) ? [exprKind.value.field] : [];
+    }
+    if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
+    const [of, index] = exprKind.value.args;
+    const name = textOf(index);
+    return name !== undefined && isVariable(of, variable) ? [name] : [];
+  });
+  return [...new Set(names)];
+}
+
+function isVariable(part: Expression | undefined, variable: string): boolean {
+  return part?.exprKind.case === 'identExpr' && part.exprKind.value.name === variable;
+}
+
+/** All expressions in a condition, the outer ones first; none if it does not compile. */
+function partsWithin(source: string): Expression[] {
+  const expression = expressionOf(source);
+  const within = (part: Expression): Expression[] => [part, ...partsOf(part).flatMap(within)];
+  return expression === undefined ? [] : within(expression);
 }
 
 function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equality {
-  const [one, other] = sides.map((side) => typeOf(side, () => undefined)) as [Type, Type];
+  const [one, other] = sides.map((side) => typeOf(outcomeOf(side))) as [Type, Type];
   const isNull = one === 'null' || other === 'null';
   if (one !== 'any' && other !== 'any') return { operator, ...(one !== other && !isNull && { differ: [one, other] }) };
   const name = argumentOf(one === 'any' ? sides[0] : sides[1]);
@@ -66,93 +111,110 @@ function equalityOf(operator: '==' | '!=', sides: [Expression, Expression]): Equ
 /** `amount` of `args.amount`. */
 function argumentOf({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'selectExpr' || exprKind.value.testOnly) return undefined;
-  const of = exprKind.value.operand?.exprKind;
-  return of?.case === 'identExpr' && of.value.name === 'args' ? exprKind.value.field : undefined;
+  return isVariable(exprKind.value.operand, 'args') ? exprKind.value.field : undefined;
 }
 
-function typeOf(expression: Expression, report: (problem: string) => void): Type {
-  const { exprKind } = expression;
-  const note = (problem: string | undefined): void => {
-    if (problem !== undefined) report(problem);
-  };
-  const inner = (part: Expression | undefined): Type => (part === undefined ? 'any' : typeOf(part, report));
-  switch (exprKind.case) {
-    case 'constExpr':
-      return constantType(exprKind.value.constantKind.case);
-    case 'identExpr':
-      return texts.has(exprKind.value.name) ? 'text' : 'any';
-    case 'selectExpr':
-      inner(exprKind.value.operand);
-      return exprKind.value.testOnly ? 'true or false' : 'any';
-    case 'listExpr':
-      exprKind.value.elements.forEach(inner);
-      return 'list';
-    case 'structExpr':
-      return 'map';
-    case 'comprehensionExpr': {
-      const { iterRange, loopStep, result } = exprKind.value;
-      [iterRange, loopStep, result].forEach(inner);
-      return 'any';
-    }
-    case 'callExpr': {
-      const { function: name, target, args } = exprKind.value;
-      const types = [...(target === undefined ? [] : [inner(target)]), ...args.map(inner)];
-      if (name === 'matches') note(expressionProblem(args.at(-1)));
-      note(typeProblem(name, types));
-      return resultOf(name, types);
-    }
-    default:
-      return 'any';
-  }
+function typeOf({ kinds }: Outcome): Type {
+  const types = new Set(
+    [...kinds].map((kind): Type => {
+      switch (kind) {
+        case 'true':
+        case 'false':
+          return 'true or false';
+        case 'int':
+        case 'uint':
+        case 'double':
+          return 'number';
+        case 'bytes':
+          return 'text of bytes';
+        case 'failure':
+          return 'any';
+        default:
+          return kind;
+      }
+    }),
+  );
+  const [only] = types;
+  return types.size === 1 ? only! : 'any';
 }
 
-function constantType(kind: string | undefined): Type {
-  if (kind === 'stringValue') return 'text';
-  if (kind === 'boolValue') return 'true or false';
-  if (kind === 'nullValue') return 'null';
-  return kind === 'int64Value' || kind === 'uint64Value' || kind === 'doubleValue' ? 'number' : 'any';
-}
-
-function resultOf(name: string, types: Type[]): Type {
-  if (methods.has(name)) return name === 'lowerAscii' ? 'text' : 'true or false';
-  if (comparisons.has(name) || equalities.has(name) || ['_&&_', '_||_', '!_', '@in'].includes(name))
-    return 'true or false';
-  if (arithmetic.has(name) || ['size', 'int', 'double', 'sum'].includes(name)) return 'number';
-  if (name === 'string') return 'text';
-  if (name === '_?_:_') return types[1] === types[2] ? types[1]! : 'any';
-  return name === '_+_' && types[0] === types[1] ? types[0]! : 'any';
-}
-
-/** The types with which a function can never work. */
-function typeProblem(name: string, types: Type[]): string | undefined {
-  const known = types.filter((type) => type !== 'any');
-  const isNot = (wanted: Type): Type | undefined => known.find((type) => type !== wanted);
-  const clause = (what: string, bad: Type | undefined, wanted: Type): string | undefined =>
-    bad && `${what} a ${bad}, not a ${wanted}`;
-  if (name === '_&&_' || name === '_||_' || name === '!_') {
-    const bad = isNot('true or false');
-    return bad && `joins or negates a ${bad}, not what is true or false`;
-  }
-  if (methods.has(name)) return clause(`calls ${name} on or with`, isNot('text'), 'text');
-  if (arithmetic.has(name)) return clause('calculates with', isNot('number'), 'number');
+/** What is wrong with a part that can only fail, and what to write in its place. */
+function problemOf({ name, part, operands }: Fault): string {
+  const types = operands.map(({ outcome }) => typeName(outcome));
+  const [first = 'text', second = 'text'] = types;
+  const isNot = (wanted: string): string => types.find((type) => type !== wanted && type !== 'value') ?? first;
+  if (name === 'logic') return `joins or negates a ${first}, not what is true or false`;
+  if (name === 'loop') return `looks at each element of a ${first}, not of a list`;
+  if (name === 'select') return selectProblem(part, operands[0]!.outcome, first);
   if (name === 'int' || name === 'double') {
-    const bad = known.find((type) => type !== 'text' && type !== 'number');
-    return bad && `turns a ${bad} into a number`;
+    const text = textOf(operands[0]?.part);
+    return text === undefined
+      ? `turns a ${first} into a number`
+      : `turns '${text.slice(0, 60)}' into a number, and it is none${numberMeant(text)}`;
   }
-  if (!comparisons.has(name)) return undefined;
-  const [one, other] = types;
-  const bad = known.find((type) => type === 'list' || type === 'map' || type === 'null');
-  if (bad !== undefined) return `orders a ${bad}`;
-  return known.length === 2 && one !== other ? `orders a ${one} and a ${other}` : undefined;
+  if (name === 'size') return `measures a ${first}: texts, lists and maps have a size`;
+  if (name === '@in') return `looks into a ${second}, not into a list`;
+  if (name === '_[_]') return `reads a member of a ${first} by a ${second}`;
+  if (name === '_%_' && types.every((type) => type === 'number' || type === 'value')) {
+    return `takes the remainder of a number of the call, which counts as decimal: write int(…) around it`;
+  }
+  if (name === '_%_' || arithmetic.includes(name)) return `calculates with a ${isNot('number')}, not a number`;
+  if (name === '_+_') return `adds a ${first} and a ${second}`;
+  if (!orderings.includes(name)) return `calls ${name} on or with a ${isNot('text')}, not a text`;
+  const unordered = operands.find((_, index) => ['list', 'map', 'null'].includes(types[index]!));
+  if (unordered !== undefined) return `orders a ${typeName(unordered.outcome)}${memberMeant(unordered.part)}`;
+  return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;
 }
 
-function expressionProblem(pattern: Expression | undefined): string | undefined {
-  const constant = pattern?.exprKind.case === 'constExpr' ? pattern.exprKind.value.constantKind : undefined;
-  if (constant?.case !== 'stringValue') return undefined;
+/** Of a `caller`, which may be null, the type that it otherwise has. */
+function typeName({ kinds }: Outcome): string {
+  const type = typeOf({
+    kinds: new Set([...kinds].filter((kind) => kind !== 'failure' && (kind !== 'null' || kinds.size === 1))),
+  });
+  return type === 'any' ? 'value' : type;
+}
+
+function selectProblem({ exprKind }: Expression, { members }: Outcome, type: string): string {
+  const field = exprKind.case === 'selectExpr' ? exprKind.value.field.slice(0, 60) : '';
+  if (type !== 'map') return `reads '${field}' of a ${type}`;
+  const known = Object.keys(members?.known ?? {});
+  const nearest = nearestName(field, known);
+  return `reads '${field}', and there is no such member${nearest === undefined ? `: there are ${known.join(', ')}` : `; did you mean '${nearest}'?`}`;
+}
+
+/** For `args > 5`. */
+function memberMeant({ exprKind }: Expression): string {
+  const name = exprKind.case === 'identExpr' ? exprKind.value.name : undefined;
+  if (name === 'args' || name === 'metadata') return `: name what it holds, as in ${name}.amount`;
+  if (name === 'counts') return ': write counts.calls, or another of them';
+  return name === 'caller' ? ': compare caller.userId' : '';
+}
+
+/** For `counts.calls > "5"` and `caller.userId > 5`. */
+function comparisonMeant(operands: Fault['operands']): string {
+  const text = operands.map(({ part }) => textOf(part)).find((found) => found !== undefined);
+  if (text !== undefined) {
+    return /^-?\d+(?:\.\d+)?$/.test(text) ? `: write ${text} without quotes` : ': compare a number with a number';
+  }
+  const constant = operands.find(({ part }) => part.exprKind.case === 'constExpr');
+  return constant === undefined ? '' : `: write "${unparse(constant.part)}" in quotes`;
+}
+
+function numberMeant(text: string): string {
+  const plain = text.replaceAll(/[ ,_']/g, '');
+  const meant = /^[+-]?(?:\d+(?:\.\d+)?|0x[\da-f]+)$/i.test(plain) ? Number(plain) : NaN;
+  return Number.isNaN(meant) ? '' : `: write ${meant}`;
+}
+
+/** It is no part of the language, wherever it stands. */
+function expressionProblem({ exprKind }: Expression): string | undefined {
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'matches') return undefined;
+  const pattern = textOf(exprKind.value.args.at(-1));
+  if (pattern === undefined) return undefined;
   try {
-    RE2JS.compile(constant.value);
+    RE2JS.compile(pattern);
     return undefined;
   } catch {
-    return `has a regular expression that RE2 does not accept: '${constant.value.slice(0, 60)}'`;
+    return `has a regular expression that RE2 does not accept: '${pattern.slice(0, 60)}'`;
   }
 }

@@ -1,3 +1,4 @@
+import { globMatches, type Glob } from '../core/match/glob.ts';
 import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 
 /** True if some text matches both globs. Two classes count as having a character in common. */
@@ -19,6 +20,16 @@ export function globsOverlap(one: string, other: string): boolean {
     if (inCommon(left, right)) open.push([at + 1, by + 1]);
   }
   return false;
+}
+
+/**
+ * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by a
+ * character that nobody writes, so that no literal matches across one.
+ */
+export function globCovers(wide: Glob, narrow: Glob): boolean {
+  if (wide.source === narrow.source) return true;
+  if (/[?[]/.test(wide.source)) return false;
+  return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
 function inCommon(one: Exclude<GlobToken, 'star'>, other: Exclude<GlobToken, 'star'>): boolean {

@@ -11,6 +11,8 @@ import type { PolicyWarning } from './policy-warning.ts';
 export interface KnownNames {
   /** The names of a tool's arguments; undefined if it may have others. */
   tools: ReadonlyMap<string, readonly string[] | undefined>;
+  /** The arguments that each call of a tool has. Default: none. */
+  required?: ReadonlyMap<string, readonly string[]>;
   /** What the names of further tools begin with, which are not known. Default: none. */
   prefixes?: readonly string[];
   agents: readonly string[];
@@ -73,6 +75,13 @@ export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', kn
 
 function matching(glob: Glob, names: readonly string[]): string[] {
   return names.filter((name) => globMatches(glob, globSubject(name)) === true);
+}
+
+/** True if each call that the glob on names matches has this argument. */
+export function isAlwaysGiven(glob: Glob, argument: string, known: KnownNames): boolean {
+  const matched = matching(glob, [...known.tools.keys()]);
+  if (matched.length === 0 || mayMatch(glob, known)) return false;
+  return matched.every((tool) => known.required?.get(tool)?.includes(argument));
 }
 
 /** True if there may be a tool that it matches, although none is known. */

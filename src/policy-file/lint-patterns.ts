@@ -9,7 +9,7 @@ const strangeBlank =
 const strangeInName = /[^\p{L}\p{M}\p{N}\p{Co}_.\-/$@#+ *?[\]!^]/u;
 
 /** What is odd about the globs of a rule, each as a clause that continues `rule ID`. */
-export function patternWarnings({ pattern, args = {}, action }: Rule): string[] {
+export function patternWarnings({ pattern, args = {}, when = '', agent = '', action }: Rule): string[] {
   const colon = pattern.indexOf(':');
   const name = colon === -1 ? pattern : pattern.slice(0, colon);
   const rest = colon === -1 ? undefined : pattern.slice(colon + 1);
@@ -18,9 +18,15 @@ export function patternWarnings({ pattern, args = {}, action }: Rule): string[] 
   return [
     ...nameWarnings(name, pattern),
     ...(rest === undefined ? [] : commandWarnings(rest, allows)),
-    ...[name, ...globs].flatMap(letterWarnings),
+    ...(rest === undefined || allows ? [] : jsonWarnings(rest)),
+    ...(rest === undefined ? [] : neverMatching(rest).map((problem) => repaired(problem, (glob) => `${name}:${glob}`))),
+    ...Object.entries(args).flatMap(([key, glob]) => argumentWarnings(key, glob)),
+    ...(/[\t\n\v\f\r]/.test(pattern)
+      ? ['has a tab or a line break, and the words of a command are joined by one blank']
+      : []),
+    ...[name, ...globs, ...Object.keys(args), when, agent].flatMap(letterWarnings),
     ...(allows ? globs.flatMap(wideWarnings) : []),
-    ...(allows && rest !== undefined && /^[*{].*"[^"]*":/s.test(rest)
+    ...(allows && rest !== undefined && /^\*.*"[^"]*":/s.test(rest)
       ? ['matches a member of that name at any depth of the arguments: write args, such as args: { target: staging }']
       : []),
     ...Object.keys(args)
@@ -32,13 +38,116 @@ export function patternWarnings({ pattern, args = {}, action }: Rule): string[] 
 function nameWarnings(name: string, pattern: string): string[] {
   const strange = strangeInName.exec(name)?.[0];
   // Those have a warning of their own.
-  if (strange === undefined || strangeBlank.test(strange)) return [];
+  if (strange !== undefined && strangeBlank.test(strange)) return [];
   const [, tool, inner] = /^([\w*-]+)\((.*?)(?::?\*)?\)$/s.exec(pattern) ?? [];
   if (tool !== undefined) {
     const remedy = inner === '' ? tool : `${tool}:${inner}*`;
     return [`is in the notation of another system, and no tool has a name with '(': write ${remedy}`];
   }
-  return [`has '${strange}' in the name of a tool: braces, parentheses and the like stand for themselves`];
+  if (strange !== undefined) {
+    return [`has '${strange}' in the name of a tool: braces, parentheses and the like stand for themselves`];
+  }
+  if (name.trim() !== name)
+    return [`has a blank beside the colon, and no tool has one in its name: write ${trimmed(pattern)}`];
+  if (/\s/.test(name)) {
+    return [
+      `has a blank in the name of a tool, and no tool has one: if this is a command, write bash:${pattern}, with the name of the tool that runs it`,
+    ];
+  }
+  const [, negated] = /^!+(.+)$/.exec(name) ?? [];
+  if (negated !== undefined) {
+    return [
+      `begins with '!', which stands for itself: it means no other tools. Write a rule for * and one for ${negated} after it`,
+    ];
+  }
+  const [, framed] = /^\/(.+)\/$/.exec(name) ?? [];
+  if (framed !== undefined || name.startsWith('.*')) {
+    const glob = (framed ?? name).replaceAll(/\.\*/g, '*');
+    return [
+      `is written as a regular expression, and its signs stand for themselves: write ${pattern.replace(name, () => glob)}`,
+    ];
+  }
+  return neverMatching(name).map((problem) => repaired(problem, (glob) => pattern.replace(name, () => glob)));
+}
+
+/** What a glob is that matches no such text, and what to write in its place. */
+interface NeverMatching {
+  what: string;
+  globs: string[];
+}
+
+function repaired({ what, globs }: NeverMatching, place: (glob: string) => string): string {
+  if (globs.length === 0) return what;
+  return `${what}: write ${globs.map(place).join(' and ')}`;
+}
+
+/** Globs in the notation of something else, whose signs stand for themselves. */
+function neverMatching(glob: string): NeverMatching[] {
+  if (glob.trim() !== glob)
+    return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
+  const [, quoted] = /^(["'`])(?:(?!\1).)+\1$/s.exec(glob) === null ? [] : [glob, glob.slice(1, -1)];
+  if (quoted !== undefined) return [{ what: 'has quotes around it, which stand for themselves', globs: [quoted] }];
+  const plain = withoutExpression(glob);
+  return plain === undefined
+    ? []
+    : [
+        {
+          what: 'is written as a regular expression, and its signs stand for themselves',
+          globs: alternativesIn(plain),
+        },
+      ];
+}
+
+function jsonWarnings(glob: string): string[] {
+  const [, member, value = ''] = /^\{\s*"([^"]+)"\s*:\s*"?([^"{}]*)/s.exec(glob) ?? [];
+  if (member === undefined) return [];
+  const remedy = `write args: { ${member}: '${value}' }`;
+  return [
+    `is the JSON of all arguments, and matches no call whose tool declares a subject, such as a command: ${remedy}`,
+  ];
+}
+
+/** The glob that somebody means who wrote a regular expression; undefined if it is none. A `.*` alone can be a name. */
+function withoutExpression(glob: string): string | undefined {
+  const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
+  const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);
+  const isAnchored = /^\^./s.test(glob) || /[\w*)\]]\$$/.test(glob);
+  const isEscaped = /\\[sdw][+{]|\\s\*|(?:^|[\s(*.])\\b\w+\\b(?:[\s)*.]|$)/.test(glob);
+  const hasClasses = isEscaped || /\([^\s()|]+(?:\|[^\s()|]+)+\)/.test(glob);
+  const isOpen = /^\.\*.*\.\*$/s.test(glob);
+  if (!isFramed && !isAnchored && !hasClasses && !isOpen) return undefined;
+  const body = (isFramed ? framed : glob).replace(/^\^/, '').replace(/\$$/, '');
+  const plain = body
+    .replaceAll(/\\s[+*]?/g, ' ')
+    .replaceAll(/\\b/g, '')
+    .replaceAll(/\\[dw][+*]?|\.[*+]/g, '*')
+    .replaceAll(/\\(.)/g, '$1');
+  const isWhole = /^\/?\^/.test(glob) && /\$\/?$/.test(glob);
+  // A regular expression without anchors matches within a text.
+  const open =
+    isFramed || isAnchored ? `${/^\/?\^/.test(glob) ? '' : '*'}${plain}${/\$\/?$/.test(glob) ? '' : '*'}` : plain;
+  return (isWhole ? plain : open).replaceAll(/\*{2,}/g, '*');
+}
+
+/** `(rm|del) *` as two globs. */
+function alternativesIn(glob: string): string[] {
+  const [group, words] = /\(([^\s()|]+(?:\|[^\s()|]+)+)\)/.exec(glob) ?? [];
+  if (group === undefined || words === undefined) return [glob];
+  return words.split('|').map((word) => glob.replace(group, () => word));
+}
+
+function argumentWarnings(name: string, glob: string): string[] {
+  const shown = name.trim();
+  if (shown !== name) return [`has '${name}' in args, and a blank is part of the name: write ${shown}`];
+  const [, operator, number] = /^([<>]=?|[!=]=)\s*(-?[\d.]+)$/.exec(glob) ?? [];
+  if (operator !== undefined) {
+    return [`has '${glob}' in args, and a glob compares nothing: write when: 'args.${name} ${operator} ${number}'`];
+  }
+  return neverMatching(glob).map((problem) => repaired(problem, (plain) => `args: { ${name}: '${plain}' }`));
+}
+
+function trimmed(pattern: string): string {
+  return pattern.replace(/\s*:\s*/, ':');
 }
 
 function commandWarnings(rest: string, allows: boolean): string[] {

@@ -1,12 +1,12 @@
 /** Finds what is valid in a policy and still looks like a mistake. */
 import type { CompiledRule } from '../core/policy/compiled-policy.ts';
 import { compileFor } from './compile-for.ts';
-import { untestedArguments } from '../core/match/argument-reads.ts';
-import { equalitiesOf } from './condition-problem.ts';
-import { globMatches, type Glob } from '../core/match/glob.ts';
-import { globsOverlap } from './globs-overlap.ts';
+import { absentReads } from './absent-reads.ts';
+import { conditionWarnings, equalitiesOf } from './condition-problem.ts';
+import { globCovers, globsOverlap } from './globs-overlap.ts';
+import { budgetWarnings } from './lint-budget.ts';
+import { isAlwaysGiven, type KnownNames } from './lint-names.ts';
 import { patternWarnings } from './lint-patterns.ts';
-import { maxPartMatches } from '../core/policy/layer-answer.ts';
 import { hidingProblem } from './hiding-problem.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
@@ -15,7 +15,8 @@ import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
  * condition fails where an argument is absent, people and groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
- * can lift. `of` says whose policy it is; default `run`. Never throws.
+ * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
+ * requires count as given. Never throws.
  *
  * @example
  * ```ts
@@ -27,9 +28,12 @@ import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
  * // rule run#1 can never decide: rule run#2 matches all it matches, and comes later
  * ```
  */
-export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'agent' | 'run' } = {}): PolicyWarning[] {
-  const compiled = compileFor(policy, of).rules;
-  const rules = policy.rules.map((rule, index): Listed => ({ rule, index, compiled: compiled[index]! }));
+export function lintPolicy(
+  policy: Policy,
+  { of = 'run', known }: { of?: 'ceiling' | 'agent' | 'run'; known?: KnownNames } = {},
+): PolicyWarning[] {
+  const rules = listed(policy, of);
+  const compiled = rules.map((each) => each.compiled);
   const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {
     const about = (message: string): PolicyWarning => ({ index, rule: own.id, message });
     const over = rules.find((later) => later.index > index && covers(later.rule, later.compiled, rule, own));
@@ -43,13 +47,12 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
       if (denied !== undefined)
         found.push(about(`rule ${own.id} allows some of what rule ${denied} denies, because it comes later`));
     }
-    for (const problem of patternWarnings(rule)) found.push(about(`rule ${own.id} ${problem}`));
-    for (const name of rule.action === 'deny' ? absentIn(rule) : []) {
-      found.push(
-        about(
-          `rule ${own.id} denies every call without '${name}', which its condition reads: test has(args.${name}) first if such calls may run`,
-        ),
-      );
+    found.push(...mistakes(rules[index]!));
+    if (rule.action === 'deny') {
+      const { pattern } = own;
+      const isGiven = (name: string): boolean =>
+        known !== undefined && !('problem' in pattern) && isAlwaysGiven(pattern.name, name, known);
+      for (const problem of absentReads(rule, isGiven)) found.push(about(`rule ${own.id} ${problem}`));
     }
     for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
     const { remindMs } = rule.ask ?? {};
@@ -78,29 +81,27 @@ export function lintPolicy(policy: Policy, { of = 'run' }: { of?: 'ceiling' | 'a
   if (hiding !== undefined) {
     warnings.push({ message: `below a ceiling a run with this policy is refused: ${hiding.message}` });
   }
-  warnings.push(...tooManyRules(compiled));
+  warnings.push(...budgetWarnings(rules));
   return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
 }
 
-/** Commands with fewer parts than this should be affordable for all rules of a tool. */
-const usualParts = 50;
+/**
+ * The warnings about rules that deny or ask and cannot do what they say: their pattern is none of this language, a part of
+ * their condition can only fail, or they cost too much. Never throws.
+ */
+export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
+  const rules = listed(policy, of);
+  return [...rules.filter(({ rule }) => rule.action !== 'allow').flatMap(mistakes), ...budgetWarnings(rules)];
+}
 
-/** Tools with so many rules that a long command cannot be evaluated against all of them. */
-function tooManyRules(compiled: readonly CompiledRule[]): PolicyWarning[] {
-  const counts = new Map<string, number>();
-  for (const { pattern } of compiled) {
-    if ('problem' in pattern) continue;
-    counts.set(pattern.name.source, (counts.get(pattern.name.source) ?? 0) + 1);
-  }
-  return [...counts].flatMap(([name, count]) =>
-    count * usualParts <= maxPartMatches
-      ? []
-      : {
-          message:
-            `${count} rules are about '${name}': a command of more than ${Math.floor(maxPartMatches / count)} parts ` +
-            'cannot be evaluated against them',
-        },
-  );
+function listed(policy: Policy, of: 'ceiling' | 'agent' | 'run'): Listed[] {
+  const compiled = compileFor(policy, of).rules;
+  return policy.rules.map((rule, index) => ({ rule, index, compiled: compiled[index]! }));
+}
+
+function mistakes({ rule, index, compiled: { id } }: Listed): PolicyWarning[] {
+  const found = [...patternWarnings(rule), ...(rule.when === undefined ? [] : conditionWarnings(rule.when))];
+  return found.map((problem) => ({ index, rule: id, message: `rule ${id} ${problem}` }));
 }
 
 /** Says when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` decides. */
@@ -140,11 +141,6 @@ function deniedInPart(rules: readonly Listed[], index: number): string | undefin
       globsOverlap(pattern.name.source, compiled.pattern.name.source) && globsOverlap(pattern.args.source, own.source)
     );
   })?.compiled.id;
-}
-
-/** Arguments that a rule's condition needs and a call may lack. A glob on one of them needs it anyway. */
-function absentIn({ when, args = {} }: Rule): string[] {
-  return when === undefined ? [] : untestedArguments(when).filter((name) => !Object.hasOwn(args, name));
 }
 
 /** Comparisons by which a value of another type gets past the rule: in CEL it is unequal, and no error. */
@@ -188,16 +184,6 @@ function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { patt
     return false;
   if (!globCovers(one.name, other.name)) return false;
   return one.args === undefined || (other.args !== undefined && globCovers(one.args, other.args));
-}
-
-/**
- * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by a
- * character that nobody writes, so that no literal matches across one.
- */
-function globCovers(wide: Glob, narrow: Glob): boolean {
-  if (wide.source === narrow.source) return true;
-  if (/[?[]/.test(wide.source)) return false;
-  return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
 /** Warnings about reviewers: people and groups that the directory lacks, and keys with which nobody can sign. */

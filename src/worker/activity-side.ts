@@ -26,7 +26,8 @@ import { type AttributeNames, defaultAttributeNames } from '../core/base/attribu
 import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
-import { lintNames } from '../policy-file/lint-names.ts';
+import { lintNames, type KnownNames } from '../policy-file/lint-names.ts';
+import { lintProtection } from '../policy-file/lint-policy.ts';
 import type { PolicyWarning } from '../policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
@@ -47,7 +48,7 @@ export interface ActivitySide {
   /** Of the operator's policy; absent without one. */
   policyDigest?: string;
   /** What the policies name and this worker does not have, one sentence each. */
-  unknownNames: string[];
+  policyWarnings: string[];
   /**
    * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and
    * closes the toolsets.
@@ -135,17 +136,21 @@ export function activitySide(
     checkEdit,
   });
   const known = { ...knownNames(registry, gated), advisors: Object.keys(advisors) };
-  const unknownNames = [
-    ...(ceiling === undefined ? [] : named(`the worker's policy`, lintNames(ceiling, 'ceiling', known))),
+  const policyWarnings = [
+    ...(ceiling === undefined ? [] : named(`the worker's policy`, mistakesIn(ceiling, 'ceiling', known))),
     ...[...agentPolicies].flatMap(([name, policy]) =>
-      named(`the policy of agent '${name}'`, lintNames(policy, 'agent', known)),
+      named(`the policy of agent '${name}'`, mistakesIn(policy, 'agent', known)),
     ),
   ];
   const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
   const stop = async (): Promise<void> => {
     await Promise.all([waiting.stop(), registry.toolsets.close()]);
   };
-  return { activities, inbound, ...digest, unknownNames, stop };
+  return { activities, inbound, ...digest, policyWarnings, stop };
+}
+
+function mistakesIn(policy: Policy, owner: 'ceiling' | 'agent', known: KnownNames): PolicyWarning[] {
+  return [...lintProtection(policy, owner), ...lintNames(policy, owner, known)];
 }
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {

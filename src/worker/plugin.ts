@@ -77,12 +77,12 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #hasAgents: boolean;
   readonly #stop: () => Promise<void>;
   readonly #policyDigest: string | undefined;
-  readonly #unknownNames: readonly string[];
+  readonly #policyWarnings: readonly string[];
 
   constructor(options: PluginOptions = {}) {
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
-    const { activities, inbound, stop, policyDigest, unknownNames } = activitySide(options, names, largePayloads);
+    const { activities, inbound, stop, policyDigest, policyWarnings } = activitySide(options, names, largePayloads);
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -97,7 +97,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#largePayloads = largePayloads;
     this.#stop = stop;
     this.#policyDigest = policyDigest;
-    this.#unknownNames = unknownNames;
+    this.#policyWarnings = policyWarnings;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
   }
@@ -153,7 +153,7 @@ export class CountersignPlugin extends SimplePlugin {
    * `runUntil` and `shutdown` would miss it.
    */
   override async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    for (const sentence of this.#unknownNames) Runtime.instance().logger.warn(sentence);
+    for (const sentence of this.#policyWarnings) Runtime.instance().logger.warn(sentence);
     const running = this.#runToEnd(worker, next);
     const refusal = await Promise.race([this.#refusal(worker), running.then(() => undefined)]);
     if (refusal === undefined) return running;

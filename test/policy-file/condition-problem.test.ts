@@ -24,6 +24,32 @@ describe('a condition that can only fail is refused when the policy is loaded', 
     ['args.x.contains(5)', 'calls contains on or with a number, not a text'],
     ['"5" - args.x == 1', 'calculates with a text, not a number'],
     ['double(true) > 1.0', 'turns a true or false into a number'],
+    ['args > 5', 'orders a map: name what it holds, as in args.amount'],
+    ['metadata <= "a"', 'orders a map: name what it holds, as in metadata.amount'],
+    ['counts > 3', 'orders a map: write counts.calls, or another of them'],
+    ['caller >= "ann"', 'orders a map: compare caller.userId'],
+    ['has(args.x) && args > 5', 'orders a map'],
+    ['size(5) > 1', 'measures a number: texts, lists and maps have a size'],
+    ['size(counts.calls) > 1', 'measures a number'],
+    ['counts.calls > "5"', 'orders a number and a text: write 5 without quotes'],
+    ['counts.calls > "many"', 'orders a number and a text: compare a number with a number'],
+    ['counts.call > 5', "reads 'call', and there is no such member; did you mean 'calls'?"],
+    ['counts["call"] > 5', 'reads a member of a map by a text'],
+    ['caller.name == "ann"', "reads 'name', and there is no such member: there are userId, groups"],
+    ['caller.userId > 5', 'orders a text and a number: write "5" in quotes'],
+    ['caller.groups > "a"', 'orders a list'],
+    ['caller.groups.exists(g, g > 5)', 'orders a text and a number: write "5" in quotes'],
+    ['caller.groups.contains("a")', 'calls contains on or with a list, not a text'],
+    ['"a" in caller.userId', 'looks into a text, not into a list'],
+    ['tool.name == "a"', "reads 'name' of a text"],
+    ['tool.exists(x, x == "a")', 'looks at each element of a text, not of a list'],
+    ['tool[0] == "a"', 'reads a member of a text by a number'],
+    ['int("0x10") > 1', "turns '0x10' into a number, and it is none: write 16"],
+    ['double("20,000") < args.x', "turns '20,000' into a number, and it is none: write 20000"],
+    ['int("ten") == args.x', "turns 'ten' into a number, and it is none"],
+    ['args.x % 2 == 0', 'takes the remainder of a number of the call, which counts as decimal: write int(…) around it'],
+    ['tool + 5 == "a5"', 'adds a text and a number'],
+    ['args.list.exists(x, args > 5)', 'orders a map'],
   ])('%s', (when, problem) => expect(problemOf(when)).toContain(problem));
 
   test.each([
@@ -39,7 +65,34 @@ describe('a condition that can only fail is refused when the policy is loaded', 
     '"a" < args.x',
     'int("5") == 5 && string(5) == "5"',
     'args["x"] in {"a": 1}',
+    'counts.calls > 5 && counts.irreversible + 1.0 < args.x',
+    'caller != null && (caller.userId == "ann" || "ops" in caller.groups)',
+    'caller.groups.exists(g, g > "m")',
+    'metadata.team.members[0] == args.x',
+    'size(args) > 1 && size(args.x) > 1 && args.x.size() > 1',
+    'int(args.x) % 2 == 0',
+    'int("10") > 1 && double("-1.5e3") < args.x',
+    'args.x > 5 || args.x == "5"',
+    'agent > "a"',
+    'has(counts.calls)',
+    'args.exists(name, name == "force")',
+    '(has(args.x) ? args.x : 5) > 1',
+    'sum("pay", "amount") + args.x > 5.0',
+    'args.x > 0 && args.x < 10 && args.list.all(x, x > 1)',
   ])('%s is accepted', (when) => expect(problemOf(when)).toBeUndefined());
+});
+
+describe('a part that can only fail in a condition that may hold is warned about', () => {
+  test.each([
+    ['args.x == "a" || args > 5', 'rule r orders a map: name what it holds, as in args.amount'],
+    ['args.list.all(x, size(5) > 1)', 'rule r measures a number: texts, lists and maps have a size'],
+    ['has(args.x) ? counts.calls > "5" : true', 'rule r orders a number and a text: write 5 without quotes'],
+    ['args.x < double("1e400")', 'rule r has a number that is larger than any: write it out'],
+    ['args.x < 1e400', 'rule r has a number that is larger than any: write it out'],
+  ])('%s', (when, message) => {
+    const parsed = parsePolicy({ rules: [{ id: 'r', pattern: 'a', when, action: 'ask' }] });
+    expect('policy' in parsed && lintPolicy(parsed.policy).map((warning) => warning.message)).toEqual([message]);
+  });
 });
 
 describe('a comparison by which a value of another type gets past', () => {
@@ -62,9 +115,11 @@ describe('a comparison by which a value of another type gets past', () => {
     ],
     ['tool == 5', 'ask', 'rule r compares a text and a number with ==, and they are never equal'],
     ['has(args.to) && args.to == "eve"', 'deny', undefined],
+    ['counts.calls == "5"', 'ask', 'rule r compares a number and a text with ==, and they are never equal'],
     ['args.branch == "main"', 'allow', undefined],
     ['args.force != true', 'ask', undefined],
     ['caller == null', 'deny', undefined],
+    ['caller != null && caller.userId == 5', 'ask', 'rule r compares a text and a number with =='],
     ['tool != "x"', 'allow', undefined],
   ])('%s, %s: %s', (when, action, message) => {
     expect(messages(when, action)).toEqual(message === undefined ? [] : [expect.stringContaining(message)]);

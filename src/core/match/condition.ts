@@ -210,7 +210,7 @@ function number(like: Expression, value: number): Expression {
 }
 
 /** CEL's functions, each of which pays before it runs. An exhausted budget throws through everything, even loops. */
-function boundedEnvironment(): ReturnType<typeof celEnv> {
+export function boundedEnvironment(): ReturnType<typeof celEnv> {
   const mixed = (name: string, compute: (one: number, other: number) => number): CelFunc[] => [
     celFunc(name, [DOUBLE, INT], DOUBLE, (one, other) => compute(one, Number(other))),
     celFunc(name, [INT, DOUBLE], DOUBLE, (one, other) => compute(Number(one), other)),

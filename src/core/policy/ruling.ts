@@ -142,7 +142,7 @@ const workOfConditionStep = 125;
  * const parsed = parsePolicy(`
  * rules:
  *   - { pattern: pay, action: ask, reason: Money needs a person }
- *   - { pattern: pay, when: 'args.amount <= 100', action: allow }`);
+ *   - { pattern: pay, when: 'args.amount > 0 && args.amount <= 100', action: allow }`);
  * if ('problems' in parsed) throw new Error('the policy is invalid');
  * const layers = { run: compilePolicy(parsed.policy, 'run') };
  * console.log(evaluate(layers, { tool: 'pay', args: { amount: 5 }, risk: 'write' }).action); // allow

@@ -107,7 +107,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'core/match/argument-reads.ts argumentsRead',
     'core/match/argument-reads.ts sumsIn',
     'core/match/argument-reads.ts sumsRead',
-    'core/match/argument-reads.ts untestedArguments',
   ],
   'takes what the operator or the author of a tool wrote': [
     'packages/mcp/src/server-options.ts checkServerOptions',

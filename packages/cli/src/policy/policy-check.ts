@@ -6,8 +6,7 @@ import {
   createRegistry,
   lintNames,
   type ParsedPolicy,
-  type PolicyWarning,
-  type Policy,
+  type KnownNames,
 } from 'countersign/policy';
 import { loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
@@ -31,21 +30,21 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
     process.exitCode = 1;
     return;
   }
-  const names = options.module === undefined ? [] : await nameWarnings(parsed.policy, options.as, options.module);
-  for (const warning of warningsAbout(parsed, options.as, names)) report('warning', warning);
+  const known = options.module === undefined ? undefined : await namesOf(options.module);
+  for (const warning of warningsAbout(parsed, options.as, known)) report('warning', warning);
   const { length } = parsed.policy.rules;
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
 /** Loaded on demand: most checks need no module. */
-async function nameWarnings(policy: Policy, owner: Owner, module: string): Promise<PolicyWarning[]> {
+async function namesOf(module: string): Promise<KnownNames> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
-  const known = knownNames(createRegistry({ agents, tools }), checkGated(gated));
-  return lintNames(policy, owner, known);
+  return knownNames(createRegistry({ agents, tools }), checkGated(gated));
 }
 
-function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, names: PolicyWarning[]): Finding[] {
-  return [...lintPolicy(policy, { of: owner }), ...names]
+function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: KnownNames | undefined): Finding[] {
+  const names = known === undefined ? [] : lintNames(policy, owner, known);
+  return [...lintPolicy(policy, { of: owner, ...(known && { known }) }), ...names]
     .map(({ index, message }) => ({ line: index === undefined ? undefined : lines[index], message }))
     .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
 }

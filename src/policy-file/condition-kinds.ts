@@ -1,0 +1,375 @@
+/**
+ * What a condition can give, before any call: a reading of its expression with kinds in the place of values. Which kinds a
+ * function takes and gives is asked of the functions that evaluate conditions.
+ */
+import { unparse } from '@bufbuild/cel';
+import { parse, type CelFunc } from '../core/match/cel.ts';
+import { partsOf } from '../core/match/condition-cost.ts';
+import { boundedEnvironment, compileCondition, maxConditionWork, type Condition } from '../core/match/condition.ts';
+import { engine } from '../core/policy/ruling.ts';
+
+export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
+
+/** `failure`: it cannot be evaluated. */
+export type Kind =
+  'true' | 'false' | 'int' | 'uint' | 'double' | 'text' | 'bytes' | 'list' | 'map' | 'null' | 'failure';
+
+/** What an expression may give. Failures that only a call decides are left out. */
+export interface Outcome {
+  kinds: ReadonlySet<Kind>;
+  /** Of a map whose members have names: what they may be, and what all others may be. Absent: it is not known. */
+  members?: { known: Readonly<Record<string, Outcome>>; others: Outcome };
+  /** Of a list. Absent: anything. */
+  items?: Outcome;
+}
+
+export type Scope = Readonly<Record<string, Outcome>>;
+
+/** A part of a condition that can only fail: a function, or `select`, `logic` or `loop`. */
+export interface Fault {
+  name: string;
+  part: Expression;
+  /** Of a select, its map; of a call, its arguments after its target. */
+  operands: readonly { part: Expression; outcome: Outcome }[];
+}
+
+const outcome = (...kinds: Kind[]): Outcome => ({ kinds: new Set(kinds) });
+export const failure = outcome('failure');
+const any = outcome('true', 'false', 'double', 'text', 'list', 'map', 'null');
+const boolean = outcome('true', 'false');
+const text = outcome('text');
+const number = outcome('double');
+
+/** A map with these members, and others if `others` can be anything but a failure. */
+export function mapOf(known: Readonly<Record<string, Outcome>>, others: Outcome = any): Outcome {
+  return { ...outcome('map'), members: { known, others } };
+}
+
+const callerMembers = { userId: text, groups: { ...outcome('list'), items: text } };
+const countNames = ['calls', 'asks', 'denials', 'irreversible'];
+
+/** What the variables of a condition may be. */
+export const variables = {
+  args: mapOf({}),
+  metadata: mapOf({}),
+  tool: text,
+  risk: text,
+  severity: text,
+  agent: outcome('text', 'null'),
+  caller: { ...outcome('map', 'null'), members: { known: callerMembers, others: failure } },
+  counts: mapOf(Object.fromEntries(countNames.map((name) => [name, number])), failure),
+} satisfies Scope;
+
+/** A condition as an expression; undefined if it does not compile. */
+export function expressionOf(source: string): Expression | undefined {
+  return 'problem' in compileCondition(source) ? undefined : parse(source).expr;
+}
+
+/** What an expression may give. `report` gets the parts that can only fail, inner ones first. */
+export function outcomeOf(
+  part: Expression,
+  scope: Scope = variables,
+  report: (fault: Fault) => void = () => undefined,
+): Outcome {
+  return read(part, { scope, report, done: new Map() });
+}
+
+interface Reading {
+  scope: Scope;
+  report: (fault: Fault) => void;
+  /** Parts that were read already. */
+  done: ReadonlyMap<Expression, Outcome>;
+}
+
+function read(part: Expression, reading: Reading): Outcome {
+  const { scope, report, done } = reading;
+  const { exprKind } = part;
+  const inner = (each: Expression | undefined): Outcome => (each === undefined ? any : read(each, reading));
+  const before = done.get(part);
+  if (before !== undefined) return before;
+  switch (exprKind.case) {
+    case 'constExpr':
+      return outcome(...constantKinds(exprKind.value.constantKind));
+    case 'identExpr':
+      return Object.hasOwn(scope, exprKind.value.name) ? scope[exprKind.value.name]! : any;
+    case 'selectExpr': {
+      const { operand, field, testOnly } = exprKind.value;
+      const of = inner(operand);
+      const given = mayBe(of, 'map') ? memberOf(of, field, testOnly) : failure;
+      if (onlyFails(given) && !onlyFails(of)) {
+        report({ name: 'select', part, operands: [{ part: operand!, outcome: of }] });
+      }
+      return failingWith(given, [of]);
+    }
+    case 'listExpr': {
+      const items = exprKind.value.elements.map((each) => inner(each));
+      return failingWith({ ...outcome('list'), ...(items.length > 0 && { items: items.reduce(either) }) }, items);
+    }
+    case 'structExpr': {
+      const parts = exprKind.value.entries.flatMap(({ keyKind, value }) => [
+        ...(keyKind.case === 'mapKey' ? [inner(keyKind.value)] : []),
+        inner(value),
+      ]);
+      return failingWith(outcome('map'), parts);
+    }
+    case 'comprehensionExpr': {
+      const { iterRange, accuInit, loopStep, result, iterVar, accuVar } = exprKind.value;
+      const range = inner(iterRange);
+      if (!mayBe(range, 'list') && !mayBe(range, 'map')) {
+        if (!onlyFails(range)) report({ name: 'loop', part, operands: [{ part: iterRange!, outcome: range }] });
+        return failure;
+      }
+      const item = mayBe(range, 'map') ? any : (range.items ?? any);
+      const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
+      // Read once, or loops in loops would take time without end.
+      const fixed = partsWithout(loopStep, accuVar).map((each) => [each, read(each, ofRound)] as const);
+      let accumulated = inner(accuInit);
+      const after = (step: Expression | undefined): Outcome => {
+        const inside = { ...ofRound.scope, [accuVar]: accumulated };
+        return step === undefined ? any : read(step, { scope: inside, report, done: new Map([...done, ...fixed]) });
+      };
+      // Each round adds a kind, or is the last one.
+      for (let size = -1; size !== accumulated.kinds.size;) {
+        size = accumulated.kinds.size;
+        accumulated = either(accumulated, after(loopStep));
+      }
+      return failingWith(after(result), [range]);
+    }
+    case 'callExpr': {
+      const { function: name, target, args } = exprKind.value;
+      const parts = [...(target === undefined ? [] : [target]), ...args];
+      const operands = parts.map((each) => ({ part: each, outcome: inner(each) }));
+      const outcomes = operands.map(({ outcome }) => outcome);
+      const given = memberGiven(name, parts, outcomes) ?? resultOf(name, outcomes, target !== undefined);
+      if (isLogic(name)) {
+        const bad = operands.slice(0, name === '_?_:_' ? 1 : undefined).filter(({ outcome }) => isNoBoolean(outcome));
+        if (bad.length > 0) report({ name: 'logic', part, operands: bad });
+        return given;
+      }
+      if (operands.some(({ outcome }) => onlyFails(outcome))) return failure;
+      const exact = onlyFails(given) ? given : (ofConstants(part, parts) ?? given);
+      if (onlyFails(exact)) report({ name, part, operands });
+      return exact;
+    }
+    default:
+      return any;
+  }
+}
+
+/** The largest parts that do not read the variable. */
+function partsWithout(part: Expression | undefined, variable: string): Expression[] {
+  if (part === undefined) return [];
+  return reads(part, variable) ? partsOf(part).flatMap((each) => partsWithout(each, variable)) : [part];
+}
+
+function reads(part: Expression, variable: string): boolean {
+  const { exprKind } = part;
+  if (exprKind.case === 'identExpr') return exprKind.value.name === variable;
+  if (exprKind.case !== 'comprehensionExpr' || exprKind.value.accuVar !== variable) {
+    return partsOf(part).some((each) => reads(each, variable));
+  }
+  // What else it reads under this name is its own.
+  const { iterRange, accuInit } = exprKind.value;
+  return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
+}
+
+function constantKinds({ case: kind, value }: { case?: string | undefined; value?: unknown }): Kind[] {
+  switch (kind) {
+    case 'boolValue':
+      return [value === true ? 'true' : 'false'];
+    case 'int64Value':
+      return ['int'];
+    case 'uint64Value':
+      return ['uint'];
+    case 'doubleValue':
+      return ['double'];
+    case 'stringValue':
+      return ['text'];
+    case 'bytesValue':
+      return ['bytes'];
+    default:
+      return ['null'];
+  }
+}
+
+function memberOf({ members }: Outcome, name: string, isTested = false): Outcome {
+  const known = members !== undefined && Object.hasOwn(members.known, name) ? members.known[name]! : members?.others;
+  if (!isTested) return known ?? any;
+  return known !== undefined && onlyFails(known) ? outcome('false') : boolean;
+}
+
+/** What `args["x"]` and `"x" in args` give; undefined for other calls. */
+function memberGiven(
+  name: string,
+  [one, other]: readonly Expression[],
+  outcomes: readonly Outcome[],
+): Outcome | undefined {
+  const isTested = name === '@in';
+  if (!isTested && name !== '_[_]') return undefined;
+  const [key, of] = isTested ? [textOf(one), outcomes[1]] : [textOf(other), outcomes[0]];
+  if (key === undefined || of === undefined || of.kinds.size > 1 || !mayBe(of, 'map')) return undefined;
+  return memberOf(of, key, isTested);
+}
+
+export function onlyFails({ kinds }: Outcome): boolean {
+  return kinds.size === 1 && kinds.has('failure');
+}
+
+export function mayBe({ kinds }: Outcome, kind: Kind): boolean {
+  return kinds.has(kind);
+}
+
+function isNoBoolean(of: Outcome): boolean {
+  return !mayBe(of, 'true') && !mayBe(of, 'false') && !onlyFails(of);
+}
+
+function either(one: Outcome, other: Outcome): Outcome {
+  const kinds = new Set([...one.kinds, ...other.kinds]);
+  const isSame = one.members === other.members && one.items === other.items;
+  return isSame ? { ...one, kinds } : { kinds };
+}
+
+/** The outcome, which may also fail where one of its parts may. */
+function failingWith(given: Outcome, parts: readonly Outcome[]): Outcome {
+  if (parts.some(onlyFails)) return failure;
+  return parts.some((each) => mayBe(each, 'failure'))
+    ? { ...given, kinds: new Set([...given.kinds, 'failure']) }
+    : given;
+}
+
+function isLogic(name: string): boolean {
+  return name === '_&&_' || name === '_||_' || name === '!_' || name === '_?_:_';
+}
+
+function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean): Outcome {
+  const [first = any, second = any, third = any] = operands;
+  switch (name) {
+    case '_&&_':
+      return joined(operands, 'false', 'true');
+    case '_||_':
+      return joined(operands, 'true', 'false');
+    case '!_': {
+      const kinds: Kind[] = mayBe(first, 'true') ? ['false'] : [];
+      if (mayBe(first, 'false')) kinds.push('true');
+      return outcome(...kinds, ...(mayFail(first) ? ['failure' as const] : []));
+    }
+    case '_?_:_': {
+      const branches = [...(mayBe(first, 'true') ? [second] : []), ...(mayBe(first, 'false') ? [third] : [])];
+      return [...branches, ...(mayFail(first) ? [failure] : [])].reduce(either);
+    }
+    case '_==_':
+    case '_!=_': {
+      if (isNull(first) && isNull(second)) return outcome(name === '_==_' ? 'true' : 'false');
+      if (haveKindInCommon(first, second)) return failingWith(boolean, operands);
+      return failingWith(outcome(name === '_==_' ? 'false' : 'true'), operands);
+    }
+    case '_[_]':
+      return failingWith(indexed(first, second), operands);
+    case '@not_strictly_false':
+      return boolean;
+    default:
+      return failingWith(called(name, operands, isMethod), operands);
+  }
+}
+
+/** `&&` and `||`: one operand that is `decisive` decides, whatever fails in the others. */
+function joined(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
+  const kinds: Kind[] = [];
+  if (operands.some((each) => mayBe(each, decisive))) kinds.push(decisive);
+  if (operands.every((each) => mayBe(each, neutral))) kinds.push(neutral);
+  if (operands.some(mayFail) && operands.every((each) => mayBe(each, neutral) || mayFail(each))) kinds.push('failure');
+  return outcome(...kinds);
+}
+
+function mayFail(of: Outcome): boolean {
+  return mayBe(of, 'failure') || isNoBoolean(of);
+}
+
+function isNull({ kinds }: Outcome): boolean {
+  return kinds.size === 1 && kinds.has('null');
+}
+
+const numbers: readonly Kind[] = ['int', 'uint', 'double'];
+
+/** Numbers of all kinds can be equal. */
+function haveKindInCommon(one: Outcome, other: Outcome): boolean {
+  const isNumber = (of: Outcome): boolean => numbers.some((kind) => mayBe(of, kind));
+  if (isNumber(one) && isNumber(other)) return true;
+  return [...one.kinds].some((kind) => kind !== 'failure' && mayBe(other, kind));
+}
+
+function indexed(of: Outcome, index: Outcome): Outcome {
+  const found: Outcome[] = [];
+  if (mayBe(of, 'list') && numbers.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
+  if (mayBe(of, 'map') && (of.members === undefined || mayBe(index, 'text'))) found.push(any);
+  return found.length === 0 ? failure : found.reduce(either);
+}
+
+/** By the overloads of a function that may take such operands. */
+function called(name: string, operands: readonly Outcome[], isMethod: boolean): Outcome {
+  const results = overloadsOf(name).flatMap(({ target, arguments: types, result }) => {
+    if ((target !== undefined) !== isMethod) return [];
+    const wanted = [...(target === undefined ? [] : [target]), ...types];
+    if (wanted.length !== operands.length) return [];
+    const fits = wanted.every((type, index) => kindsOfType(type).some((kind) => mayBe(operands[index]!, kind)));
+    return fits ? [outcome(...kindsOfType(result))] : [];
+  });
+  return results.length === 0 ? failure : results.reduce(either);
+}
+
+const kindsByType: Readonly<Record<string, readonly Kind[]>> = {
+  bool: ['true', 'false'],
+  int: ['int'],
+  uint: ['uint'],
+  double: ['double'],
+  string: ['text'],
+  bytes: ['bytes'],
+  null_type: ['null'],
+  list: ['list'],
+  map: ['map'],
+  dyn: ['true', 'false', 'int', 'uint', 'double', 'text', 'bytes', 'list', 'map', 'null'],
+};
+
+/** None for those of which a condition has no values, such as times. */
+function kindsOfType({ name }: { name: string }): readonly Kind[] {
+  return kindsByType[name] ?? [];
+}
+
+let overloads: Map<string, CelFunc[]> | undefined;
+
+function overloadsOf(name: string): readonly CelFunc[] {
+  overloads ??= Map.groupBy(boundedEnvironment().funcs, (each) => each.name);
+  return overloads.get(name) ?? [];
+}
+
+/** What a call of nothing but constants gives; undefined if its kind is all that is known, as for a sum. */
+function ofConstants(call: Expression, operands: readonly Expression[]): Outcome | undefined {
+  const isSum = call.exprKind.case === 'callExpr' && call.exprKind.value.function === 'sum';
+  if (isSum || !operands.every(({ exprKind }) => exprKind.case === 'constExpr')) return undefined;
+  const source = unparse(call);
+  const given = evaluated(source);
+  if (typeof given === 'boolean') return outcome(given ? 'true' : 'false');
+  return evaluated(`[${source}] == []`) === 'failure' ? failure : undefined;
+}
+
+/** The answer of a condition that reads nothing; undefined if it does not compile. */
+function evaluated(source: string): boolean | 'failure' | undefined {
+  const compiled = compileCondition(source);
+  if ('problem' in compiled) return undefined;
+  const held = compiled.holds({} as Parameters<Condition['holds']>[0], { left: maxConditionWork }, engine);
+  return typeof held === 'boolean' ? held : 'failure';
+}
+
+/** The text of a constant. */
+export function textOf(part: Expression | undefined): string | undefined {
+  const constant = part?.exprKind.case === 'constExpr' ? part.exprKind.value.constantKind : undefined;
+  return constant?.case === 'stringValue' ? constant.value : undefined;
+}
+
+/** True for a number beyond what a double holds, which is larger than any: `double("1e400")`. */
+export function isInfinite(part: Expression): boolean {
+  const { exprKind } = part;
+  if (exprKind.case === 'constExpr') return exprKind.value.constantKind.value === Infinity;
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'double') return false;
+  return evaluated(`${unparse(part)} == double("1e999")`) === true;
+}
