@@ -58,15 +58,20 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
   return { ...answer, ...(digest !== undefined && { digest }) };
 }
 
-/** The members by our names, without those that are `null`: Python writes that for a member without a value. */
+/** The members by our names, without those that are `null`, also of a scope: Python writes that where there is no value. */
 function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(given)) {
     const ours = Object.hasOwn(spellings, name) ? spellings[name]! : name;
     if (ours !== name && Object.hasOwn(given, ours)) throw invalid(`it has both '${ours}' and '${name}'`);
-    if (member !== null && name !== unusedMember) value[ours] = member;
+    if (name !== unusedMember) value[ours] = member;
   }
-  return value;
+  const { always } = value;
+  return withoutNulls(isObject(always) ? { ...value, always: withoutNulls(always) } : value);
+}
+
+function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== null));
 }
 
 function invalid(why: string, code: ProblemError['code'] = 'invalid_decision'): ProblemError {

@@ -1,19 +1,22 @@
 /** Answers that a receiver posts to the gateway, for runs on a real server. */
 import { randomUUID } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Channel } from '../../../src/channels/channel.ts';
+import type { Channel, ChannelAnswer } from '../../../src/channels/channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { httpProblem } from '../../support/http-problem.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
-import { type Receiver, notifyContext, openReceiver } from '../../support/webhook-receiver.ts';
+import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 const secret = 'the secret of the desk in this test';
 const old = 'the secret before it';
+const deskOptions = { allowAddresses: ['127.0.0.1'], callbackUrl: 'https://approvals.example.com' };
 const policy = {
   // The last rule that matches rules.
   rules: [
@@ -37,7 +40,7 @@ let expiring: Asked;
 let waiting: Asked;
 beforeAll(async () => {
   receiver = await openReceiver(() => undefined);
-  const options = { url: receiver.url, allowAddresses: ['127.0.0.1'], callbackUrl: 'https://approvals.example.com' };
+  const options = { ...deskOptions, url: receiver.url };
   desk = await webhookChannel({ ...options, name: 'desk', secret: [secret, old] });
   const other = await webhookChannel({ ...options, name: 'other', secret: 'the secret of another channel' });
   const silent = await webhookChannel({ ...options, callbackUrl: undefined, secret });
@@ -78,9 +81,12 @@ interface Sent {
 }
 /** Posts an answer as a receiver does; `change` makes it another one than that. */
 async function send(asked: Asked, answer: object, change: Sent = {}, at = world): Promise<Response> {
-  const { channel = 'desk', secrets = [secret], id = `ans_${randomUUID()}`, headers = {} } = change;
-  const { text = JSON.stringify(answer) } = change;
-  const path = change.path ?? `/channels/${channel}/answers/${asked.requestId}?workflowId=${asked.run.workflowId}`;
+  const { channel = 'desk' } = change;
+  const path = `/channels/${channel}/answers/${asked.requestId}?workflowId=${asked.run.workflowId}`;
+  return post(answer, { path, ...change }, at);
+}
+async function post(answer: object, change: Sent & { path: string }, at = world): Promise<Response> {
+  const { path, secrets = [secret], id = `ans_${randomUUID()}`, headers = {}, text = JSON.stringify(answer) } = change;
   const signature = sign(signingKeys(secrets), { id, body: JSON.stringify(answer) });
   return fetch(new URL(path, at.gateway.url), {
     method: 'POST',
@@ -126,6 +132,72 @@ test('an edit, and a reviewer by name', async () => {
   const more = { reviewerId: 'ann', modifiedArguments: { to: 'ann', amount: 3 } };
   expect((await send(asked, answerTo(asked, more))).status).toBe(200);
   await expect(asked.run.result()).resolves.toMatchObject({ output: expect.stringMatching(/paid 3 to ann$/) });
+});
+
+test('an answer as a receiver in Python writes it', async () => {
+  const { run, requestId, digest } = await ask('ann');
+  const answer = {
+    request_id: requestId,
+    digest,
+    approved: true,
+    modified_arguments: { to: 'ann', amount: 3 },
+    reviewer_id: 'ann',
+    reason: null,
+    always: { kind: 'call', match: null, expiresIn: null, uses: 1 },
+    user_messages: null,
+    timestamp: 1_767_225_660.5,
+  };
+  expect((await send({ run, requestId, digest }, answer)).status).toBe(200);
+  await expect(run.result()).resolves.toMatchObject({ output: expect.stringMatching(/paid 3 to ann$/) });
+});
+
+describe('an answer is read alike whether it is posted or polled, and as the document says', () => {
+  const sample = sampleRequest();
+  const { requestId, digest } = sample;
+  const refused = "The answer of the webhook's receiver does not count:";
+  const cases: [answer: object, refusal?: string][] = [
+    [{ approved: true }],
+    [{ approved: true, requestId: undefined, request_id: requestId }],
+    [{ approved: true, reviewerId: 'ann', modifiedArguments: { to: 'ann' }, userMessages: 2 }],
+    [{ approved: true, reviewer_id: 'ann', modified_arguments: { to: 'ann' }, user_messages: 2, timestamp: 5.5 }],
+    [{ approved: false, reason: null, response: null, always: null, reviewerId: null, modifiedArguments: null }],
+    [{ approved: false, reviewer_id: null, modified_arguments: null, user_messages: null, timestamp: null }],
+    [{ approved: false, response: { text: 'later' }, reason: 'not today' }],
+    [{ approved: true, always: { kind: 'call', uses: 2 } }],
+    [{ approved: null }, `${refused} 'approved' is missing: true or false.`],
+    [{ approved: true, aproved: true }, `${refused} unknown member 'aproved'.`],
+    [{ approved: true, decisionId: 'mine' }, `${refused} unknown member 'decisionId'.`],
+    [{ approved: true, reason: 5 }, `${refused} 'reason' must be text, not a number.`],
+    [{ approved: true, digest: null }, `${refused} it must name the 'digest' of the request.`],
+  ];
+
+  test.each(cases)('%j', async (members, refusal) => {
+    const answer = { requestId, digest, ...members };
+    const body = JSON.stringify(answer);
+    const headers = { ...sign(signingKeys([secret]), { id: 'ans_1', body }) };
+    const answering = await openReceiver(() => ({ status: 200, headers, body }));
+    const polling = await webhookChannel({ ...deskOptions, url: answering.url, poll: true, secret });
+    const polled = async () => polling.resolve!(sample, AbortSignal.timeout(60_000), { attempt: 1 });
+    const received = async () => desk.receive!({ channel: 'desk', requestId, headers, body });
+    const posted = await post(answer, {
+      path: `/channels/desk/answers/${requestId}?workflowId=${waiting.run.workflowId}`,
+    });
+    const document = await (await world.call('GET', '/openapi.json')).json();
+    const isDocumented = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+      .addSchema(document as object, 'api')
+      .compile({ $ref: 'api#/components/schemas/ChannelAnswer' });
+    expect(isDocumented(JSON.parse(body))).toBe(refusal === undefined);
+    if (refusal === undefined) {
+      const { userMessages, ...decided } = (await polled()) as ChannelAnswer;
+      expect(await received()).toMatchObject({ ...decided, ...(userMessages && { viewed: { userMessages } }) });
+      expect(await codeOf(posted)).toEqual([404, 'unknown_request']);
+    } else {
+      await expect(polled()).rejects.toThrow(refusal);
+      await expect(received()).rejects.toThrow(refusal);
+      expect(await httpProblem(posted)).toMatchObject({ status: 422, detail: refusal });
+    }
+    await answering.close();
+  });
 });
 
 test('the same answer posted again gives the same receipt, and another under its id is refused', async () => {

@@ -6,22 +6,27 @@ import { json, receipt } from '../shapes/response-shapes.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
-import { body, channelAnswer, inRun } from '../shapes/input-shapes.ts';
+import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 
-/** Answers of channels whose receivers post them. Nobody signs in: the channel checks each answer itself. */
+/** Answers of channels whose receivers post them. Nobody signs in: the channel reads and checks each answer itself. */
 export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenAPIHono<HttpEnv> {
   const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
     summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
     request: {
       params: z.strictObject({ channel: z.string().max(200), requestId: z.string() }),
       query: inRun,
-      ...body(channelAnswer),
+      body: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ChannelAnswer' } } },
+      },
     },
     responses: { 200: json(receipt, 'The answer counts.') },
     middleware: provenAnswer(channels),
   });
-  return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') }).openapi(answer, async (context) => {
+  const routes = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') });
+  routes.openAPIRegistry.register('ChannelAnswer', channelAnswer);
+  return routes.openapi(answer, async (context) => {
     const { workflowId } = context.req.valid('query');
     const decision = context.get('provenAnswer')!;
     // `workflowId` is not signed, but a run accepts answers to its own requests only.
@@ -30,7 +35,7 @@ export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenA
   });
 }
 
-/** Lets only what the channel's receiver has signed get to where bodies are parsed. */
+/** The one reader of an answer: the channel, which takes only what its receiver has signed. */
 function provenAnswer(channels: GatewayContext['channels']): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const [name, requestId] = [context.req.param('channel') ?? '', context.req.param('requestId') ?? ''];

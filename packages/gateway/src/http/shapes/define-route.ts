@@ -1,4 +1,4 @@
-import { type RouteConfig, createRoute } from '@hono/zod-openapi';
+import { type RouteConfig, createRoute, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { HttpEnv } from '../http-env.ts';
 import { securityOf } from './openapi-document.ts';
@@ -53,11 +53,19 @@ export function defineRoute<const Name extends RouteName, const Config extends R
   return createRoute(route) as unknown as DefinedRoute<Name, Config>;
 }
 
-/** How a route reads JSON: strictly. One that takes forms too reads them otherwise. */
+/**
+ * How a route reads JSON: strictly. One that takes forms too reads them otherwise. A body whose schema is no
+ * zod schema is not read here: the document shows it, and the route has a reader of its own.
+ */
 function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
-  const types = Object.keys(request?.body?.content ?? {});
+  const content = Object.entries(request?.body?.content ?? {});
+  const types = content.filter(([, body]) => isChecked(body)).map(([type]) => type);
   if (!types.includes('application/json')) return [];
   return [types.length === 1 ? strictJson : strictIfJson];
+}
+
+function isChecked(body: object | undefined): boolean {
+  return body !== undefined && 'schema' in body && body.schema instanceof z.ZodType;
 }
 
 /** Such as `postApprovalsRequestIdExtend`. */

@@ -78,11 +78,35 @@ export const decisionBody = z
   })
   .openapi('DecisionBody');
 
-/** The body of `POST /channels/{channel}/answers/{requestId}`. */
-export const channelAnswer = decisionBody
-  .omit({ decisionId: true, viewed: true })
-  .extend({ requestId, digest, reviewerId: z.string().max(200).optional() })
-  .openapi('ChannelAnswer');
+const answerMembers = {
+  requestId: requestId.nullish(),
+  reviewerId: text(200).nullish(),
+  modifiedArguments: anyObject.nullish(),
+  userMessages: viewed.shape.userMessages.nullable(),
+};
+
+/**
+ * The body of `POST /channels/{channel}/answers/{requestId}` as a webhook reads it. For the document alone: the channel
+ * is the one reader of its receiver's answers.
+ */
+export const channelAnswer = z
+  .strictObject({
+    approved: z.boolean(),
+    always: decisionBody.shape.always.nullable(),
+    reason: reason.nullable(),
+    response: z.unknown().optional(),
+    digest,
+    ...answerMembers,
+    request_id: answerMembers.requestId,
+    reviewer_id: answerMembers.reviewerId,
+    modified_arguments: answerMembers.modifiedArguments,
+    user_messages: answerMembers.userMessages,
+    timestamp: z.unknown().optional(),
+  })
+  .openapi('ChannelAnswer', {
+    description:
+      'As a webhook reads it: `requestId` and each other member in one of its spellings. `null` is absent, and `timestamp` is not used.',
+  });
 
 /** The body of `POST /approvals/decide`. */
 export const batchBody = z
