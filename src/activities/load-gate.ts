@@ -8,6 +8,7 @@ import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
 import { newAuditSalt, runPolicy } from './load-agent.ts';
+import { optionProblem } from '../text/unknown-name.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
 export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
@@ -31,6 +32,9 @@ const requestedShape = z.strictObject({
   gated: z.array(z.looseObject({ name: z.string() })),
 });
 
+/** Those of `ApprovalGate.load`, and the activities that its gate guards. */
+const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated'];
+
 /**
  * Fixes the policies of a custom workflow for its whole life (I12). The ceiling and the declarations of gated
  * activities are the worker's, so that a workflow cannot choose them (I10).
@@ -45,6 +49,8 @@ export function createLoadGate({
   routes,
 }: LoadGateOptions): LoadGate {
   return async (requested) => {
+    const misuse = optionProblem(requested, optionNames, `known are agent, policy, mode, caller, metadata`);
+    if (misuse !== undefined) throw refused('arguments_invalid', `gate.load: ${misuse}`);
     const parsed = requestedShape.safeParse(requested);
     if (!parsed.success) {
       const { path, message } = parsed.error.issues[0]!;

@@ -1,3 +1,4 @@
+import { checkOptions } from '../agents/check-options.ts';
 import type { ChannelKind } from '../channels/channel-kind.ts';
 import type { ChannelSetUp } from '../channels/channel-set-up.ts';
 import { readChannelFile } from '../channels/read-channel-file.ts';
@@ -26,7 +27,8 @@ export interface ReadChannelsOptions {
 
 /**
  * Reads a channel file (docs/channels.md): its text, or, as a line that ends in `.yaml`, `.yml` or `.json`, its path. Makes
- * the channels, and so reads their secrets. Throws `policy_invalid` with every problem, as `FILE:LINE:COL message`.
+ * the channels, and so reads their secrets. Throws `policy_invalid` with every problem, as `FILE:LINE:COL message`,
+ * and a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -42,6 +44,8 @@ export interface ReadChannelsOptions {
  * }
  * ```
  */
-export function readChannels(source: string, { kinds: own = {} }: ReadChannelsOptions = {}): Promise<ChannelSetUp> {
+export function readChannels(source: string, options: ReadChannelsOptions = {}): Promise<ChannelSetUp> {
+  checkOptions('readChannels', options, { kinds: true });
+  const { kinds: own = {} } = options;
   return readChannelFile(source, { ...kinds, ...own });
 }

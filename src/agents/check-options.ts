@@ -1,16 +1,17 @@
-import { unknownName } from '../text/unknown-name.ts';
+import { optionProblem, type OptionNames } from '../text/unknown-name.ts';
 import { DefinitionError } from './definition-error.ts';
 
-/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are. */
-export function checkOptions(place: string, options: unknown, known: readonly string[], listed?: string): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new DefinitionError(`${place}: expected an object with ${known.join(', ')}`);
-  }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw new DefinitionError(`${place}: ${unknownName('option', key, known, listed)}`);
-    }
-  }
+/**
+ * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are.
+ */
+export function checkOptions<Options>(
+  place: string,
+  options: Options,
+  known: readonly string[] | OptionNames<Options>,
+  listed?: string,
+): void {
+  const problem = optionProblem(options, known, listed);
+  if (problem !== undefined) throw new DefinitionError(`${place}: ${problem}`);
 }
 
 /** Throws a `DefinitionError` unless `value` is an integer from 1 to `max`. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkOptions } from '../agents/check-options.ts';
 import type { CountersignClient } from '../client/countersign-client.ts';
 import type { ReviewedRequest } from '../client/send/decide-all.ts';
 import type { Signer } from '../client/send/sign-message.ts';
@@ -56,7 +57,7 @@ const pausePerLook = 4;
 const unreadAgainMs = 5_000;
 
 /**
- * The open requests as a queue.
+ * The open requests as a queue. Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -73,6 +74,8 @@ const unreadAgainMs = 5_000;
  * ```
  */
 export function approvalQueue(client: CountersignClient, options: QueueOptions = {}): ApprovalQueue {
+  checkOptions('approvalQueue', options, { agent: true, tool: true, workflowId: true, reviewerId: true, sign: true });
+  if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, { keyId: true, privateKey: true });
   const { reviewerId, sign, ...filter } = options;
   // All three hold open requests only.
   /** As they were shown first, because people answer what they were shown. */

@@ -1,5 +1,5 @@
 import type { Channel, ChannelFunction } from './channel.ts';
-import { checkChannelOptions } from './check-channel-options.ts';
+import { checkOptions } from '../agents/check-options.ts';
 import { checkAnswer } from './check-answer.ts';
 import { type ReasonOptions, answerReason } from './answer-reason.ts';
 import { whatWasShown } from './what-was-shown.ts';
@@ -7,6 +7,7 @@ import { whatWasShown } from './what-was-shown.ts';
 /**
  * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
  * boolean. `reason` applies to answers without one. An error of the function denies (docs/channels.md).
+ * Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -19,7 +20,7 @@ import { whatWasShown } from './what-was-shown.ts';
  * ```
  */
 export function callback(answer: ChannelFunction, options: ReasonOptions = {}): Channel {
-  checkChannelOptions('callback', options, { reason: true });
+  checkOptions('callback', options, { reason: true });
   const { reason } = options;
   return {
     resolve: async (request, signal, context) => {

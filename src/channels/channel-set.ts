@@ -1,3 +1,4 @@
+import { checkOptions } from '../agents/check-options.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
 import type { Channel, ChannelFunction } from './channel.ts';
@@ -51,6 +52,9 @@ export function channelSetOf({
     throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
   }
   for (const [name, channel] of channels) checkChannel(name, channel);
+  if (quietHours !== undefined) {
+    checkOptions('quietHours', quietHours, { from: true, to: true, timeZone: true, above: true });
+  }
   const routesOfRun = routesReader(channels, routes);
   return channels.size === 0 ? undefined : { channels, routes: routesOfRun, quietHours, batchMs };
 }
@@ -75,7 +79,11 @@ function routesReader(
 }
 
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {
+  checkOptions('routes', routes, { default: true, reviewers: true, requests: true });
   const { reviewers = {}, requests = [] } = routes;
+  for (const [index, route] of requests.entries()) {
+    checkOptions(`routes.requests[${index}]`, route, { tool: true, agent: true, minSeverity: true, channels: true });
+  }
   const ofReviewers = Object.values(reviewers).flat();
   const routed = [...ofReviewers, ...requests.flatMap((route) => route.channels)];
   const { default: others = [...channels.keys()].filter((name) => !routed.includes(name)) } = routes;

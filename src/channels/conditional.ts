@@ -3,7 +3,7 @@ import { aborted } from '../text/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';
-import { checkChannelOptions } from './check-channel-options.ts';
+import { checkOptions } from '../agents/check-options.ts';
 import { answerTo, type ReasonOptions } from './answer-reason.ts';
 import { toChannel } from './to-channel.ts';
 
@@ -18,7 +18,7 @@ export interface ConditionalOptions extends ReasonOptions {
 /**
  * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel; those
  * too that its approval does not settle, because a rule needs certain people or several. Throws a `DefinitionError` for an
- * unknown severity.
+ * unknown severity or option.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export interface ConditionalOptions extends ReasonOptions {
  * ```
  */
 export function conditional(options: ConditionalOptions): Channel {
-  checkChannelOptions('conditional', options, { below: true, otherwise: true, reason: true });
+  checkOptions('conditional', options, { below: true, otherwise: true, reason: true });
   const { below, otherwise, reason = defaultReason(below) } = options;
   if (!severities.includes(below)) {
     throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);

@@ -4,7 +4,7 @@ import { lineCard, noAlways } from '../card/line-card.ts';
 import { renderTerminal } from '../card/render-terminal.ts';
 import { aborted } from '../text/aborted.ts';
 import { consoleLineHelp, readConsoleLine } from '../text/console-line.ts';
-import { checkChannelOptions } from './check-channel-options.ts';
+import { checkOptions } from '../agents/check-options.ts';
 import { whatWasShown } from './what-was-shown.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
 
@@ -26,6 +26,7 @@ const defaultTimeoutMs = 300_000;
  * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line
  * that comes within half a second of the question does not count. Without a terminal, and once its input has ended, a
  * request stays open: `resolve` waits until its signal aborts, and rejects with the signal's reason.
+ * Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts
@@ -35,7 +36,7 @@ const defaultTimeoutMs = 300_000;
  * ```
  */
 export function consoleChannel(options: ConsoleOptions = {}): Channel {
-  checkChannelOptions('consoleChannel', options, { input: true, output: true, timeoutMs: true });
+  checkOptions('consoleChannel', options, { input: true, output: true, timeoutMs: true });
   const { input = process.stdin, output = process.stdout, timeoutMs = defaultTimeoutMs } = options;
   return {
     timeoutMs,

@@ -1,10 +1,24 @@
+import { checkOptions } from '../agents/check-options.ts';
+import type { OptionNames } from '../text/unknown-name.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { callback } from './callback.ts';
 import type { Channel, ChannelFunction } from './channel.ts';
 
+const memberNames: OptionNames<Channel> = {
+  check: true,
+  notify: true,
+  isAutomatic: true,
+  resolve: true,
+  settled: true,
+  receive: true,
+  batch: true,
+  retries: true,
+  timeoutMs: true,
+};
+
 /**
- * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else, and for a channel with a member
- * of a wrong type.
+ * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else, for a channel with a member
+ * of a wrong type, and for a plain object with an unknown member.
  *
  * @example
  * ```ts
@@ -33,5 +47,12 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
   }
+  // An instance of a class may have fields of its own.
+  if (isPlain(source)) checkOptions('A channel', source, memberNames);
   return source;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -1,3 +1,4 @@
+import { checkClientOptions, checked } from './option-names.ts';
 import { type Decision, type Grant, type Receipt, type RunStatus, defaultTaskQueue, queryNames } from '../contract.ts';
 import { audit } from './audit/audit.ts';
 import { cancelRun } from './send/cancel-run.ts';
@@ -46,6 +47,7 @@ import type { ClientOptions, CountersignClient, RunHandle } from './countersign-
  * ```
  */
 export async function createClient(options: ClientOptions = {}): Promise<CountersignClient> {
+  checkClientOptions(options);
   const { connection, taskQueue = defaultTaskQueue } = options;
   const session =
     connection === undefined
@@ -58,14 +60,18 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
 
   const run = (workflowId: string): RunHandle => ({
     workflowId,
-    result: (options) => runResult(session, workflowId, options),
+    result: async (options) => runResult(session, workflowId, checked('result', options)),
     status: () => queryRun<RunStatus>(session, workflowId, queryNames.run),
-    cancel: (cancelOptions) => cancelRun(session, workflowId, cancelOptions),
+    cancel: async (cancelOptions) => cancelRun(session, workflowId, checked('cancel', cancelOptions)),
   });
 
   function decide(decision: Decision, decideOptions?: RequestOptions): Promise<Receipt>;
   function decide(decisions: Decision[], decideOptions?: RequestOptions): Promise<Receipt[]>;
-  function decide(decisions: Decision | Decision[], decideOptions?: RequestOptions): Promise<Receipt | Receipt[]> {
+  async function decide(
+    decisions: Decision | Decision[],
+    decideOptions?: RequestOptions,
+  ): Promise<Receipt | Receipt[]> {
+    checked('decide', decideOptions);
     return Array.isArray(decisions)
       ? decideMany(session, decisions, decideOptions)
       : decideOne(session, decisions, decideOptions);
@@ -75,39 +81,45 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     session,
     run,
     decide,
-    decideAll: (reviewed, decision, sendOptions) => decideAll(session, reviewed, decision, sendOptions),
+    decideAll: async (reviewed, decision, sendOptions) =>
+      decideAll(session, reviewed, decision, checked('decideAll', sendOptions)),
     start: async (agent, input, startOptions) => {
+      checked('start', startOptions);
       const name = typeof agent === 'string' ? agent : agent.name;
       return run(
         await startRun(session, name, input, { ...startOptions, taskQueue: startOptions?.taskQueue ?? taskQueue }),
       );
     },
-    runs: (filter) => listRuns(session, filter),
+    runs: (filter) => listRuns(session, checked('runs', filter)),
     show: (workflowId) => showRun(session, workflowId),
     approvals: approvalsOf({
-      list: (filter) => listApprovals(session, filter),
-      get: (requestId, getOptions) => getApproval(session, requestId, getOptions),
+      list: async (filter) => listApprovals(session, checked('approvals.list', filter)),
+      get: async (requestId, getOptions) => getApproval(session, requestId, checked('approvals.get', getOptions)),
     }),
-    extend: (message, sendOptions) => extendRequest(session, message, sendOptions),
-    delegate: (message, sendOptions) => delegateRequest(session, message, sendOptions),
+    extend: async (message, sendOptions) => extendRequest(session, message, checked('extend', sendOptions)),
+    delegate: async (message, sendOptions) => delegateRequest(session, message, checked('delegate', sendOptions)),
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
-    revoke: (workflowId, message, sendOptions) => revokeGrants(session, workflowId, message, sendOptions),
-    setPolicy: (workflowId, message, sendOptions) => setPolicyOf(session, workflowId, message, sendOptions),
-    setPolicyOfRuns: (message, runsOptions) => setPolicyOfRuns(session, message, runsOptions),
-    message: (workflowId, message, sendOptions) => messageRun(session, workflowId, message, sendOptions),
-    cancel: (workflowId, cancelOptions) => cancelRun(session, workflowId, cancelOptions),
+    revoke: async (workflowId, message, sendOptions) =>
+      revokeGrants(session, workflowId, message, checked('revoke', sendOptions)),
+    setPolicy: async (workflowId, message, sendOptions) =>
+      setPolicyOf(session, workflowId, message, checked('setPolicy', sendOptions)),
+    setPolicyOfRuns: (message, runsOptions) =>
+      setPolicyOfRuns(session, message, checked('setPolicyOfRuns', runsOptions)),
+    message: async (workflowId, message, sendOptions) =>
+      messageRun(session, workflowId, message, checked('message', sendOptions)),
+    cancel: async (workflowId, cancelOptions) => cancelRun(session, workflowId, checked('cancel', cancelOptions)),
     closeRun: (workflowId, message) => closeRun(session, workflowId, message),
     journal: (workflowId) => fetchJournal(session, workflowId),
-    events: (workflowId, watchOptions) => watchRun(session, workflowId, watchOptions),
+    events: (workflowId, watchOptions) => watchRun(session, workflowId, checked('events', watchOptions)),
     audit: (scope, auditOptions) =>
-      audit(session, typeof scope === 'string' ? { workflowId: scope } : scope, auditOptions),
+      audit(session, typeof scope === 'string' ? { workflowId: scope } : scope, checked('audit', auditOptions)),
     historyChain: (workflowId) => fetchHistoryChain(session, workflowId),
     waitForWorker: (timeoutMs, queue) => waitForWorker(session, queue ?? taskQueue, timeoutMs),
     requireWorker: async (timeoutMs, queue = taskQueue) => {
       if (!(await waitForWorker(session, queue, timeoutMs))) throw noWorker(session, queue);
     },
     setUp: () => setUp(session),
-    check: (checkOptions) => checkSetUp(session, taskQueue, checkOptions),
+    check: async (checkOptions) => checkSetUp(session, taskQueue, checked('check', checkOptions)),
     close: () => session.close(),
   };
 }

@@ -80,8 +80,8 @@ export interface RunHandle {
 }
 
 /**
- * The result of `createClient`. Every method throws a `ProblemError`: with the codes that it names, or with
- * `server_unreachable`.
+ * The result of `createClient`. Every method throws a `ProblemError`: with the codes that it names, with
+ * `server_unreachable`, or with `arguments_invalid` for an unknown option.
  *
  * @example
  * Start a run, and approve what it asks about:
@@ -216,8 +216,8 @@ export interface CountersignClient {
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
    * Gives one answer to exactly the requests that were reviewed, whatever else waits by now: each counts only under the
-   * digest that was reviewed. Returns a receipt for each, in order, and never throws: what is refused, such as a request
-   * that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`), has a code. All
+   * digest that was reviewed. Returns a receipt for each, in order, and throws for an unknown option alone: what is
+   * refused, such as a request that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`), has a code. All
    * requests of a run are sent in one update, and eight runs are asked at the same time.
    */
   decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;

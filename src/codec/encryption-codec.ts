@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { checkCallOptions } from '../text/check-call-options.ts';
 import { keyIdName } from '../core/base/undecodable.ts';
 import { unreadPayload } from '../connection/unread-payload.ts';
 import { KeyRing, type KeySource, fingerprintOf, idShape, keysFromEnvironment } from './key-ring.ts';
@@ -26,7 +27,8 @@ export interface EncryptionCodecOptions {
  *
  * Give it to workers and clients alike, as `dataConverter: { payloadCodecs: [codec] }`. What is not encrypted passes
  * unchanged, so a namespace can change over while runs are open. A payload that names an unknown key is an error: a
- * worker retries until it has the key. Throws `internal` for keys that cannot be used.
+ * worker retries until it has the key. Throws `internal` for keys that cannot be used, and
+ * for an unknown option.
  *
  * @example
  * ```ts
@@ -43,8 +45,9 @@ export interface EncryptionCodecOptions {
 export class EncryptionCodec implements PayloadCodec {
   readonly #ring: KeyRing;
 
-  constructor({ keys }: EncryptionCodecOptions = {}) {
-    this.#ring = new KeyRing(keys ?? keysFromEnvironment());
+  constructor(options: EncryptionCodecOptions = {}) {
+    checkCallOptions('EncryptionCodec', options, { keys: true }, 'internal');
+    this.#ring = new KeyRing(options.keys ?? keysFromEnvironment());
   }
 
   async encode(payloads: Payload[]): Promise<Payload[]> {

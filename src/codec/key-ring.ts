@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
 
 /** A key of AES-256, known by an id that stands in clear text beside what it encrypts. */
@@ -48,7 +49,9 @@ export function parseKeys(text: string, place: string): KeyList {
 }
 
 function checkKeys(keys: KeyList, place: string): KeyList {
-  for (const { id, key } of keys) {
+  for (const [index, each] of keys.entries()) {
+    checkCallOptions(`${place}[${index}]`, each, { id: true, key: true }, 'internal');
+    const { id, key } = each;
     if (!idShape.test(id)) throw invalid(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
     if (key !== null && key.length !== keyBytes)
       throw invalid(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
@@ -68,7 +71,10 @@ export class KeyRing {
     this.#source = source;
     // Report what can be known before the first payload.
     if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
-    else if ('file' in source) this.#keys = readFile(source.file);
+    else if (typeof source !== 'function') {
+      checkCallOptions('keys', source, { file: true }, 'internal');
+      this.#keys = readFile((source as { file: string }).file);
+    }
   }
 
   /** The key that encrypts. */

@@ -1,4 +1,5 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
+import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { payloadFromJson, payloadToJson } from './payload-json.ts';
 
@@ -17,7 +18,7 @@ export interface RemoteCodecOptions {
 /**
  * A payload codec that asks a codec server of Temporal's protocol, such as the one that the Temporal CLI uses. It is for
  * clients: a worker should not depend on an HTTP call in each workflow task. Throws `internal` for an `endpoint` that is
- * no http or https URL. An answer that is no list of payloads is an error of the call.
+ * no http or https URL, and for an unknown option. An answer that is no list of payloads is an error of the call.
  *
  * @example
  * ```ts
@@ -36,7 +37,10 @@ export class RemoteCodec implements PayloadCodec {
   readonly #headers: Record<string, string>;
   readonly #timeoutMs: number;
 
-  constructor({ endpoint, namespace, authorization, timeoutMs = 10_000 }: RemoteCodecOptions) {
+  constructor(options: RemoteCodecOptions) {
+    const names = { endpoint: true, namespace: true, authorization: true, timeoutMs: true } as const;
+    checkCallOptions('RemoteCodec', options, names, 'internal');
+    const { endpoint, namespace, authorization, timeoutMs = 10_000 } = options;
     if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
       const message = `'${endpoint}' is not the address of a codec server: write an http or https URL.`;
       throw new ProblemError({ code: 'internal', message });

@@ -1,3 +1,4 @@
+import { checkCallOptions } from '../text/check-call-options.ts';
 import { type AttributeNames, type AttributeNameOptions, attributeNames } from '../core/base/attribute-names.ts';
 import { ProblemError } from '../core/base/problem.ts';
 
@@ -9,6 +10,7 @@ export function attributeNamesOf(
   wishes: AttributeNameOptions | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): AttributeNames {
+  if (wishes !== undefined) checkCallOptions('attributes', wishes, { ids: true, tags: true, due: true }, 'internal');
   const names = attributeNames(wishes ?? readAttributeOptions(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
   if (typeof names !== 'string') return names;
   const where = wishes === undefined ? 'COUNTERSIGN_ATTRIBUTES' : 'attributes';

@@ -1,5 +1,6 @@
 import type { DataConverter, StorageDriver } from '@temporalio/common';
 import { ExternalStorage } from '@temporalio/common';
+import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { noDriver, unreadReferences } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
@@ -28,6 +29,9 @@ export function largePayloadsOf(
   environment: NodeJS.ProcessEnv = process.env,
 ): Required<LargePayloads> | undefined {
   if (option === false) return undefined;
+  if (option !== undefined) {
+    checkCallOptions('largePayloads', option, { folder: true, thresholdBytes: true }, 'internal');
+  }
   const { COUNTERSIGN_PAYLOAD_FOLDER: folder = '', COUNTERSIGN_PAYLOAD_THRESHOLD: threshold = '' } = environment;
   if (option === undefined && folder === '') return undefined;
   const wanted = option ?? { folder, thresholdBytes: threshold === '' ? undefined : Number(threshold) };

@@ -1,4 +1,5 @@
 /** Finds what is valid in a policy and still looks like a mistake. */
+import { checkCallOptions } from '../text/check-call-options.ts';
 import type { CompiledRule } from '../core/policy/compiled-policy.ts';
 import { compileFor } from './compile-for.ts';
 import { absentReads } from './absent-reads.ts';
@@ -16,7 +17,7 @@ import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
  * condition fails where an argument is absent, people and groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
  * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
- * requires count as given. Never throws.
+ * requires count as given. Throws `arguments_invalid` for another option, and never for a policy.
  *
  * @example
  * ```ts
@@ -30,8 +31,10 @@ import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
  */
 export function lintPolicy(
   policy: Policy,
-  { of = 'run', known }: { of?: 'ceiling' | 'agent' | 'run'; known?: KnownNames } = {},
+  options: { of?: 'ceiling' | 'agent' | 'run'; known?: KnownNames } = {},
 ): PolicyWarning[] {
+  checkCallOptions('lintPolicy', options, { of: true, known: true });
+  const { of = 'run', known } = options;
   const rules = listed(policy, of);
   const compiled = rules.map((each) => each.compiled);
   const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {

@@ -1,3 +1,4 @@
+import { optionProblem } from '../text/unknown-name.ts';
 import { isTooDeep } from '../core/base/canonical-json.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { explainShape, type ShapeProblem } from './explain-shape.ts';
@@ -51,7 +52,7 @@ const mostProblems = 100;
 
 /**
  * Reads a policy: the text of a policy file (YAML 1.2 or JSON), or the document as an object. Strict: an unknown key is
- * a problem, and so is a key that this version does not support. Returns at most 100 problems. Never throws.
+ * a problem, and so is a key that this version does not support, or an unknown option. Returns at most 100 problems. Never throws.
  *
  * @example
  * ```ts
@@ -70,6 +71,8 @@ export function parsePolicy(
   source: string | object,
   options: ParsePolicyOptions = {},
 ): ParsedPolicy | { problems: PolicyProblem[] } {
+  const misuse = optionProblem(options, { file: true, ceiling: true, maxTimeoutMs: true, triesExamples: true });
+  if (misuse !== undefined) return { problems: [{ message: `parsePolicy: ${misuse}`, path: '' }] };
   const file = options.file === undefined ? {} : { file: options.file };
   const text = typeof source === 'string' ? readPolicyText(source) : undefined;
   if (text !== undefined && 'problems' in text) {

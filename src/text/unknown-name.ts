@@ -35,6 +35,28 @@ export function unknownName(
   return `unknown ${what} '${name.slice(0, 60)}'${remedy}`;
 }
 
+/** The names of the options of a type, all of them. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * What is wrong with options: they are no object, or have an unknown name. Undefined if nothing is.
+ *
+ * @example
+ * optionProblem({ folow: true }, { follow: true }); // => "unknown option 'folow': did you mean 'follow'?"
+ */
+export function optionProblem(
+  options: unknown,
+  known: readonly string[] | Readonly<Record<string, true>>,
+  listed?: string,
+): string | undefined {
+  const names = Array.isArray(known) ? (known as readonly string[]) : Object.keys(known);
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    return `expected an object with ${names.join(', ')}`;
+  }
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  return unknown === undefined ? undefined : unknownName('option', unknown, names, listed);
+}
+
 const longestName = 64;
 const mostChanges = 2;
 const shortestBeginning = 4;

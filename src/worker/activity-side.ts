@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { checkOptions } from '../agents/check-options.ts';
 import { arbitrate } from '../activities/arbitrate.ts';
 import { createCallModel } from '../activities/call-model.ts';
 import { callTool } from '../activities/call-tool.ts';
@@ -93,7 +94,7 @@ export function activitySide(
         loadPolicy(policy, `the policy of agent '${name}'`, { maxTimeoutMs: ceiling?.approval.maxTimeoutMs }).policy,
       );
   }
-  const continueAsNewAfter = checkContinueAsNewAfter({ ...defaultContinueAsNewAfter, ...options.continueAsNewAfter });
+  const continueAsNewAfter = checkContinueAsNewAfter(options.continueAsNewAfter);
   const attributes = isDeepStrictEqual(names, defaultAttributeNames) ? undefined : names;
   const sizeLimits = largePayloads === undefined ? inlineLimits : storedLimits;
   const ungated = ungatedWindows(options.gated ?? {});
@@ -157,7 +158,9 @@ function named(whose: string, warnings: readonly PolicyWarning[]): string[] {
   return warnings.map(({ message }) => `${whose}: ${message}`);
 }
 
-function checkContinueAsNewAfter(continueAsNewAfter: ContinueAsNewAfter): ContinueAsNewAfter {
+function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): ContinueAsNewAfter {
+  checkOptions('continueAsNewAfter', given, { historyEvents: true, updates: true });
+  const continueAsNewAfter = { ...defaultContinueAsNewAfter, ...given };
   for (const name of ['historyEvents', 'updates'] as const) {
     const [least, most] = continueAsNewBounds[name];
     const value = continueAsNewAfter[name];

@@ -16,6 +16,7 @@ import {
   bundleWorkflowCode,
   makeTelemetryFilterString,
 } from '@temporalio/worker';
+import { pluginOptionsOf } from './plugin-options.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { modulePath } from '../connection/module-path.ts';
@@ -74,7 +75,10 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
 async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   const { plugins = [], taskQueue = defaultTaskQueue, shutdownGraceTime = '10s' } = options;
   const forceMs = msToNumber(options.shutdownForceTime ?? msToNumber(shutdownGraceTime) + afterGraceMs);
-  const plugin = new CountersignPlugin({ leanBundle: options.workflowsPath === undefined, ...options });
+  const plugin = new CountersignPlugin({
+    leanBundle: options.workflowsPath === undefined,
+    ...pluginOptionsOf(options),
+  });
   installLogger(options.logLevel ?? 'WARN', options.logger);
   const { namespace, ...settings } = connectionSettings(options);
   const connection = await connectNative(settings, namespace);

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../text/unknown-name.ts';
 import type { Advisor } from '../agents/advisor.ts';
 import type { Assessor } from '../agents/assessor.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
@@ -43,7 +44,7 @@ export interface PluginOptions extends ChannelOptions {
 }
 
 /** The names above, all of them: Temporal's worker does not know these options. */
-export const pluginOptionNames: readonly string[] = Object.keys({
+export const pluginOptionNames = Object.keys({
   agents: true,
   tools: true,
   gated: true,
@@ -59,4 +60,9 @@ export const pluginOptionNames: readonly string[] = Object.keys({
   routes: true,
   quietHours: true,
   batchMs: true,
-} satisfies Record<keyof PluginOptions, true>);
+} satisfies OptionNames<PluginOptions>) as readonly (keyof PluginOptions)[];
+
+/** The options above among those of `createWorker`. */
+export function pluginOptionsOf(options: PluginOptions): PluginOptions {
+  return Object.fromEntries(pluginOptionNames.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
+}

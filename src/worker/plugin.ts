@@ -14,6 +14,7 @@ import {
   type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
+import { checkOptions } from '../agents/check-options.ts';
 import { separatePermit } from '../activities/permit-of-call.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { CountersignClientPlugin } from '../client/server/client-plugin.ts';
@@ -27,7 +28,7 @@ import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { activitySide } from './activity-side.ts';
-import type { PluginOptions } from './plugin-options.ts';
+import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
 
 type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
@@ -35,7 +36,7 @@ type Compiler = Parameters<Extract<NonNullable<Configuration['plugins']>[number]
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
- * `CountersignClientPlugin` does. Throws a `DefinitionError` for options that contradict each other, `policy_invalid` for
+ * `CountersignClientPlugin` does. Throws a `DefinitionError` for options that are unknown or contradict each other, `policy_invalid` for
  * a policy that does not load, and `internal` for an invalid `largePayloads` or `attributes`. `Worker.create` rejects for
  * an activity name that exists, another payload converter, a payload folder that cannot be used, and two copies of
  * Temporal's SDK. `worker.run()` shuts the worker down and rejects (`internal`) in a namespace without the search
@@ -80,6 +81,7 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #policyWarnings: readonly string[];
 
   constructor(options: PluginOptions = {}) {
+    checkOptions('CountersignPlugin', options, pluginOptionNames);
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
     const { activities, inbound, stop, policyDigest, policyWarnings } = activitySide(options, names, largePayloads);

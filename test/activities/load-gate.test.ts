@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
 import { createLoadGate } from '../../src/activities/load-gate.ts';
 
+const loadGate = createLoadGate({
+  agentPolicies: new Map(),
+  ceiling: undefined,
+  continueAsNewAfter: { historyEvents: 100, updates: 100 },
+  gated: new Map(),
+});
+
 test('records the name of the agent in NFC, as policies have it', async () => {
-  const continueAsNewAfter = { historyEvents: 100, updates: 100 };
-  const loadGate = createLoadGate({
-    agentPolicies: new Map(),
-    ceiling: undefined,
-    continueAsNewAfter,
-    gated: new Map(),
-  });
   expect(await loadGate({ agent: 'rene\u0301', gated: [] })).toMatchObject({ agent: 'ren\u00e9' });
+});
+
+test('refuses an option that a workflow misspelt, with the nearest name', async () => {
+  const requested = { agent: 'order', gated: [], polcy: { rules: [] } };
+  await expect(loadGate(requested)).rejects.toThrow("gate.load: unknown option 'polcy': did you mean 'policy'?");
 });

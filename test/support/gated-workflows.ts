@@ -107,10 +107,12 @@ export async function misuses(): Promise<unknown[]> {
   const gate = new ApprovalGate();
   gate.guard(activities, gated);
   const early = await told(activities.pay('a', 1));
+  const misspelt = { agent: 'tester', polcy: {} };
+  const unknown = await told(gate.load(misspelt));
   await gate.load({ agent: 'tester' });
   const late = await told(Promise.resolve().then(() => gate.guard(activities, gated)));
   const second = await told(Promise.resolve().then(() => new ApprovalGate().guard(activities, {})));
-  return [early, late, second];
+  return [early, unknown, late, second];
 }
 
 /** Waits for one call in its own cancellation scope, until signal `enough`. */

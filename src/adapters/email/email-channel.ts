@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
+import { checkOptions } from '../../agents/check-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
@@ -47,12 +47,13 @@ const shortestKey = 32;
 /**
  * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
  * gateway's page. SMTP has no idempotency key, so a mail whose worker is lost may come twice, with the same `Message-ID`.
- * Throws `policy_invalid` for options that cannot work. Needs the package `nodemailer`.
+ * Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option. Needs the package
+ * `nodemailer`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function emailChannel(options: EmailOptions): Channel {
-  checkChannelOptions('emailChannel', options, {
+  checkOptions('emailChannel', options, {
     transport: true,
     from: true,
     gatewayUrl: true,
@@ -184,6 +185,9 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
   return new Map(
     Object.entries(people).map(([name, person]) => {
+      if (typeof person !== 'string') {
+        checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true });
+      }
       const { address, groups } = typeof person === 'string' ? { address: person, groups: [] } : person;
       if (groupOf(name) !== undefined || visibleText(name) !== name || name.trim() !== name) {
         throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);

@@ -1,6 +1,6 @@
 import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../text/visible-text.ts';
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
+import { checkOptions } from '../../agents/check-options.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** The SMTP server that sends the mails. */
@@ -61,7 +61,7 @@ interface SmtpError {
 
 /** Throws `policy_invalid` for a password that would be sent in clear. */
 export function openMailServer(transport: MailTransport): MailServer {
-  checkChannelOptions('emailChannel: transport', transport, {
+  checkOptions('emailChannel: transport', transport, {
     host: true,
     port: true,
     tls: true,

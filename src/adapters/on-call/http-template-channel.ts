@@ -1,4 +1,4 @@
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
+import { checkOptions } from '../../agents/check-options.ts';
 import type { Channel, ChannelStep } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
@@ -42,12 +42,12 @@ const longestId = 500;
 
 /**
  * Tells a service of requests and their settlements by HTTP requests of your own making (docs/on-call.md). Throws
- * `policy_invalid` for templates that cannot be filled.
+ * `policy_invalid` for templates that cannot be filled, and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
-  checkChannelOptions('httpTemplateChannel', options, {
+  checkOptions('httpTemplateChannel', options, {
     notify: true,
     settled: true,
     secrets: true,
@@ -101,6 +101,13 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 }
 
 function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secrets: readonly string[]): void {
+  checkOptions(`httpTemplateChannel: ${name}`, template, {
+    method: true,
+    url: true,
+    headers: true,
+    body: true,
+    keep: true,
+  });
   const { url, headers = {}, body } = template;
   serviceUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {

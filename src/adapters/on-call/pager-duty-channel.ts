@@ -1,4 +1,4 @@
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
+import { checkOptions } from '../../agents/check-options.ts';
 import type { Channel, ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
@@ -38,12 +38,12 @@ const longestSummary = 1_024;
 /**
  * Opens one incident for each request (docs/on-call.md), and resolves it once the request is settled. Repeats have the
  * same `dedup_key`, so reminders and attempts after a crash add to the incident and open no other. Throws
- * `policy_invalid` for options that cannot work.
+ * `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function pagerDutyChannel(options: PagerDutyOptions): Channel {
-  checkChannelOptions('pagerDutyChannel', options, {
+  checkOptions('pagerDutyChannel', options, {
     routingKey: true,
     gatewayUrl: true,
     onSettled: true,

@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { checkOptions } from '../../agents/check-options.ts';
 import type { Channel, ChannelRequest } from '../../channels/channel.ts';
 import type { ChatApp } from '../../channels/chat-app.ts';
 import { requirePackage } from '../../channels/require-package.ts';
@@ -16,11 +17,22 @@ import { updateMessage } from './update-message.ts';
 const settingsOf = new WeakMap<Channel, SlackSettings>();
 
 /**
- * Shows requests in a Slack channel. Its users answer by the gateway (`slackApp`), so it has no `resolve`.
+ * Shows requests in a Slack channel. Its users answer by the gateway (`slackApp`), so it has no `resolve`. Throws a
+ * `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
 export function slackChannel(settings: SlackSettings): Channel {
+  checkOptions('slackChannel', settings, {
+    name: true,
+    token: true,
+    channel: true,
+    gatewayUrl: true,
+    highestSeverity: true,
+    apiUrl: true,
+    signingSecret: true,
+    appToken: true,
+  });
   // Updates of one message run one after another, so that neither undoes the other.
   const inTurn = keyedQueue();
   const shownHere = recentIds();

@@ -26,8 +26,8 @@ const mostMarks = 240;
 
 /**
  * Sends a short message to the browsers of those whom a request waits for (docs/web-push.md), also while no inbox is open
- * there. They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work. Needs the
- * package `web-push`.
+ * there. They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and
+ * a `DefinitionError` for an unknown option. Needs the package `web-push`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */

@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
+import { checkOptions } from '../../agents/check-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
@@ -40,7 +40,7 @@ const curve = 'prime256v1';
 
 /** Throws `policy_invalid` for options that cannot work. */
 export function webPushSettings(options: WebPushOptions): WebPushSettings {
-  checkChannelOptions('webPushChannel', options, {
+  checkOptions('webPushChannel', options, {
     subject: true,
     publicKey: true,
     privateKey: true,

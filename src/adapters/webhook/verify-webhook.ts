@@ -1,3 +1,4 @@
+import { checkCallOptions } from '../../text/check-call-options.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
@@ -57,11 +58,13 @@ export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): Verif
 
 /**
  * For receivers: the headers that sign an answer. `id` is new for each answer, and the same when it is sent again.
+ * Throws `arguments_invalid` for another member beside `id` and `body`.
  *
  * @example See {@link verifyWebhook}.
  */
-export function signWebhook(secret: string, { id, body }: { id: string; body: string }): SignatureHeaders {
-  return sign(signingKeys([secret]), { id, body });
+export function signWebhook(secret: string, signed: { id: string; body: string }): SignatureHeaders {
+  checkCallOptions('signWebhook', signed, { id: true, body: true });
+  return sign(signingKeys([secret]), signed);
 }
 
 function flat(headers: ReceivedWebhook['headers']): Record<string, string | undefined> {

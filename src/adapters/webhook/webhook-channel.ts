@@ -36,7 +36,8 @@ const pollRetries = 4;
 
 /**
  * A channel that posts requests to a web service, signed, and takes its answers (docs/webhook.md). Throws `policy_invalid`
- * without a secret, for an address that must not be reached, and for options that are not valid.
+ * without a secret, for an address that must not be reached, and for options that are not valid,
+ * and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */

@@ -1,7 +1,7 @@
-import { checkChannelOptions } from '../../channels/check-channel-options.ts';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
+import { checkOptions } from '../../agents/check-options.ts';
 import { addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { checkAddress } from '../../channels/outgoing/check-address.ts';
 import { type FilteredAgents, filteredAgents, hostOf } from '../../channels/outgoing/filtered-agents.ts';
@@ -32,7 +32,7 @@ const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|trans
 
 /** Throws `policy_invalid`, also for an address that must not be reached. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
-  checkChannelOptions('webhookChannel', options, {
+  checkOptions('webhookChannel', options, {
     url: true,
     secret: true,
     name: true,
@@ -63,7 +63,11 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
   if (polls && pollBase.hostname !== url.hostname) await checkAddress(pollBase, { filter, lookup, proxy });
   const { legacySignature: legacy, headers = {}, tls = {} } = options;
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
-  if (legacy !== undefined) checkHeader(legacy.header, '');
+  checkOptions('webhookChannel: tls', tls, { cert: true, key: true, ca: true });
+  if (legacy !== undefined) {
+    checkOptions('webhookChannel: legacySignature', legacy, { header: true, over: true, secret: true });
+    checkHeader(legacy.header, '');
+  }
   return {
     url,
     name: options.name ?? 'webhook',

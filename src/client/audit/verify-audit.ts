@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { checkCallOptions } from '../../text/check-call-options.ts';
 import type { AuditVerdict, VerifierOptions } from '../../audit/audit-verdict.ts';
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import { ruleRunAgain } from '../../audit/rule-run-again.ts';
@@ -15,7 +16,7 @@ export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 
 
 /**
  * Checks an export without a server. Reads one line after another, so a file may be larger than the memory. Never throws
- * for what the lines contain.
+ * for what the lines contain; throws `arguments_invalid` for an unknown option.
  *
  * @example
  * ```ts
@@ -34,9 +35,11 @@ export interface VerifyAuditOptions extends Pick<VerifierOptions, 'publicKey' | 
  */
 export async function verifyAudit(
   lines: AsyncIterable<AuditText> | Iterable<AuditText>,
-  { onLine, ...options }: VerifyAuditOptions = {},
+  options: VerifyAuditOptions = {},
 ): Promise<AuditVerdict> {
-  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...options, isSigned: signatures() });
+  checkCallOptions('verifyAudit', options, { publicKey: true, since: true, onLine: true });
+  const { onLine, ...checks } = options;
+  const verifier = new AuditVerifier({ ruleAgain: ruleRunAgain, ...checks, isSigned: signatures() });
   for await (const line of lines) {
     verifier.take(line);
     if ('text' in line) onLine?.(line.text);

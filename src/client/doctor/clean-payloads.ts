@@ -1,3 +1,4 @@
+import { checkCallOptions } from '../../text/check-call-options.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { fileNameIn } from '../../payload-folder/claim.ts';
 import { type Cleaned, cleanFolder } from '../../payload-folder/clean-folder.ts';
@@ -31,7 +32,7 @@ const hourMs = 3_600_000;
  * Removes the payload files that no history of the namespace names, of open or closed runs: files of runs that
  * retention has removed, and files that queries left behind. Reads every history. Recent files stay, because a payload
  * on its way to the server is in no history yet.
- * Throws `internal` without a folder or for too short an age, and `server_unreachable`; then nothing was removed.
+ * Throws `internal` without a folder, for too short an age and for an unknown option, and `server_unreachable`; then nothing was removed.
  *
  * @example
  * ```ts
@@ -44,6 +45,7 @@ const hourMs = 3_600_000;
  * ```
  */
 export async function cleanPayloads(session: Session, options: CleanOptions = {}): Promise<CleanedPayloads> {
+  checkCallOptions('cleanPayloads', options, { folder: true, olderThanMs: true, dryRun: true }, 'internal');
   const { olderThanMs = 24 * hourMs, dryRun = false } = options;
   const wanted = largePayloadsOf(options.folder === undefined ? undefined : { folder: options.folder });
   if (wanted === undefined) {

@@ -1,4 +1,5 @@
 import { randomUUID, sign } from 'node:crypto';
+import { checkCallOptions } from '../../text/check-call-options.ts';
 import type { Decision } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { signedText, type SignedAction } from '../../core/messages/signature.ts';
@@ -27,7 +28,7 @@ export type Signed<Message> = Message & { signature: { keyId: string; signedAt: 
 
 /**
  * Signs a decision for one run. Adds a `decisionId` if there is none, because nothing may be added after signing.
- * Throws a `ProblemError` for an invalid key, for a decision that is signed already, and for one that has no JSON form.
+ * Throws a `ProblemError` for an invalid key, for an unknown option, for a decision that is signed already, and for one that has no JSON form.
  * `client.decide(decision, { sign })` signs and sends.
  *
  * @example
@@ -74,8 +75,12 @@ export function signMessage<Message extends object>(
 function signed<Message extends object>(
   action: SignedAction,
   message: Message,
-  { keyId, privateKey, workflowId, namespace, signedAt = new Date().toISOString() }: SigningOptions,
+  options: SigningOptions,
 ): Signed<Message> {
+  const place = action === 'decide' ? 'signDecision' : 'signMessage';
+  const names = { keyId: true, privateKey: true, workflowId: true, namespace: true, signedAt: true } as const;
+  checkCallOptions(place, options, names);
+  const { keyId, privateKey, workflowId, namespace, signedAt = new Date().toISOString() } = options;
   if ('signature' in message && message.signature !== undefined) {
     throw new ProblemError({
       code: action === 'decide' ? 'invalid_decision' : 'invalid_message',

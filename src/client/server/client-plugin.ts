@@ -1,4 +1,5 @@
 import type { ClientInterceptors, ClientOptions, ClientPlugin } from '@temporalio/client';
+import { checkCallOptions } from '../../text/check-call-options.ts';
 import { requireOneSdk } from '../../connection/one-sdk.ts';
 import { withOwnConverter } from '../../connection/own-converter.ts';
 import { ProblemError } from '../../core/base/problem.ts';
@@ -28,8 +29,9 @@ export interface ClientPluginOptions {
  * payload codecs stay; a payload that they cannot decode is read as undecodable instead of throwing. The namespace is the
  * client's.
  *
- * Throws `internal` with one sentence for an invalid `largePayloads` or `queryTimeoutMs`. So does the client for a folder
- * that cannot be used, a `payloadConverterPath` of its own, `interceptors.workflow` that is not a list, and two copies of Temporal's SDK.
+ * Throws `internal` with one sentence for an unknown option, and for an invalid `largePayloads` or `queryTimeoutMs`. So does
+ * the client for a folder that cannot be used, a `payloadConverterPath` of its own, `interceptors.workflow` that is not a list,
+ * and two copies of Temporal's SDK.
  *
  * @example
  * ```ts
@@ -55,6 +57,7 @@ export class CountersignClientPlugin implements ClientPlugin {
   readonly #askPast: AskPast;
 
   constructor(options: ClientPluginOptions = {}) {
+    checkCallOptions('CountersignClientPlugin', options, { largePayloads: true, queryTimeoutMs: true }, 'internal');
     this.#largePayloads = largePayloadsOf(options.largePayloads);
     this.#askPast = new AskPast(timeLimits(options).queryTimeoutMs);
   }

@@ -93,7 +93,12 @@ export function openSession(
   { namespace, address, dataConverter, ...options }: OpenOptions & { namespace: string; address: string },
 ): Session {
   const attributes = attributeNamesOf(options.attributes);
-  const client = new Client({ connection, namespace, dataConverter, plugins: [new CountersignClientPlugin(options)] });
+  const client = new Client({
+    connection,
+    namespace,
+    dataConverter,
+    plugins: [new CountersignClientPlugin({ largePayloads: options.largePayloads })],
+  });
   const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
   return sessionOf({ connection, client, address, namespace, attributes, hasCodecs }, options);
 }

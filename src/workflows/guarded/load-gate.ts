@@ -50,7 +50,7 @@ const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
  */
 export async function loadGate(
   gate: Gate,
-  { agent, policy, mode, caller, metadata }: LoadOptions,
+  { agent, policy, mode, caller, metadata, ...unknown }: LoadOptions,
   carried?: CarriedGate,
 ): Promise<void> {
   const guarded = guardedBy(gate);
@@ -59,7 +59,8 @@ export async function loadGate(
   const carrier = { context: recordedContext({ ...(caller && { caller }), ...(metadata && { metadata }) }) };
   const config = await withItsSentence(
     carried === undefined
-      ? loadGateActivity({ agent, gated, ...(policy && { policy }), ...(mode && { mode }) }, carrier)
+      ? // The worker refuses what is unknown: a refusal here would break the replay of runs in flight.
+        loadGateActivity({ ...unknown, agent, gated, ...(policy && { policy }), ...(mode && { mode }) }, carrier)
       : restoreGate(gate, carried, carrier),
   );
   guarded.config = config;

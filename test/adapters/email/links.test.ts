@@ -109,7 +109,10 @@ test('a link that was used, and a link of somebody else afterwards, change nothi
 
 test('settled elsewhere first', async () => {
   const asked = await mailed();
-  await world.client.decide({ requestId: asked.request.requestId, approved: false, reviewerId: 'bob' }, asked.run);
+  await world.client.decide(
+    { requestId: asked.request.requestId, approved: false, reviewerId: 'bob' },
+    { workflowId: asked.run.workflowId },
+  );
   const late = await send(asked.links.ann, 'approve');
   expect([late.status, await late.text()]).toEqual([409, expect.stringContaining('denied by bob')]);
 });

@@ -107,7 +107,7 @@ withChromium('strangers in the inbox (needs Chromium)', () => {
 
   test('the request is still open', async () => {
     const { client } = inbox.world;
-    expect((await client.approvals.get(asked.requestId, asked)).settled).toBeUndefined();
+    expect((await client.approvals.get(asked.requestId, { workflowId: asked.workflowId })).settled).toBeUndefined();
     expect(inbox.world.ran()).toEqual([]);
   });
 });

@@ -26,7 +26,8 @@ import { shortened } from '../../../src/core/base/shortened.ts';
 import { shownName } from '../../../src/text/shown-name.ts';
 import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
-import { nearestName, unknownName } from '../../../src/text/unknown-name.ts';
+import { checkCallOptions } from '../../../src/text/check-call-options.ts';
+import { nearestName, optionProblem, unknownName } from '../../../src/text/unknown-name.ts';
 import { fromVisible, visibleJson, visibleText } from '../../../src/text/visible-text.ts';
 import {
   filesProblem,
@@ -128,7 +129,15 @@ export const baseInputs: Inputs = {
   'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),
   'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
+  'text/check-call-options.ts checkCallOptions': (text) => {
+    try {
+      checkCallOptions<object>('createClient', { [text]: 1 }, { channels: true, routes: true });
+    } catch {
+      // The sentence is what takes the time.
+    }
+  },
   'text/unknown-name.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
+  'text/unknown-name.ts optionProblem': (text) => optionProblem({ [text]: 1 }, ['channels', 'routes']),
   'text/unknown-name.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
   'text/visible-text.ts visibleText': {
     places: 2,

@@ -358,6 +358,7 @@ test('a workflow rules with the engine that it recorded at its start', async () 
 test('misuse is reported in one sentence', async () => {
   expect(await world.run('misuses')).toMatchObject([
     { message: expect.stringMatching(/^ApprovalGate: call load\(\) before the first guarded call$/) },
+    { message: expect.stringMatching(/gate\.load: unknown option 'polcy': did you mean 'policy'\?/) },
     { message: 'ApprovalGate: call guard() before load(), which records it' },
     { message: 'A workflow can have only one ApprovalGate' },
   ]);

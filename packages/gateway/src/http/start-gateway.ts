@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unknownName, ProblemError, visibleText } from 'countersign/base';
+import { checkCallOptions } from 'countersign/adapter';
+import { ProblemError, visibleText } from 'countersign/base';
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
 import { slackChat } from './accounts/slack-chat.ts';
@@ -89,6 +90,15 @@ const optionNames: Record<keyof GatewayOptions, true> = {
   log: true,
 };
 
+const identityNames: Record<keyof GatewayIdentity, true> = {
+  publicUrl: true,
+  tokens: true,
+  oidc: true,
+  sessionKey: true,
+  linkKey: true,
+  sessionMs: true,
+};
+
 /** A gateway that listens. */
 export interface Gateway {
   /** Such as `http://127.0.0.1:7280`. */
@@ -126,8 +136,8 @@ const stalledTimeout = 300_000;
  * ```
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, chatWaitMs = 5_000, temporalUi } = options;
   checkNames(options);
+  const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, chatWaitMs = 5_000, temporalUi } = options;
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
   // Errors repeat untrusted texts: none may move the cursor of a terminal, or look like another line of the log.
@@ -186,10 +196,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** A mistyped `identity` would leave the gateway without authentication. */
 function checkNames(options: GatewayOptions): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown === undefined) return;
-  const message = `startGateway: ${unknownName('option', unknown, Object.keys(optionNames))}`;
-  throw new ProblemError({ code: 'arguments_invalid', message });
+  checkCallOptions('startGateway', options, optionNames);
+  const { limits, identity, signer } = options;
+  if (signer !== undefined) checkCallOptions('startGateway: signer', signer, { keyId: true, privateKey: true });
+  if (identity !== undefined) checkCallOptions('startGateway: identity', identity, identityNames);
+  if (limits === undefined) return;
+  checkCallOptions('startGateway: limits', limits, { bodyBytes: true, readsPerMinute: true, writesPerMinute: true });
 }
 
 /** People subscribe in browsers, and the links of messages must lead to the inbox that they use. */

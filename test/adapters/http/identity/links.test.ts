@@ -174,7 +174,10 @@ test('in a quorum a link gives one vote, which it cannot give or change again', 
 test('what others decided first', async () => {
   const asked = await ask();
   const path = await linkFor('bob', asked);
-  await world.client.decide({ requestId: asked.requestId, approved: false, reviewerId: 'ann' }, asked.run);
+  await world.client.decide(
+    { requestId: asked.requestId, approved: false, reviewerId: 'ann' },
+    { workflowId: asked.run.workflowId },
+  );
   for (const response of [await send(path, 'approve'), await world.call('GET', path, undefined, html)]) {
     expect(response.status).toBe(409);
     expect(await response.text()).toContain('denied by ann');
