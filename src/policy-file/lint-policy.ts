@@ -35,6 +35,10 @@ export function lintPolicy(
 ): PolicyWarning[] {
   checkCallOptions('lintPolicy', options, { of: true, known: true });
   const { of = 'run', known } = options;
+  if (known !== undefined) {
+    const names = { tools: true, required: true, prefixes: true, agents: true, advisors: true } as const;
+    checkCallOptions('lintPolicy: known', known, names);
+  }
   const rules = listed(policy, of);
   const compiled = rules.map((each) => each.compiled);
   const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {

@@ -269,7 +269,7 @@ const namedByPackage = {
 };
 
 /**
- * Removes the comment that webpack writes before each import and export, whatever its options say, and names the file
+ * Removes the comments that webpack writes at each import and export, whatever its options say, and names the file
  * after what is left.
  */
 const withoutMarks = {
@@ -283,7 +283,7 @@ const withoutMarks = {
           for (const { 0: mark, index } of source
             .source()
             .toString()
-            .matchAll(/^\/\* harmony (?:im|ex)port \*\/ */gm)) {
+            .matchAll(/^\/\* harmony (?:im|ex)port \*\/ *|(?<=\(\) => \()\/\* binding \*\/ /gm)) {
             shorter.replace(index, index + mark.length - 1, '');
           }
           compilation.updateAsset(file, shorter);

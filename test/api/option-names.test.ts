@@ -108,7 +108,10 @@ const samples: Record<string, [Call, ...Sample[]]> = {
     },
     {},
   ],
-  'lintPolicy(options)': [(options) => core.lintPolicy(core.mergeRunSide(undefined, undefined) as never, options), {}],
+  'lintPolicy(options)': [
+    (options) => core.lintPolicy(core.mergeRunSide(undefined, undefined) as never, options),
+    { known: { tools: new Map(), agents: [] } },
+  ],
   'createWorker(options)': [workers.createWorker, common],
   'CountersignPlugin(options)': [(options) => new workers.CountersignPlugin(options), common],
   'verifyAudit(options)': [(options) => clients.verifyAudit([], options), {}],
