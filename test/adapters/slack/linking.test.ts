@@ -20,7 +20,7 @@ import type { RunInTest } from '../../support/world.ts';
 
 let world: SlackWorld;
 async function open(transport: Transport): Promise<void> {
-  const policy = rule('pay', 'ask', { ask: { reviewers: ['ann', 'bob'] } });
+  const policy = rule('pay', 'ask', { ask: { reviewers: ['ann', 'bob', 'ava'] } });
   waiting = undefined;
   world = await openSlackWorld({ ann: ['reviewer'], bob: ['reviewer'], vic: ['viewer'] }, { policy, transport });
 }
@@ -149,9 +149,9 @@ describe.each(transports)('over %s', (transport) => {
   describe('a record that somebody else has written is not believed', () => {
     const forger = { id: 'UFORGER' };
     const account = { team: 'T0001', user: forger.id, name: 'forger' };
-    const ann = { id: 'ann', roles: ['reviewer'], groups: [] };
+    const ava = { id: 'ava', roles: ['reviewer'], groups: [] };
     const later = () => Date.now() + 60_000;
-    const content = { service: 'slack', account, person: ann };
+    const content = { service: 'slack', account, person: ava };
 
     test.each<[string, () => Promise<JsonObject>]>([
       ['in the clear', async () => ({ ...content })],
@@ -179,6 +179,12 @@ describe.each(transports)('over %s', (transport) => {
           sealed: await sealsOf().seal('account', { service: 'slack', account, token: 'A'.repeat(43) }, later()),
         }),
       ],
+      [
+        'of a person whose id a token has',
+        async () => ({
+          sealed: await sealsOf().seal('account', { ...content, person: { ...ava, id: 'ann' } }, later()),
+        }),
+      ],
       ['a copy of her own', async () => (await getRecord(world.client.session, recordOf(await world.linked('ann'))))!],
       [
         'a copy from another workspace',
@@ -198,7 +204,7 @@ describe.each(transports)('over %s', (transport) => {
       await putRecord(world.client.session, recordOf(forger), {
         sealed: await sealsOf().seal('account', content, later()),
       });
-      expect((await clickOf(forger)).settled).toMatchObject({ reviewerId: 'ann' });
+      expect((await clickOf(forger)).settled).toMatchObject({ reviewerId: 'ava' });
       await removeRecord(world.client.session, recordOf(forger));
     });
   });
