@@ -47,5 +47,10 @@ export function recordedChannel({
     }),
     ...options,
   };
-  return recorded;
+  return withOwnFields(recorded);
+}
+
+/** Makes an object no plain one, whose members are those of a channel only. */
+export function withOwnFields<Own extends Channel>(channel: Own): Own {
+  return Object.setPrototypeOf(channel, Object.create(Object.prototype)) as Own;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { getRecord, putRecord, removeRecord } from '../../../src/client/server/records.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
@@ -66,7 +67,7 @@ describe.each(transports)('over %s', (transport) => {
   afterAll(() => world.close());
 
   test('whoever clicks without a link is shown the way, signs in, and confirms on a page', async () => {
-    const user = { id: `UNEW${transport.toUpperCase()}`, name: 'ann <script>' };
+    const user = { id: `U${randomUUID().slice(0, 8).toUpperCase()}`, name: 'ann <script>' };
     const { told, settled } = await clickOf(user);
     expect(told).toBe(
       'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.',

@@ -10,7 +10,7 @@ import { changedName, channelsWorkflowId } from '../../../src/contract.ts';
 import { type DevServer, startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel, withOwnFields } from '../../support/recorded-channel.ts';
 import { openWorld, testBundle, type World } from '../../support/world.ts';
 
 /** The events from which on this file's server suggests to continue as new; the shared one does from 4,096 on. */
@@ -44,7 +44,7 @@ function thinker(): Channel & {
   const waiting = new Map<string, (answer: ChannelAnswer) => void>();
   const asked: string[] = [];
   const aborted: string[] = [];
-  return {
+  return withOwnFields({
     asked,
     aborted,
     answer: (requestId, answer) => waiting.get(requestId)!(answer),
@@ -55,7 +55,7 @@ function thinker(): Channel & {
       waiting.set(requestId, resolve);
       return promise;
     },
-  };
+  });
 }
 
 /**
