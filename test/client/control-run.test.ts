@@ -310,12 +310,13 @@ test('without a worker: recorded, not yet applied; a worker applies each once; a
   await world.client.decide({ requestId: granted.requestId, approved: true, always });
   await world.stopWorker();
   const until = later(asked);
-  const options = { workflowId, timeoutMs: 2_000 };
+  const timeoutMs = 2_000;
+  const options = { workflowId, timeoutMs };
   const send = {
     extend: () => world.client.extend({ requestId, until, by: 'ann', messageId: 'more-time' }, options),
     delegate: () => world.client.delegate({ requestId, to: 'carl', by: 'bob', messageId: 'my-seat' }, options),
-    setPolicy: () => world.client.setPolicy(workflowId, { mode: 'confirm_all', messageId: 'strict' }, options),
-    revoke: () => world.client.revoke(granted.workflowId, { grants: 'all', messageId: 'none-left' }, options),
+    setPolicy: () => world.client.setPolicy(workflowId, { mode: 'confirm_all', messageId: 'strict' }, { timeoutMs }),
+    revoke: () => world.client.revoke(granted.workflowId, { grants: 'all', messageId: 'none-left' }, { timeoutMs }),
   };
   for (const each of Object.values(send)) {
     expect(await each()).toMatchObject({

@@ -228,10 +228,10 @@ describe.each(transports)('over %s', (transport) => {
 
   describe('who may not answer', () => {
     test.each([
-      ['vic', 'Nothing was changed: vic does not have the role reviewer.'],
+      ['val', 'Nothing was changed: val does not have the role reviewer.'],
       ['zoe', expect.stringMatching(/^Nothing was changed: .*zoe/)],
     ])('%s', async (person, sentence) => {
-      const user = person === 'vic' ? await linkedViewer() : await world.linked(person);
+      const user = person === 'val' ? await linkedViewer() : await world.linked(person);
       const shown = await ask();
       await world.deliver(world.slack.click(user, shown.message, 'approve'));
       expect(await world.toldTo(user)).toEqual([sentence]);
@@ -240,11 +240,11 @@ describe.each(transports)('over %s', (transport) => {
 
     /** Whoever lost the role after they linked their account. */
     async function linkedViewer() {
-      const account = { team: 'T0001', user: 'UVIC', name: 'vic' };
-      const person = { id: 'vic', roles: ['viewer'], groups: [] };
+      const account = { team: 'T0001', user: 'UVAL', name: 'val' };
+      const person = { id: 'val', roles: ['viewer'], groups: [] };
       const sealed = await sealsOf().seal('account', { service: 'slack', account, person }, Date.now() + 60_000);
-      await putRecord(world.client.session, { kind: 'slack-user', owner: 'T0001:UVIC' }, { sealed });
-      return { id: 'UVIC' };
+      await putRecord(world.client.session, { kind: 'slack-user', owner: 'T0001:UVAL' }, { sealed });
+      return { id: 'UVAL' };
     }
   });
 
