@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
+import { Connection, QueryNotRegisteredError, QueryRejectedError, type WorkflowQueryInput } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { AskPast } from '../../src/client/server/ask-past.ts';
+import { openSession } from '../../src/client/server/connect.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 const input: WorkflowQueryInput = {
@@ -37,23 +38,35 @@ describe('a query is asked again', () => {
     expect([answer, queries.length]).toEqual(['open', 3]);
   });
 
-  test.each([
+  const limits = [
     // A worker may refuse for five seconds.
     { queryTimeoutMs: 5_000, times: 6 },
     { queryTimeoutMs: 8_000, times: 8 },
-  ])(
+  ];
+  /** How often a run that always refuses is asked, if each time takes a second. */
+  async function timesAsked(askPast: AskPast): Promise<number> {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const refusing = vi.fn(() => {
+      vi.setSystemTime(Date.now() + 1_000);
+      return Promise.reject(refusal(sentences.notTakenUp));
+    });
+    await expect(askPast.query(input, refusing)).rejects.toThrow(sentences.notTakenUp);
+    return refusing.mock.calls.length;
+  }
+
+  test.each(limits)(
     '$times times with a limit of $queryTimeoutMs ms, if each time takes a second',
-    async ({ queryTimeoutMs, times }) => {
-      vi.useFakeTimers({ toFake: ['Date'] });
-      onTestFinished(() => void vi.useRealTimers());
-      const refusing = vi.fn(() => {
-        vi.setSystemTime(Date.now() + 1_000);
-        return Promise.reject(refusal(sentences.notTakenUp));
-      });
-      await expect(new AskPast(queryTimeoutMs).query(input, refusing)).rejects.toThrow(sentences.notTakenUp);
-      expect(refusing).toHaveBeenCalledTimes(times);
-    },
+    async ({ queryTimeoutMs, times }) => expect(await timesAsked(new AskPast(queryTimeoutMs))).toBe(times),
   );
+
+  test.each(limits)('$times times by a client whose limit is $queryTimeoutMs ms', async ({ queryTimeoutMs, times }) => {
+    const connection = Connection.lazy();
+    onTestFinished(() => connection.close());
+    const { client } = openSession(connection, { namespace: 'default', address: '127.0.0.1:1', queryTimeoutMs });
+    const [askPast] = client.workflow.options.interceptors as AskPast[];
+    expect(await timesAsked(askPast!)).toBe(times);
+  });
 
   test('and not of a run that ended before a worker took its last events', async () => {
     const untaken = refusal(sentences.notTakenYet);

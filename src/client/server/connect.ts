@@ -93,12 +93,12 @@ export function openSession(
   { namespace, address, dataConverter, ...options }: OpenOptions & { namespace: string; address: string },
 ): Session {
   const attributes = attributeNamesOf(options.attributes);
-  const client = new Client({
-    connection,
-    namespace,
-    dataConverter,
-    plugins: [new CountersignClientPlugin({ largePayloads: options.largePayloads })],
+  const { largePayloads, queryTimeoutMs } = options;
+  const plugin = new CountersignClientPlugin({
+    largePayloads,
+    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
+  const client = new Client({ connection, namespace, dataConverter, plugins: [plugin] });
   const hasCodecs = (dataConverter?.payloadCodecs ?? []).length > 0;
   return sessionOf({ connection, client, address, namespace, attributes, hasCodecs }, options);
 }
