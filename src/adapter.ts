@@ -9,6 +9,7 @@ export { LineTerminal } from './channels/line-terminal.ts';
 export { createSeals } from './channels/sealed-text.ts';
 export type { Seals } from './channels/sealed-text.ts';
 export { checkCallOptions } from './text/check-call-options.ts';
+export { signerNames } from './client/send/sign-message.ts';
 export { callServer } from './client/server/call-server.ts';
 export { changedOrAborted } from './client/server/changed-or-aborted.ts';
 export { checkSdk } from './client/doctor/check-set-up.ts';

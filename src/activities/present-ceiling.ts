@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
 import { splitShell } from '../shell/split.ts';
 
-/** What a ruling reads of a tool or a gated activity. */
+/** The members of a tool, or of a gated activity, on which a ruling depends. */
 export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellSubject' | 'beside'>;
 
 /** The run that admitted a call, as it says itself. `engine`: the one that rules there; absent: unknown. */

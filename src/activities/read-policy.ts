@@ -10,7 +10,7 @@ export interface ReadPolicyInput {
   maxTimeoutMs?: number | null;
   /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
   underCeiling?: boolean;
-  /** What that ceiling redacts. Absent in runs of older versions: all of the built-in kinds. */
+  /** The built-in kinds that the ceiling redacts. Runs of older versions do not send it: their policies may redact any built-in kind. */
   redaction?: CeilingRedaction;
 }
 

@@ -53,7 +53,7 @@ const permitShape = z.object({
   agent: z.string(),
   caller: z.object({ userId: z.string(), groups: z.array(z.string()).optional() }).optional(),
   heartbeats: z.boolean().optional(),
-  // Whatever it says, the newest engine rules as well.
+  // A forged number loosens nothing: the newest engine rules, too.
   engine: z.number().optional().catch(undefined),
 });
 

@@ -19,7 +19,7 @@ const codeFields = new Set('code script source program python javascript'.split(
 const interpreters = new Set(
   'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
 );
-/** Of these splits, the parts are not all that runs, or not what runs. */
+/** If a split is uncertain for one of these reasons, other programs than its parts may run. */
 const unknowable = new Set<Uncertainty>([
   'too long',
   'parse error',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkOptions } from '../agents/check-options.ts';
 import type { CountersignClient } from '../client/countersign-client.ts';
 import type { ReviewedRequest } from '../client/send/decide-all.ts';
-import type { Signer } from '../client/send/sign-message.ts';
+import { type Signer, signerNames } from '../client/send/sign-message.ts';
 import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
 import type { ChannelAnswer } from './channel.ts';
 import { isProblemError, ProblemError } from '../core/base/problem.ts';
@@ -75,7 +75,7 @@ const unreadAgainMs = 5_000;
  */
 export function approvalQueue(client: CountersignClient, options: QueueOptions = {}): ApprovalQueue {
   checkOptions('approvalQueue', options, { agent: true, tool: true, workflowId: true, reviewerId: true, sign: true });
-  if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, { keyId: true, privateKey: true });
+  if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, signerNames);
   const { reviewerId, sign, ...filter } = options;
   // All three hold open requests only.
   /** As they were shown first, because people answer what they were shown. */

@@ -8,7 +8,7 @@ import type { RunFilter } from './inbox/list-runs.ts';
 import type { CancelOptions } from './send/cancel-run.ts';
 import type { RequestOptions, SendOptions } from './send/control-run.ts';
 import type { SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
-import type { Signer } from './send/sign-message.ts';
+import { signerNames } from './send/sign-message.ts';
 import type { StartOptions } from './send/start-run.ts';
 import type { WatchOptions } from './watch/watch-run.ts';
 
@@ -92,13 +92,9 @@ export function checked<Options extends object>(
   if (options === undefined) return undefined;
   checkCallOptions<object>(`client.${method}`, options, optionNames[method]);
   const { sign, caller } = options as Pick<SendOptions, 'sign'> & Pick<StartOptions, 'caller'>;
-  if (sign !== undefined) checkSigner(`client.${method}: sign`, sign);
+  if (sign !== undefined) checkCallOptions(`client.${method}: sign`, sign, signerNames);
   if (caller !== undefined) checkCallOptions('client.start: caller', caller, { userId: true, groups: true });
   return options;
-}
-
-function checkSigner(place: string, signer: Signer): void {
-  checkCallOptions(place, signer, { keyId: true, privateKey: true });
 }
 
 /** Throws `internal` for an option that a client does not have. */

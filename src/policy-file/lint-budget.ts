@@ -25,24 +25,16 @@ interface Listed {
 
 /** `rules` are those of one policy. */
 export function budgetWarnings(rules: readonly Listed[]): PolicyWarning[] {
-  const byName = new Map<string, Listed[]>();
-  for (const listed of rules) {
+  const named = rules.flatMap((listed) => {
     const { pattern } = listed.compiled;
-    if ('problem' in pattern) continue;
-    const same = byName.get(pattern.name.source);
-    if (same === undefined) byName.set(pattern.name.source, [listed]);
-    else same.push(listed);
-  }
-  const groups = [...byName].map(([name, same]) => ({ name, same, glob: nameOf(same[0]!) }));
-  return groups.flatMap(({ name, glob }) => {
-    const about = groups.filter((each) => globCovers(each.glob, glob)).flatMap(({ same }) => same);
-    return [...matchingWarnings(name, about), ...conditionWarnings(name, about)].map((message) => ({ message }));
+    return 'problem' in pattern ? [] : [{ listed, glob: pattern.name }];
   });
-}
-
-function nameOf({ compiled: { pattern } }: Listed) {
-  if ('problem' in pattern) throw new Error('a pattern without a name');
-  return pattern.name;
+  const byName = Map.groupBy(named, ({ glob }) => glob.source);
+  return [...byName].flatMap(([name, [first]]) => {
+    const about = [...byName.values()].filter(([each]) => globCovers(each!.glob, first!.glob)).flat();
+    const listed = about.map((each) => each.listed);
+    return [...matchingWarnings(name, listed), ...conditionWarnings(name, listed)].map((message) => ({ message }));
+  });
 }
 
 function matchingWarnings(name: string, rules: readonly Listed[]): string[] {

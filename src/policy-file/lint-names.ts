@@ -13,7 +13,7 @@ export interface KnownNames {
   tools: ReadonlyMap<string, readonly string[] | undefined>;
   /** The arguments that each call of a tool has. Default: none. */
   required?: ReadonlyMap<string, readonly string[]>;
-  /** What the names of further tools begin with, which are not known. Default: none. */
+  /** The beginnings of the names of tools that exist and are not listed, such as those of an MCP server. Default: none. */
   prefixes?: readonly string[];
   agents: readonly string[];
   /** Absent: it is not known which there are. */

@@ -48,7 +48,7 @@ export interface ActivitySide {
   inbound: ActivityInboundCallsInterceptor;
   /** Of the operator's policy; absent without one. */
   policyDigest?: string;
-  /** What the policies name and this worker does not have, one sentence each. */
+  /** What the policies name and this worker does not have, and what cannot do what it says, one sentence each. */
   policyWarnings: string[];
   /**
    * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and

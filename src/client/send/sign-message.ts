@@ -1,5 +1,6 @@
 import { randomUUID, sign } from 'node:crypto';
 import { checkCallOptions } from '../../text/check-call-options.ts';
+import type { OptionNames } from '../../text/unknown-name.ts';
 import type { Decision } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { signedText, type SignedAction } from '../../core/messages/signature.ts';
@@ -12,6 +13,8 @@ export interface Signer {
   /** PEM, or the key's 32 bytes in base64. It does not leave this process. */
   privateKey: string;
 }
+
+export const signerNames = { keyId: true, privateKey: true } satisfies OptionNames<Signer>;
 
 /** The key, and the run for which the signature is valid. */
 export interface SigningOptions extends Signer {
@@ -78,8 +81,7 @@ function signed<Message extends object>(
   options: SigningOptions,
 ): Signed<Message> {
   const place = action === 'decide' ? 'signDecision' : 'signMessage';
-  const names = { keyId: true, privateKey: true, workflowId: true, namespace: true, signedAt: true } as const;
-  checkCallOptions(place, options, names);
+  checkCallOptions(place, options, { ...signerNames, workflowId: true, namespace: true, signedAt: true });
   const { keyId, privateKey, workflowId, namespace, signedAt = new Date().toISOString() } = options;
   if ('signature' in message && message.signature !== undefined) {
     throw new ProblemError({

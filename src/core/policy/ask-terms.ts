@@ -185,7 +185,7 @@ function noticesOf(requirements: readonly Requirement[], engine: number): Escala
   return [...notices.values()].toSorted((one, other) => one.afterMs - other.afterMs);
 }
 
-/** Whose rule it is; the agent's and the run's are one list. */
+/** The list of rules that a rule comes from: the ceiling's, a calling run's, or the one that agent and run share. */
 function sourceOf({ layer, parent }: Pick<Requirement, 'parent'> & { layer: string }): string {
   return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;
 }

@@ -32,7 +32,7 @@ export class EscalationSteps {
 
   /** For continue-as-new: the notifications that are still to be made. */
   carried(): NotifyInput[] | undefined {
-    const missed = [...this.#missed.values()].filter(this.#isOpen);
+    const missed = [...this.#missed.values()].filter((each) => this.#isOpen(each));
     return missed.length === 0 ? undefined : missed;
   }
 
@@ -74,8 +74,9 @@ export class EscalationSteps {
     if (this.#isOpen(input)) await this.#inFlight.wait(this.#notify(input, failed + 1));
   }
 
-  readonly #isOpen = ({ requestId }: NotifyInput): boolean =>
-    this.#state.ledger.open.some(({ request }) => request.requestId === requestId);
+  #isOpen({ requestId }: NotifyInput): boolean {
+    return this.#state.ledger.open.some(({ request }) => request.requestId === requestId);
+  }
 }
 
 function inputOf({ request }: RequestRecord, { kind, to, dueMs }: DueStep, reviewers: string[]): NotifyInput {

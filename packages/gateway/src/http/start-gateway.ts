@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkCallOptions } from 'countersign/adapter';
+import { checkCallOptions, signerNames } from 'countersign/adapter';
 import { ProblemError, visibleText } from 'countersign/base';
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
@@ -198,7 +198,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 function checkNames(options: GatewayOptions): void {
   checkCallOptions('startGateway', options, optionNames);
   const { limits, identity, signer } = options;
-  if (signer !== undefined) checkCallOptions('startGateway: signer', signer, { keyId: true, privateKey: true });
+  if (signer !== undefined) checkCallOptions('startGateway: signer', signer, signerNames);
   if (identity !== undefined) checkCallOptions('startGateway: identity', identity, identityNames);
   if (limits === undefined) return;
   checkCallOptions('startGateway: limits', limits, { bodyBytes: true, readsPerMinute: true, writesPerMinute: true });
