@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Response } from 'playwright-core';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { byHeader } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -125,6 +125,9 @@ describe.skipIf(chromium === undefined)('a conversation in each state (needs Chr
     { name: 'useChat', address: 'ai-sdk.html' },
     { name: 'useChat with resume', address: 'ai-sdk.html?resume' },
   ])('$name', ({ name, address }) => {
+    const resumes = address.endsWith('?resume');
+    const isStream = (response: Response): boolean => response.url().endsWith('/stream');
+
     describe.each(['a reload', 'a second tab'])('%s', (kind) => {
       const id = (state: string): string => `${name}-${kind}-${state}`.replaceAll(' ', '-');
       /**
@@ -209,10 +212,13 @@ describe.skipIf(chromium === undefined)('a conversation in each state (needs Chr
         await say(first, once({ tool: 'hold', args: { name: held } }));
         await button(first, 'Approve').click();
         await eventually('the tool runs', () => ran(`start ${held}`) === 1);
+        const takenUp = resumes ? browser.context.waitForEvent('response', { predicate: isStream }) : undefined;
         const page = await again(first);
+        // Once the tool has ended, there is no stream to take up.
+        await takenUp;
         writeFileSync(join(world.folder, `release-${held}`), '');
         // A page that does not take up its stream is told with its next message.
-        if (!address.endsWith('?resume')) await say(page, [{ text: 'And now?' }]);
+        if (!resumes) await say(page, [{ text: 'And now?' }]);
         await shows(page, `held ${held}`);
         expect(ran(`end ${held}`)).toBe(1);
         expect(await count(page, 'output')).toBe(1);
@@ -241,7 +247,7 @@ describe.skipIf(chromium === undefined)('a conversation in each state (needs Chr
         await eventually('the message is shown', async () => (await count(first, '[data-role=user]')) === 2);
         const page = await again(first);
         // The stream that is taken up brings the card anew: an answer on the old one is refused.
-        if (address.endsWith('?resume')) await page.getByText('The user has written').waitFor();
+        if (resumes) await page.getByText('The user has written').waitFor();
         await button(page, 'Approve').first().click();
         // The AI SDK's own condition looks at the newest message only.
         await page.getByRole('button', { name: 'Send answers' }).click();
