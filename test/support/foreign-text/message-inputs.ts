@@ -58,11 +58,13 @@ const assessed = (run: (call: AssessedCall) => unknown): Run[] => [
       (text) =>
         run({ tool, args: { [argument]: text }, risk: 'write' }),
   ),
-  ...['send_email', 'run_shell', 'delete_file'].map(
-    (tool): Run =>
-      (text) =>
-        run({ tool, args: { to: pieces(text), command: pieces(text), path: pieces(text) }, risk: 'write' }),
-  ),
+  // The assessors of mail, commands and files all recognize this one.
+  (text) =>
+    run({
+      tool: 'send_email_run_shell_delete_file',
+      args: { to: pieces(text), command: pieces(text), path: pieces(text) },
+      risk: 'write',
+    }),
   (text) => run({ tool: text, args: {}, risk: 'write' }),
   ...objects((args) => run({ tool: 'a', args, risk: 'write' })),
 ];
