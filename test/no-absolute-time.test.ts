@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /**
- * No test knows how fast a machine is, nor what else runs there. What it says instead: a count, an order, a ratio inside
+ * No test knows how fast a machine is, what else runs there, nor where the checkout is. What it says instead: a count, an order, a ratio inside
  * one process (`support/processor-time.ts`), a condition that it awaits (`support/eventually.ts`), or a deadline that it
  * plays again when it was missed (`support/in-time.ts`). Figures live in `bench`.
  */
@@ -56,6 +56,7 @@ const rules: [why: string, isBroken: (text: string) => boolean][] = [
     'a list of an inbox that other tests fill',
     (text) => /\bapprovals\.list\(\)/.test(text) && !/namespace|makeOwnInbox/i.test(text),
   ],
+  ['a path as a URL spells it: %20 for a blank', (text) => /\bimport\.meta\.url\)\.pathname\b/.test(text)],
 ];
 
 /** Helpers that need a clock to measure or to report, and tests of what the tests themselves measure. */

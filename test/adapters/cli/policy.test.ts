@@ -501,7 +501,7 @@ test('check refuses a file that is not UTF-8, with its place and the remedy', as
 });
 
 test('check with a module says which names match none of its tools and agents', async () => {
-  const module = new URL('../../fixtures/cli-agents.ts', import.meta.url).pathname;
+  const module = join(import.meta.dirname, '../../fixtures/cli-agents.ts');
   writeFileSync(join(folder, 'names.yaml'), 'rules: [{ pattern: no_such_tool, action: deny }]\n');
   const { code, stderr } = await policy(['check', 'names.yaml', '--module', module]);
   expect([code, stderr]).toEqual([
