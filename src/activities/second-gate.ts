@@ -1,3 +1,4 @@
+import type { PayloadConverter } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
@@ -12,6 +13,7 @@ import { gatedArguments } from '../core/policy/gated-activity.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
 import {
   definitionChangedType,
+  payloadNotKeptType,
   payloadUnreadType,
   refusedBySecondGate,
   outcomeUnknownType,
@@ -68,6 +70,8 @@ export interface SecondGateOptions {
   ceiling: PresentCeiling;
   /** Checks the arguments of a call whose tool has changed, by the present definition of the tool. */
   checkEdit: CheckEdit;
+  /** Writes the results of this worker's activities. */
+  payloadConverter: PayloadConverter;
 }
 
 /** The end of a refusal: it tells the operator how to let executions run that began before their calls were gated. */
@@ -86,6 +90,7 @@ export function secondGate({
   workflowTypes,
   ceiling,
   checkEdit,
+  payloadConverter,
 }: SecondGateOptions): ActivityInboundCallsInterceptor {
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
@@ -167,7 +172,8 @@ export function secondGate({
       }
       const denial = ceiling.denial(called, args, { agent, caller, engine });
       if (denial !== undefined) throw refused('denied_by_policy', denial);
-      if (tool === undefined) return runGated(input, { heartbeats, isRepeatable: isRepeatable(called) }, next);
+      if (tool === undefined)
+        return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
       const valid = await validateArguments(tool, args);
       if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
       return next(input);
@@ -219,7 +225,7 @@ function refused(type: (typeof secondGateTypes)[number], message: string): Appli
  */
 async function runGated(
   input: ActivityExecuteInput,
-  options: { heartbeats: boolean; isRepeatable: boolean },
+  options: { heartbeats: boolean; isRepeatable: boolean; payloadConverter: PayloadConverter },
   next: Next<ActivityInboundCallsInterceptor, 'execute'>,
 ): Promise<unknown> {
   const context = Context.current();
@@ -228,8 +234,9 @@ async function runGated(
     options.heartbeats && heartbeatTimeoutMs !== undefined
       ? setInterval(() => context.heartbeat(), Math.max(heartbeatTimeoutMs / 3, 1))
       : undefined;
+  let result: unknown;
   try {
-    return await next(input);
+    result = await next(input);
   } catch (error) {
     // A cancellation that the workflow requested stays a cancellation.
     if (context.cancellationSignal.aborted && context.cancellationDetails?.cancelRequested !== true) {
@@ -244,4 +251,16 @@ async function runGated(
   } finally {
     clearInterval(beat);
   }
+  try {
+    options.payloadConverter.toPayload(result);
+  } catch (error) {
+    // Written after this interceptor, it would fail as if the activity had thrown, and a model would call it again.
+    throw ApplicationFailure.create({
+      message: 'it is neither JSON nor bytes',
+      type: payloadNotKeptType,
+      nonRetryable: true,
+      cause: error as Error,
+    });
+  }
+  return result;
 }

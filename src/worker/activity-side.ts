@@ -15,6 +15,7 @@ import { createPreview } from '../activities/preview.ts';
 import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
 import { secondGate } from '../activities/second-gate.ts';
+import { payloadConverter } from './payload-converter.ts';
 import { verifyCarried } from '../activities/verify-carried.ts';
 import { checkAdvisors } from '../agents/advisor.ts';
 import { checkAssessors } from '../agents/assessor.ts';
@@ -135,6 +136,7 @@ export function activitySide(
     workflowTypes: trusted,
     ceiling: present,
     checkEdit,
+    payloadConverter,
   });
   const known = { ...knownNames(registry, gated), advisors: Object.keys(advisors) };
   const policyWarnings = [

@@ -27,6 +27,11 @@ export function gatedTestActivities(folder: string) {
       note('fail');
       throw new RangeError('the bank is closed');
     },
+    /** What it returns cannot be written. */
+    countsAtoms: async (): Promise<unknown> => {
+      note('countsAtoms');
+      return 10n ** 80n;
+    },
     failsOnce: async (): Promise<string> => {
       const { attempt } = Context.current().info;
       note(`failsOnce ${attempt}`);

@@ -7,6 +7,7 @@ export const gated = {
   order: { show: ['item'] },
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
+  countsAtoms: {},
   failsOnce: { risk: 'destructive' },
   hang: { heartbeat: { timeoutMs: 6_000 } },
 } satisfies Gated<GatedTestActivities>;

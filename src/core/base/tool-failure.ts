@@ -23,7 +23,7 @@ export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'Worke
 /** A payload in external storage could not be read: what needed it did not start, and may be retried. */
 export const payloadUnreadType = 'payload_unread';
 
-/** The result of an activity could not be written to external storage: the activity did run. */
+/** The result of an activity could not be written, or not to external storage: the activity did run. */
 export const payloadNotKeptType = 'payload_not_kept';
 
 /** The tool ran, and its check let the model have nothing of what it gave. The message says why. */

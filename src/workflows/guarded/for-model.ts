@@ -1,5 +1,6 @@
-import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, patched } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
+import { payloadNotKeptType } from '../../core/base/tool-failure.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
@@ -8,7 +9,8 @@ const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => 
 
 /**
  * Makes a call for a model and returns what the model is told: the result, preceded by a note if a reviewer changed the
- * arguments; or a sentence if the gate refused the call, the call failed, or its outcome is unknown. Rethrows a
+ * arguments; or a sentence if the gate refused the call, the call failed, its outcome is unknown, or it ran and its result
+ * cannot be written. Rethrows a
  * cancellation, and any error that is neither a refusal of the gate nor an `ActivityFailure`.
  *
  * @example
@@ -37,8 +39,7 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
   } catch (error) {
     if (gateRefusal(error) !== undefined) return (error as Error).message;
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    const told = ranOf(error) === 'unknown' ? sentences.unknownOutcome : sentences.failed(messageOf(error));
-    return [...heard, told].join('\n');
+    return [...heard, sentenceOf(error)].join('\n');
   } finally {
     notices.delete(scope);
   }
@@ -56,6 +57,10 @@ function textOf(result: unknown): string {
   return typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
 }
 
-function messageOf({ cause, message }: ActivityFailure): string {
-  return cause instanceof Error ? cause.message : message;
+function sentenceOf(error: ActivityFailure): string {
+  const { cause } = error;
+  if (ranOf(error) === 'unknown') return sentences.unknownOutcome;
+  const isNotKept = cause instanceof ApplicationFailure && cause.type === payloadNotKeptType;
+  if (isNotKept && patched('result-not-given')) return sentences.resultNotGiven(cause.message);
+  return sentences.failed(cause instanceof Error ? cause.message : error.message);
 }

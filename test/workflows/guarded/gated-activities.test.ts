@@ -234,6 +234,13 @@ describe('how a call ended', () => {
     expect(await one('fail', [], 'model')).toBe('Error: the bank is closed');
   });
 
+  test('a result that cannot be written: a model learns that the call ran', async () => {
+    expect(await one('countsAtoms', [], 'model')).toBe(
+      'the tool ran; its result cannot be given (it is neither JSON nor bytes); do not repeat it',
+    );
+    expect(world.ran()).toEqual(['countsAtoms']);
+  });
+
   test('a timeout: unknown, one attempt', async () => {
     const lines: string[] = [];
     const { played: handle, seconds } = await inTime(2, async (timeoutS) => {
