@@ -23,6 +23,12 @@ export function decideMessages(
       return 'problem' in parsed ? parsed : { message: parsed.decision };
     },
     concerns: ({ requestId }) => [requestId],
+    // Where silence lets the call run, a denial that may have come in time stops it.
+    undatedAtMs: ({ requestId, approved, response }) => {
+      const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
+      const runsAtEnd = open?.terms.onTimeout === 'allow';
+      return (!approved && response === undefined && runsAtEnd ? open.deadlineMs : null) ?? Number.POSITIVE_INFINITY;
+    },
     preview: (decision, { voter }, atMs) => {
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
       if (receipt.code !== undefined) return receipt;

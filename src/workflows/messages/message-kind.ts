@@ -12,6 +12,8 @@ export interface MessageKind<Message> {
   parse(value: unknown, eventId?: string): { message: Message } | { problem: Problem };
   /** The requests that it may settle. If one is just past its deadline, the recorded time decides (I6). */
   concerns(message: Message): readonly string[];
+  /** When it counts as sent if its recorded time cannot be read, in workflow time. Absent: it misses every deadline. */
+  undatedAtMs?(message: Message): number;
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
   /** What the journal keeps if it is refused as `expired`. Absent: its code and size. */

@@ -3,6 +3,7 @@
  * Handlers only fill the queue (handlers.ts). The queue is processed once in each activation, in the order of history.
  * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
+import { patched } from '@temporalio/workflow';
 import { decideName } from '../../contract.ts';
 import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
@@ -97,7 +98,7 @@ export class MessagePipeline implements ScheduledTask {
     const found = read(kind, received);
     if ('problem' in found) return this.#answer(received, refused('', found.problem));
     const { message } = found;
-    const atMs = this.#sentAtMs(received, kind.concerns(message));
+    const atMs = this.#sentAtMs(received, message);
     if (atMs === undefined) return this.#queue.putBack(received);
     const identity = identityOf(kind.name, message);
     const earlier = this.#earlier(identity);
@@ -123,12 +124,16 @@ export class MessagePipeline implements ScheduledTask {
     return receipt.code === 'expired' && this.#state.keepsLate ? kind.late?.(message, sender) : undefined;
   }
 
-  /** When it was sent; undefined while the recorded time is being read. An unknown time misses every deadline (I2). */
-  #sentAtMs({ eventId, received }: Received, requestIds: readonly string[]): number | undefined {
+  /** When it was sent; undefined while the recorded time is being read. An unknown time lets no call run (I2). */
+  #sentAtMs({ kind, eventId, received }: Received, message: unknown): number | undefined {
     const receivedAtMs = received.atMs;
-    const isDoubtful = requestIds.some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
+    const isDoubtful = kind.concerns(message).some((requestId) => this.#deadlines.isDoubtful(requestId, receivedAtMs));
     if (!isDoubtful || eventId === undefined) return receivedAtMs;
     const recordedAtMs = this.#recorded.of(eventId);
+    if (recordedAtMs === Number.POSITIVE_INFINITY && kind.undatedAtMs !== undefined) {
+      const undatedAtMs = kind.undatedAtMs(message);
+      return undatedAtMs !== recordedAtMs && patched('denied-undated') ? undatedAtMs : recordedAtMs;
+    }
     if (recordedAtMs !== undefined) return recordedAtMs;
     this.#state.noteCommand();
     this.#recorded.read([eventId, ...this.#queue.eventIds]);

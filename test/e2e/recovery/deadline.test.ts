@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import type { WorkerPlugin } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
@@ -71,6 +73,69 @@ describe('the worker is down at the deadline', () => {
       expect([name, (await run.result()).output]).toEqual([name, output]);
       expect([name, await arbitrations(run)]).toEqual([name, asked]);
       expect(world.ran().filter((line) => line === `pay ${to} 1`)).toHaveLength(paid ? 1 : 0);
+    }
+  });
+});
+
+describe('the time of a decision cannot be read', () => {
+  const unreadable: WorkerPlugin = {
+    name: 'unreadable-times',
+    configureWorker: (options) => ({
+      ...options,
+      interceptors: {
+        ...options.interceptors,
+        activity: [
+          ...(options.interceptors?.activity ?? []),
+          ({ info }) => ({
+            inbound: {
+              execute: async (input, next) => {
+                if (info.activityType !== 'countersign.arbitrate') return next(input);
+                throw ApplicationFailure.nonRetryable('failed by hand');
+              },
+            },
+          }),
+        ],
+      },
+    }),
+  };
+  let world: World;
+  beforeAll(async () => {
+    // Only a ceiling lets a call run that nobody decides on, after the longest of all time-outs.
+    const approval = { on_timeout: 'allow', timeout: '1s' };
+    world = await openWorld({ worker: false, policy: { approval, rules: [] } });
+  });
+  afterAll(() => world.close());
+
+  test('where silence lets the call run, a denial counts and an approval does not', async () => {
+    const cases = [
+      { approved: false, output: 'Denied: User denied', outcome: 'denied', ran: 'no' },
+      { approved: true, output: 'saw sky', outcome: 'expired', ran: 'yes' },
+    ];
+    const { played } = await inTime(leastSeconds, async (timeoutS) => {
+      await world.stopWorker();
+      await world.startWorker({ plugins: [unreadable] });
+      const runs = await Promise.all(
+        cases.map(async (each) => {
+          const policy = {
+            rules: [{ pattern: 'look', action: 'ask' }],
+            approval: { timeout: `${timeoutS}s`, on_timeout: 'allow' },
+          };
+          const looks = [{ calls: [{ tool: 'look', args: { what: 'sky' } }] }, { text: '{{lastResult}}' }];
+          const run = await world.start(looks, { policy });
+          return { ...each, run, request: (await run.open())[0]! };
+        }),
+      );
+      await world.stopWorker();
+      for (const { run, request, approved } of runs) {
+        await run.handle.signal('decide', { requestId: request.requestId, approved });
+      }
+      return runs;
+    });
+    for (const { request } of played) await passed(request.deadline);
+    await world.startWorker({ plugins: [unreadable] });
+    for (const { run, output, outcome, ran } of played) {
+      expect(await run.result()).toMatchObject({ output, outcomes: [{ outcome, ran }] });
+      expect(await arbitrations(run)).toBe(1);
     }
   });
 });
