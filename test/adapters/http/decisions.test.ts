@@ -23,10 +23,13 @@ const policy = {
 };
 
 let world: PeopleWorld;
+const logged: string[] = [];
+
 beforeAll(async () => {
   world = await openPeopleWorld(
     { ann: ['viewer', 'reviewer', 'starter'], bob: ['viewer', 'reviewer'], vera: ['viewer'] },
     { agentPolicy: policy },
+    { log: (line) => logged.push(line) },
   );
 });
 afterAll(() => world.close());
@@ -174,6 +177,18 @@ describe('POST /approvals/decide', () => {
     const again = await json<Receipts>(await world.as('ann')('POST', '/approvals/decide', body, key));
     expect(again.receipts[2]).toEqual(receipts[2]);
   });
+});
+
+test('a decision about a run that has ended leaves a line in the log, because no run records it', async () => {
+  const { run, request } = await waiting();
+  await world.client.cancel(run.workflowId);
+  await run.result();
+  const { requestId, digest } = request;
+  await world.as('ann')('POST', `/approve/${requestId}`, { approved: true });
+  const requests = [{ requestId, digest, workflowId: run.workflowId }];
+  await world.as('bob')('POST', '/approvals/decide', { requests, approved: false });
+  const late = `request ${requestId} after its run had ended: no run records it.`;
+  expect(logged.filter((line) => line.includes(requestId))).toEqual([`ann approved ${late}`, `bob denied ${late}`]);
 });
 
 describe('looking', () => {

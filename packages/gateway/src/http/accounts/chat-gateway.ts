@@ -6,7 +6,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
 import { isPermitted, permissions } from '../identity/permissions.ts';
 import type { Principal } from '../identity/principal.ts';
-import { sendAs } from '../signing.ts';
+import { decideAs } from '../decide-as.ts';
 import type { LinkedAccounts } from './linked-accounts.ts';
 
 /** The gateway for a chat app: its users answer as the people to whom their accounts are linked. */
@@ -17,7 +17,7 @@ export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, l
     personOf: async (account) => {
       const person = await accounts.personOf(account);
       return (
-        person && { id: person.id, decide: (workflowId, decision) => decideAs(gateway, person, workflowId, decision) }
+        person && { id: person.id, decide: (workflowId, decision) => answerAs(gateway, person, workflowId, decision) }
       );
     },
     linkUrl: async (account) => `${linkPage}?state=${await accounts.invite(account)}`,
@@ -29,17 +29,16 @@ export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, l
 }
 
 /** As `POST /approve/{requestId}` does for a person who is signed in. */
-async function decideAs(
+async function answerAs(
   gateway: GatewayContext,
   person: Principal,
   workflowId: string,
   { decisionId, ...answer }: Omit<Decision, 'reviewerId'>,
 ) {
-  const { client } = gateway;
   if (!isPermitted(permissions['POST /approve/{requestId}'], person.roles)) {
     throw new ProblemError({ code: 'forbidden', message: `${person.id} does not have the role reviewer.` });
   }
-  await requireGated(client.session, workflowId);
+  await requireGated(gateway.client.session, workflowId);
   const decision = { ...answer, reviewerId: person.id, decisionId: idempotencyKeyOf(person, undefined, decisionId) };
-  return sendAs(gateway, person, (sign) => client.decide(decision, { workflowId, sign }));
+  return decideAs(gateway, person, decision, workflowId);
 }

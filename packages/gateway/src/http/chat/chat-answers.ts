@@ -2,7 +2,8 @@ import { isProblemError, type Problem, type JsonObject } from 'countersign/base'
 import type { Decision, Receipt } from 'countersign/client';
 import { type ChatThread, hashOf, parseAnswerId, workflowOf } from './chat-thread.ts';
 import type { GatewayContext } from '../gateway-context.ts';
-import { sendAs } from '../signing.ts';
+import type { Principal } from '../identity/principal.ts';
+import { decideAs } from '../decide-as.ts';
 
 /** One answer of a front end. */
 export interface ChatAnswer {
@@ -26,7 +27,7 @@ export type UnreadAnswer = { answerId: string; problem: Problem };
 export async function recordAnswers(
   thread: ChatThread,
   answers: readonly (ChatAnswer | UnreadAnswer)[],
-  { channel, gateway }: { channel: string; gateway: Pick<GatewayContext, 'signer'> },
+  { channel, gateway }: { channel: string; gateway: GatewayContext },
 ): Promise<Receipt[]> {
   return Promise.all(
     answers.map(async (answer): Promise<Receipt> => {
@@ -39,7 +40,7 @@ export async function recordAnswers(
       // The workflow id is made of principal, agent and thread, so nobody answers in another person's chat.
       const workflowId = workflowOf(thread, place.run);
       const decision = decisionOf(thread, answer, place.requestId, channel);
-      return record(thread, gateway, { workflowId, decision });
+      return record(gateway, thread.principal, { workflowId, decision });
     }),
   );
 }
@@ -64,12 +65,12 @@ function decisionOf(
 }
 
 async function record(
-  { client, principal }: ChatThread,
-  gateway: Pick<GatewayContext, 'signer'>,
+  gateway: GatewayContext,
+  principal: Principal,
   { workflowId, decision }: { workflowId: string; decision: Decision },
 ): Promise<Receipt> {
   try {
-    return await sendAs(gateway, principal, (sign) => client.decide(decision, { workflowId, sign }));
+    return await decideAs(gateway, principal, decision, workflowId);
   } catch (error) {
     if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
     return refused(decision.requestId, { code: error.code, message: error.message });

@@ -4,12 +4,12 @@ import { isProblemError } from 'countersign/base';
 import type { Decision, Receipt } from 'countersign/client';
 import type { Receipts } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
+import { decideAllAs, decideAs } from '../decide-as.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
 import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
 import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
-import { sendAllAs, sendAs } from '../signing.ts';
 import { json, receipt, receipts } from '../shapes/response-shapes.ts';
 import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../shapes/input-shapes.ts';
 
@@ -47,7 +47,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         viewed: { channel: 'http', ...viewed },
         ...(decisionId !== undefined && { decisionId }),
       } as Decision;
-      const answered = await sendAs(gateway, principal, (sign) => client.decide(decision, { workflowId, sign }));
+      const answered = await decideAs(gateway, principal, decision, workflowId);
       return context.json(answered);
     })
     .openapi(decide, async (context) => {
@@ -62,9 +62,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         viewed: { channel: 'http', ...viewed, batch: requests.length },
         ...(decisionId !== undefined && { decisionId }),
       };
-      const answers = await sendAllAs(gateway, principal, gated, (some, sign) =>
-        client.decideAll(some, common, { sign }),
-      );
+      const answers = await decideAllAs(gateway, principal, gated, common);
       const inOrder = requests.map((request): Receipt => {
         const refused = foreign.get(request.workflowId);
         return refused === undefined
