@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DefinitionError } from './definition-error.ts';
 import type { OpenToolset, Tool, Toolset, ToolsetListing } from './definitions.ts';
 
 const separator = '__';
 const longestReason = 300;
+/** How long a worker that ends waits for a toolset, in milliseconds. */
+const closeTimeoutMs = 10_000;
 
 /** What the toolsets of an agent have now. */
 export interface AgentListing {
@@ -65,8 +68,18 @@ export class OpenToolsets {
     };
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((each) => each.close()));
+  /** Closes all, and waits at most `timeoutMs` for each. Never rejects. Returns one sentence for each that is not closed. */
+  async close(timeoutMs: number = closeTimeoutMs): Promise<string[]> {
+    const ended = new AbortController();
+    const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);
+    const problems = await Promise.all(
+      [...this.#open].map(async ([name, toolset]) => {
+        const problem = await Promise.race([problemOf(() => toolset.close()), late]);
+        return problem === undefined ? [] : [`'${name}' cannot be closed: ${problem}`];
+      }),
+    );
+    ended.abort();
+    return problems.flat();
   }
 
   async #list(name: string, options: { fresh: boolean }): Promise<ToolsetListing | { problem: string }> {
@@ -76,8 +89,7 @@ export class OpenToolsets {
       if (foreign === undefined) return listing;
       return { problem: `'${name}' cannot be used: its tool '${foreign.name}' is not named '${name}${separator}…'` };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { problem: `'${name}' cannot be used now: ${reason.slice(0, longestReason)}` };
+      return { problem: `'${name}' cannot be used now: ${reasonOf(error)}` };
     }
   }
 
@@ -92,4 +104,18 @@ export class OpenToolsets {
 function ownerOf(tool: string): string | undefined {
   const end = tool.indexOf(separator);
   return end === -1 ? undefined : tool.slice(0, end);
+}
+
+/** Why it failed; undefined if it did not. */
+async function problemOf(close: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await close();
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, longestReason);
 }

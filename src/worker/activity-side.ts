@@ -55,7 +55,8 @@ export interface ActivitySide {
    * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and
    * closes the toolsets.
    */
-  stop: () => Promise<void>;
+  /** Returns one sentence for each toolset that is not closed. */
+  stop: () => Promise<string[]>;
 }
 
 /**
@@ -146,8 +147,9 @@ export function activitySide(
     ),
   ];
   const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
-  const stop = async (): Promise<void> => {
-    await Promise.all([waiting.stop(), registry.toolsets.close()]);
+  const stop = async (): Promise<string[]> => {
+    const [, problems] = await Promise.all([waiting.stop(), registry.toolsets.close()]);
+    return problems;
   };
   return { activities, inbound, ...digest, policyWarnings, stop };
 }

@@ -76,7 +76,7 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #largePayloads: Required<LargePayloads> | undefined;
   readonly #isLean: boolean;
   readonly #hasAgents: boolean;
-  readonly #stop: () => Promise<void>;
+  readonly #stop: () => Promise<string[]>;
   readonly #policyDigest: string | undefined;
   readonly #policyWarnings: readonly string[];
 
@@ -167,7 +167,7 @@ export class CountersignPlugin extends SimplePlugin {
     try {
       await super.runWorker(worker, next);
     } finally {
-      await this.#stop();
+      for (const sentence of await this.#stop()) Runtime.instance().logger.warn(sentence);
     }
   }
 

@@ -58,3 +58,25 @@ test('an option that is not one, and a function that is none, are refused', () =
   expect(() => defineToolset({ name: 'a', open: 7 } as never)).toThrow("toolset 'a': open must be a function");
   expect(() => defineToolset({ name: 'a', list: () => [] } as never)).toThrow("unknown option 'list'");
 });
+
+test('one that does not close in time, or fails to, keeps neither the others nor the worker', async () => {
+  const closed: string[] = [];
+  const closing = (name: string, close: OpenToolset['close']): Toolset =>
+    defineToolset({ name, open: () => ({ list: async () => ({ tools: [] }), close }) });
+  const sets = [
+    closing('hangs', () => new Promise(() => undefined)),
+    closing('fails', async () => Promise.reject(new Error('no'))),
+    closing('throws', () => {
+      throw new Error('not now');
+    }),
+    closing('works', async () => void closed.push('works')),
+  ];
+  const toolsets = new OpenToolsets(sets);
+  await toolsets.listAll(sets);
+  expect(await toolsets.close(10)).toEqual([
+    "'hangs' cannot be closed: not within 10 ms",
+    "'fails' cannot be closed: no",
+    "'throws' cannot be closed: not now",
+  ]);
+  expect(closed).toEqual(['works']);
+});
