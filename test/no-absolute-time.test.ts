@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /**
- * No test knows how fast a machine is, what else runs there, nor where the checkout is. What it says instead: a count, an order, a ratio inside
- * one process (`support/processor-time.ts`), a condition that it awaits (`support/eventually.ts`), or a deadline that it
- * plays again when it was missed (`support/in-time.ts`). Figures live in `bench`.
+ * No test knows how fast a machine is, what else runs there, nor where the checkout is. What it says instead: a count, an
+ * order, a ratio inside one process (`support/processor-time.ts`), a condition that it awaits (`support/eventually.ts`),
+ * or a deadline that it plays again when it was missed (`support/in-time.ts`). Figures live in `bench`.
  */
 
 /** The calls of a function in a text: what it is called with, and what follows. */

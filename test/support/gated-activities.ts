@@ -27,7 +27,7 @@ export function gatedTestActivities(folder: string) {
       note('fail');
       throw new RangeError('the bank is closed');
     },
-    /** What it returns cannot be written. */
+    /** Returns a number that JSON does not have. */
     countsAtoms: async (): Promise<unknown> => {
       note('countsAtoms');
       return 10n ** 80n;

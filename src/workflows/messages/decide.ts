@@ -23,7 +23,7 @@ export function decideMessages(
       return 'problem' in parsed ? parsed : { message: parsed.decision };
     },
     concerns: ({ requestId }) => [requestId],
-    // Where silence lets the call run, a denial that may have come in time stops it.
+    // If the call runs at its deadline without a decision, a denial stops it although its time is unknown.
     undatedAtMs: ({ requestId, approved, response }) => {
       const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
       const runsAtEnd = open?.terms.onTimeout === 'allow';

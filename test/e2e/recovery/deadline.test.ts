@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import type { WorkerPlugin } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
+import { activityFaults } from '../../support/activity-faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
@@ -78,31 +78,12 @@ describe('the worker is down at the deadline', () => {
 });
 
 describe('the time of a decision cannot be read', () => {
-  const unreadable: WorkerPlugin = {
-    name: 'unreadable-times',
-    configureWorker: (options) => ({
-      ...options,
-      interceptors: {
-        ...options.interceptors,
-        activity: [
-          ...(options.interceptors?.activity ?? []),
-          ({ info }) => ({
-            inbound: {
-              execute: async (input, next) => {
-                if (info.activityType !== 'countersign.arbitrate') return next(input);
-                throw ApplicationFailure.nonRetryable('failed by hand');
-              },
-            },
-          }),
-        ],
-      },
-    }),
-  };
+  const faults = activityFaults();
   let world: World;
   beforeAll(async () => {
     // Only a ceiling lets a call run that nobody decides on, after the longest of all time-outs.
     const approval = { on_timeout: 'allow', timeout: '1s' };
-    world = await openWorld({ worker: false, policy: { approval, rules: [] } });
+    world = await openWorld({ worker: false, policy: { approval, rules: [] }, interceptors: faults.interceptors });
   });
   afterAll(() => world.close());
 
@@ -113,7 +94,7 @@ describe('the time of a decision cannot be read', () => {
     ];
     const { played } = await inTime(leastSeconds, async (timeoutS) => {
       await world.stopWorker();
-      await world.startWorker({ plugins: [unreadable] });
+      await world.startWorker();
       const runs = await Promise.all(
         cases.map(async (each) => {
           const policy = {
@@ -122,6 +103,9 @@ describe('the time of a decision cannot be read', () => {
           };
           const looks = [{ calls: [{ tool: 'look', args: { what: 'sky' } }] }, { text: '{{lastResult}}' }];
           const run = await world.start(looks, { policy });
+          faults.set(run.workflowId, 'countersign.arbitrate', 1, () => {
+            throw ApplicationFailure.nonRetryable('failed by hand');
+          });
           return { ...each, run, request: (await run.open())[0]! };
         }),
       );
@@ -132,7 +116,7 @@ describe('the time of a decision cannot be read', () => {
       return runs;
     });
     for (const { request } of played) await passed(request.deadline);
-    await world.startWorker({ plugins: [unreadable] });
+    await world.startWorker();
     for (const { run, output, outcome, ran } of played) {
       expect(await run.result()).toMatchObject({ output, outcomes: [{ outcome, ran }] });
       expect(await arbitrations(run)).toBe(1);
