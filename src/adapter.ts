@@ -18,6 +18,7 @@ export { eventsOfHistories } from './client/history/events-of-histories.ts';
 export { inParallel } from './client/server/in-parallel.ts';
 export { journalIn } from './client/history/written-by-gate.ts';
 export { keyedStart } from './client/send/keyed-start.ts';
+export { settledIds } from './client/inbox/settled-ids.ts';
 export { listedStatuses } from './client/inbox/list-runs.ts';
 export { lookUp } from './client/server/look-up.ts';
 export { queryRun } from './client/server/query-run.ts';

@@ -1,5 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { ProblemError } from '../../core/base/problem.ts';
+import { settledTag } from '../../core/ledger/approval-index.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { knowsRequest } from './knows-request.ts';
@@ -90,7 +91,7 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
 
 async function claimsOf(session: Session, requestId: string): Promise<Claim[]> {
   const { ids, tags } = session.attributes;
-  const settled = tags === null ? '' : ` OR ${tags} = "settled:${requestId}"`;
+  const settled = tags === null ? '' : ` OR ${tags} = "${settledTag}${requestId}"`;
   const query = `${ids} = "${requestId}"${settled}`;
   const { executions } = await callServer(session, () =>
     session.connection.workflowService.listWorkflowExecutions({

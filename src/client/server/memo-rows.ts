@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { memoName } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { settledTag, type ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import type { Session } from './connect.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
@@ -46,17 +46,30 @@ export async function withMemos(session: Session, rows: readonly RawRow[]): Prom
   });
 }
 
-/** The ids of the open requests in a raw row. No codec encodes search attributes. */
-export function indexedIds({ attributes }: Session, { searchAttributes }: RawRow): string[] {
-  const payload = searchAttributes?.indexedFields?.[attributes.ids];
-  const ids: unknown = payload == null ? [] : plainPayloadConverter.fromPayload(payload);
-  return isTexts(ids) ? ids : [];
+/** The ids of the open requests in a raw row. */
+export function indexedIds({ attributes }: Session, row: RawRow): string[] {
+  return indexedTexts(row, attributes.ids);
+}
+
+/** The ids of the settled requests that a raw row has tags for, the newest first. */
+export function settledIdsIn({ attributes: { tags } }: Session, row: RawRow): string[] {
+  const texts = tags === null ? [] : indexedTexts(row, tags);
+  return texts.flatMap((text) => (text.startsWith(settledTag) ? [text.slice(settledTag.length)] : []));
+}
+
+/** A search attribute that is a list of keywords. No codec encodes search attributes. */
+function indexedTexts({ searchAttributes }: RawRow, name: string): string[] {
+  const payload = searchAttributes?.indexedFields?.[name];
+  const texts: unknown = payload == null ? [] : plainPayloadConverter.fromPayload(payload);
+  return isTexts(texts) ? texts : [];
 }
 
 export interface DescribedRun extends WithMemo {
   isRunning: boolean;
   /** The ids of its open requests, from the index. */
   openIds: string[];
+  /** The ids of its last settled requests, from the index. */
+  settledIds: string[];
 }
 
 /** One run as the server knows it, without the delay of visibility. Throws the server's errors unchanged. */
@@ -65,7 +78,8 @@ export async function describeRun(session: Session, workflowId: string): Promise
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
   const run = answer.workflowExecutionInfo ?? {};
   const [read] = await withMemos(session, [run]);
-  return { ...read!, isRunning: Number(run.status) === statusRunning, openIds: indexedIds(session, run) };
+  const isRunning = Number(run.status) === statusRunning;
+  return { ...read!, isRunning, openIds: indexedIds(session, run), settledIds: settledIdsIn(session, run) };
 }
 
 /** `WORKFLOW_EXECUTION_STATUS_RUNNING` of Temporal's API. */

@@ -59,6 +59,8 @@ const attributeBytes = 1_900;
 const tagBytes = 128;
 /** Settled ids that can still be found. */
 const settledTagged = 20;
+/** What the tag of a settled request begins with, before its id. */
+export const settledTag = 'settled:';
 const memoOpenBytes = 16_000;
 const memoJournalBytes = 14_000;
 const shortText = 200;
@@ -72,7 +74,7 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
     `severity:${request.assessment.severity}`,
   ]);
   // Newest first, so that the oldest settled ids are dropped first.
-  const past = settled.slice(-settledTagged).map(({ request }) => `settled:${request.requestId}`);
+  const past = settled.slice(-settledTagged).map(({ request }) => settledTag + request.requestId);
   const tags = [...new Set(live)].filter((tag) => byteLength(tag) <= tagBytes);
   return {
     ids: open.map(({ request }) => request.requestId),

@@ -25,7 +25,7 @@ function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = [])
     sent.push(decision, options);
     return { requestId: decision.requestId, accepted: true, message: 'done' };
   };
-  const client = { approvals: { list }, decide, session: { limits: timeLimits({}) } };
+  const client = { approvals: { list }, decide, session: { limits: timeLimits({}), attributes: { tags: null } } };
   return { client: client as unknown as CountersignClient, list, sent };
 }
 
@@ -75,7 +75,7 @@ describe('findNamed', () => {
       inboxRows,
       0,
       '9999',
-      "No open request that is listed so far starts with '9999'; a settled one needs its whole id.",
+      "No request that is listed so far starts with '9999'; one settled long ago needs its whole id.",
     ],
     [
       'one, but others cannot be read',
@@ -96,7 +96,7 @@ describe('findNamed', () => {
       [row('81aa', { requestId: '81aa\u001b[2J' })],
       0,
       '81aa',
-      "No open request that is listed so far starts with '81aa'; a settled one needs its whole id.",
+      "No request that is listed so far starts with '81aa'; one settled long ago needs its whole id.",
     ],
     [
       '3 characters',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
 import { recordBySignal } from '../../../src/client/send/record-by-signal.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
+import { cli } from '../../adapters/cli/support.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
@@ -71,6 +72,23 @@ test('by update, by the client, in a list and by signal: who, what and when', as
   expect(await journaled(run)).toMatchObject([...late.slice(0, 3), { code: 'digest_mismatch' }, late[3]]);
   expect(JSON.stringify(await journaled(run))).not.toContain('"reason"');
 });
+
+test.each(['in its run', 'in the newest runs'])(
+  'by the command line, with a short id, looked for %s',
+  async (where) => {
+    const { run, expired, waiting } = await startExpired();
+    const named = [expired.requestId.slice(0, 8), ...(where === 'in its run' ? ['--run', run.workflowId] : [])];
+    const refused = await eventually('visibility lists the settled request', async () => {
+      const answer = await cli(['deny', ...named, '--reviewer', 'eve']);
+      return !answer.stderr.startsWith('No request that is listed so far') && answer;
+    });
+    expect(refused.code).toBe(4);
+    await world.client.decide({ requestId: waiting.requestId, approved: true });
+    await run.result();
+    const entry = { code: 'expired', requestId: expired.requestId, reviewerId: 'eve', approved: false };
+    expect(await journaled(run)).toMatchObject([entry]);
+  },
+);
 
 test('nobody fills the history: after the first refusals, a late update is refused before it enters', async () => {
   const { run, expired, waiting } = await startExpired();

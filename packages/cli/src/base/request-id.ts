@@ -1,4 +1,4 @@
-import { lookUp } from 'countersign/adapter';
+import { lookUp, settledIds } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 
@@ -6,6 +6,8 @@ const wholeId = /^[0-9a-f]{32}$/;
 const startOfId = /^[0-9a-f]{4,31}$/;
 /** A shorter form soon stands for another request too. */
 const shortLength = 8;
+/** How many settled requests a refusal names. */
+const mostListed = 10;
 
 /** A request named on the command line. */
 export interface NamedRequest {
@@ -15,9 +17,9 @@ export interface NamedRequest {
 }
 
 /**
- * The request with this id, or the one open request whose id starts with these characters, at least 4. A whole id is not
- * looked up. `run` limits the search to one run. Throws `unknown_request` if no open request fits, or several do, or some
- * cannot be read.
+ * The request with this id, or the one open request whose id starts with these characters, at least 4, or else the one
+ * that was settled lately. A whole id is not looked up. `run` limits the search to one run. Throws `unknown_request` if no
+ * request fits, or several do, or some cannot be read.
  */
 export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   if (wholeId.test(named)) return { requestId: named };
@@ -33,9 +35,7 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
     const rows = known.filter(({ requestId }) => wholeId.test(requestId) && requestId.startsWith(named));
     return rows.length > 0 || more > 0 ? { rows, more } : undefined;
   }, client.session.limits.lookUpTimeoutMs);
-  if (found === undefined) {
-    throw unknown(`No open request that is listed so far starts with '${named}'; a settled one needs its whole id.`);
-  }
+  if (found === undefined) return findSettled(client, named, run);
   const { rows, more } = found;
   const short = shortIds(rows.map(({ requestId }) => requestId));
   const candidates = new Map(rows.map(({ requestId, toolName }) => [short(requestId), toolName]));
@@ -49,6 +49,18 @@ export async function findNamed(client: CountersignClient, named: string, run?: 
   const [{ requestId, digest }] = rows as [(typeof rows)[0]];
   // Another run that claims the same id may show another digest; the client finds out which run has the request.
   return { requestId, digest: rows.length === 1 ? digest : undefined };
+}
+
+async function findSettled({ session }: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
+  const ids = (await settledIds(session, { startsWith: named, workflowId: run })).filter((id) => wholeId.test(id));
+  if (ids.length === 1) return { requestId: ids[0]! };
+  if (ids.length > 1) {
+    const list = ids.slice(0, mostListed).map(shortIds(ids)).join(', ');
+    throw unknown(
+      `'${named}' is the start of ${ids.length} settled requests: ${list}${ids.length > mostListed ? ', …' : ''}.`,
+    );
+  }
+  throw unknown(`No request that is listed so far starts with '${named}'; one settled long ago needs its whole id.`);
 }
 
 /** Shortens these ids to as many characters as keep them apart. */
