@@ -130,7 +130,9 @@ function ranBefore({ ranBefore, settled }: CardRequest): string[] {
   const { at, requestId, ran } = ranBefore;
   const how =
     ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
-  return [visibleText(`The very same call ${how}: it was settled at ${at}, as request ${requestId}.`)];
+  const when =
+    requestId === undefined ? `allowed at ${at}, without a question` : `settled at ${at}, as request ${requestId}`;
+  return [visibleText(`The very same call ${how}: it was ${when}.`)];
 }
 
 function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {

@@ -1,30 +1,48 @@
-import type { Ledger, RequestRecord } from './ledger-state.ts';
+import { iso, type Ledger, outcomesKept, type RequestRecord } from './ledger-state.ts';
 
-/** A call that reviewers were asked about, that was the very same one, and that ran before it was asked about again. */
+/** A call that was the very same one, and that ran before it was asked about again. */
 export interface EarlierRun {
-  requestId: string;
-  /** ISO 8601: when that request was settled. */
+  /** Absent: reviewers were not asked, because a rule or a grant allowed the call. */
+  requestId?: string;
+  /** ISO 8601: when that request was settled, or that call was allowed. */
   at: string;
   /** `unknown`: it started, and its outcome is unknown. */
   ran: 'yes' | 'unknown';
 }
 
-/**
- * The last such call of the run, as far as the ledger remembers. A digest covers the tool, its arguments and its definition.
- * Nothing is recorded for it, so executions that began under an older version know it, too.
- */
-export function earlierRunOf({ outcomes, settled }: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
-  const found = settled.findLast(({ callId, request, settlement }) => {
-    const digest = settlement.edited?.digest ?? request.digest;
-    // A call that ends later is left out: it would change a card that people are reading.
-    return digest === asked.digest && settlement.settledAt <= asked.requestedAt && ranOf(callId) !== undefined;
-  });
-  if (found === undefined) return undefined;
-  const { callId, request, settlement } = found;
-  return { requestId: request.requestId, at: settlement.settledAt, ran: ranOf(callId)! };
+/** So much of a digest tells the calls of a run apart, and costs little to carry. */
+const digestKept = 16;
 
-  function ranOf(callId: string): EarlierRun['ran'] | undefined {
+/** Remembers a call that is allowed without a question: a settled request has its own digest. */
+export function withAllowed(
+  ledger: Ledger,
+  { callId, digest, atMs }: { callId: string; digest: string; atMs: number },
+): Ledger {
+  const call = { callId, digest: digest.slice(0, digestKept), atMs };
+  return { ...ledger, allowed: [...(ledger.allowed ?? []), call].slice(-outcomesKept) };
+}
+
+/**
+ * The last such call of the run, as far as the ledger remembers. A digest covers the tool, its arguments and its
+ * definition. Executions that began under an older version know only calls that reviewers were asked about.
+ */
+export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
+  const { outcomes, settled, allowed = [] } = ledger;
+  const admitted = [
+    ...allowed
+      .filter(({ digest }) => asked.digest.startsWith(digest))
+      .map(({ callId, atMs }) => ({ callId, at: iso(atMs) })),
+    ...settled
+      .filter(({ request, settlement: { edited } }) => (edited?.digest ?? request.digest) === asked.digest)
+      .map(({ callId, request: { requestId }, settlement }) => ({ callId, at: settlement.settledAt, requestId })),
+  ];
+  const earlier = admitted.flatMap(({ callId, ...call }) => {
     const ran = outcomes.find((each) => each.callId === callId)?.ran;
-    return ran === 'yes' || ran === 'unknown' ? ran : undefined;
-  }
+    // A call that ends later is left out: it would change a card that people are reading.
+    return call.at <= asked.requestedAt && (ran === 'yes' || ran === 'unknown') ? [{ ...call, ran }] : [];
+  });
+  return earlier.reduce<EarlierRun | undefined>(
+    (last, each) => (last === undefined || each.at >= last.at ? each : last),
+    undefined,
+  );
 }

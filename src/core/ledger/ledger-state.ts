@@ -74,6 +74,8 @@ export interface Ledger {
   /** Older ones, only by id and outcome. */
   past: { requestId: string; outcome: OutcomeName }[];
   outcomes: CallOutcome[];
+  /** The last `outcomesKept` calls that were allowed without a question, by the start of their digest. Absent: none. */
+  allowed?: { callId: string; digest: string; atMs: number }[];
   /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
   /** What the calls that were admitted add up to. Absent before engine 4, and while there are none. */

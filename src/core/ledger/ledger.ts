@@ -26,6 +26,7 @@ import {
   withDenial,
   withRequest,
 } from './ledger-state.ts';
+import { withAllowed } from './earlier-run.ts';
 import { grantUsedBy, useGrant } from './make-grant.ts';
 import { factsOf, openRequest } from './open-request.ts';
 import { panelOf } from './panel.ts';
@@ -156,10 +157,11 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const used = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
   const counting = outcome === 'allowed' ? withShare(used, callId, toolName, command.args ?? {}) : used;
   const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : counting;
+  const known = outcome === 'allowed' && digest !== undefined ? withAllowed(told, { callId, digest, atMs }) : told;
   return journaled(
     unchanged({
-      ...told,
-      counts: counted(told, { calls: 1, irreversible }),
+      ...known,
+      counts: counted(known, { calls: 1, irreversible }),
       outcomes: [...ledger.outcomes, call].slice(-outcomesKept),
     }),
     atMs,
