@@ -25,6 +25,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
 import { checkWorkerOptions, ownOptionNames, type WorkerOptions } from './worker-options.ts';
+import { defaultLogger } from './default-logger.ts';
 import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
 import { requireAttributes } from './require-attributes.ts';
@@ -195,7 +196,7 @@ export function bundleWorkflows(
 let loggerInstalled = false;
 
 /** Temporal has one runtime in each process, with its logger. A runtime that is installed already stays. */
-function installLogger(level: LogLevel, logger: Logger = new DefaultLogger(level)): void {
+function installLogger(level: LogLevel, logger: Logger = defaultLogger(level)): void {
   if (loggerInstalled) return;
   loggerInstalled = true;
   try {
