@@ -167,7 +167,7 @@ test('a placeholder shows at most a quarter of a value', () => {
       expect(plain).toMatch(new RegExp(`${last}$`, 'i'));
       expect(last.length).toBeLessThanOrEqual(Math.min(4, plain.length / 4));
     }),
-    { numRuns: runs(1_000) },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -214,7 +214,7 @@ describe('of what grants access, a card shows nothing', () => {
         const [one, other] = calls.map(formsOf);
         expect(one).toEqual(other);
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -79,9 +79,11 @@ export function tailsOf(name: string, events: readonly HistoryEvent[]): Tail[] {
   });
 }
 
-/** True for an event that a worker hands to workflow code. */
+/** True for an event that a worker hands to workflow code. The SDK's core keeps the news that a nested run is cancelled. */
 function isJob({ eventType }: HistoryEvent): boolean {
-  return !/_(ACTIVITY_TASK_STARTED|WORKFLOW_TASK_[A-Z_]+)$/.test(eventType);
+  return !/_(ACTIVITY_TASK_STARTED|EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED|WORKFLOW_TASK_[A-Z_]+)$/.test(
+    eventType,
+  );
 }
 
 function bringsJobs({ before, whileScheduled, commands }: WorkflowTask): boolean {

@@ -56,7 +56,13 @@ export const tiers = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** Files of the gate that try a part of their cases there, and all in the tier `laws`. */
-const laws = ['foreign-text/*', '**/*laws', 'core/policy/{attacks,foreign-cases}', 'shell/split.fuzz'];
+const laws = [
+  'foreign-text/*',
+  '**/*laws',
+  'core/policy/{attacks,foreign-cases}',
+  'policy-file/{lint-patterns,lint-policy}',
+  'shell/split.fuzz',
+];
 
 /** Folders of `test` whose tests need the real Temporal server; one is started for all of them. */
 const withServer = ['workflows', 'client', 'connection', 'adapters', 'dev-server', 'e2e', 'channels', 'examples'];

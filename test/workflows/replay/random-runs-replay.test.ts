@@ -26,10 +26,12 @@ async function placementsIn(world: World, workflowId: string): Promise<Placement
   const { executions } = await world.client.historyChain(workflowId);
   return executions.flatMap((execution, index) => {
     const { events } = JSON.parse(historyToJSON({ events: execution.events })) as { events: HistoryEvent[] };
-    return [{ name: 'as recorded', events }, ...placementsOf(events, placementSeeds)].map((placement) => ({
-      ...placement,
-      name: `${workflowId}, execution ${index + 1}: ${placement.name}`,
-    }));
+    return [{ name: 'as recorded', events }, ...placementsOf(events, placementSeeds, { startsEarlier: true })].map(
+      (placement) => ({
+        ...placement,
+        name: `${workflowId}, execution ${index + 1}: ${placement.name}`,
+      }),
+    );
   });
 }
 

@@ -63,7 +63,11 @@ test('after a query that saw events before their task, every stored history goes
   // The deadline's task times out in the queue of a worker that was killed, or fails.
   const tried = insertAttempts(eventsOf('0.1.0-expired.json'), random, { share: 1, historyEvents: Infinity });
   const tails = [
-    ...all.filter((tail) => isDelicate(tail) || random.chance(0.05)),
+    ...all,
+    // The task that takes the tail also brings an update.
+    ...all
+      .filter(() => random.chance(0.2))
+      .map((tail) => ({ ...tail, name: `${tail.name}, with an update`, hasUpdate: true })),
     ...tailsOf('expired, with failed attempts', tried),
   ];
   expect(tails.filter(isDelicate).length).toBeGreaterThan(20);
