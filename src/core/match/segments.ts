@@ -31,8 +31,9 @@ export interface Segments {
 export function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;
-  /** The star that ends the glob, if it goes on into the command. */
-  const lasting = isSameProgram === true && tokens[last] === 'star' ? last : -1;
+  /** The star that ends the glob, if it goes on into the command. After another wildcard, words may name the command. */
+  const lasting =
+    isSameProgram === true && tokens.findIndex(isWildcard) === last && tokens[last] === 'star' ? last : -1;
   let places = emptyPlaces(tokens);
   let next = emptyPlaces(tokens);
   places.before[0] = 1;
@@ -40,6 +41,7 @@ export function segmentsMatch(source: string, { texts, command = -1, isSameProgr
     const goesOn = index === command && places.within[lasting] === 1;
     endStars(places, tokens);
     const ofWhole = index === command ? nameCommand(places, tokens) : [];
+    if (command >= 0 && index > command) startNoStars(places, tokens);
     if (goesOn) places.within[lasting] = 1;
     for (const character of segment) {
       const ends = index < command && character === ' ';
@@ -65,6 +67,11 @@ function endStars({ before, within }: Places, tokens: readonly GlobToken[]): voi
   within.fill(0);
 }
 
+/** A star that has matched nothing of a command matches nothing of what follows it either. */
+function startNoStars({ before }: Places, tokens: readonly GlobToken[]): void {
+  for (let at = 0; at < tokens.length; at += 1) if (tokens[at] === 'star') before[at] = 0;
+}
+
 /**
  * Takes away the places from which a star would stand for the program and its glob go on within the command. Returns the
  * stars that may stand for the whole command.
@@ -80,6 +87,10 @@ function nameCommand({ before }: Places, tokens: readonly GlobToken[]): number[]
     if (star === at) ofWhole.push(at);
   }
   return ofWhole;
+}
+
+function isWildcard(token: GlobToken): boolean {
+  return token === 'star' || isOfOne(token);
 }
 
 /** True for `?` and for a class. */

@@ -75,11 +75,29 @@ export class WrappedParts {
       seen.add(each);
       const isUnknown = this.#parts[each]!.unknownOption === true;
       const inner = isUnknown ? this.#begunBy(each, globs) : (this.#inner.get(each) ?? []);
-      if (inner.length === 0 && !isUnknown && this.#placeOf(each) !== undefined) ends.push(each);
+      const isEnd = inner.length === 0 && !isUnknown && this.#placeOf(each) !== undefined;
+      if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
       for (const next of inner) visit(next);
     };
     visit(start);
     return ends;
+  }
+
+  /**
+   * True for a wrapper without a command, such as `docker run image`: there a word that a rule has after a wildcard would
+   * name an operand in place of the command. From engine 5 on.
+   */
+  #startsNothing(index: number): boolean {
+    const { wrapper, reduced, within } = this.#parts[index]!;
+    if (this.#engine < 5 || wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
+    return within === undefined || !this.#isSameProgram(index, within);
+  }
+
+  /** `git status` in `git -C dir status` is the same program, not one that it starts. */
+  #isSameProgram(index: number, outer: number): boolean {
+    const { text: own, at } = this.#parts[index]!;
+    const { text } = this.#parts[outer]!;
+    return at !== undefined && own === `${firstWord(text)} ${text.slice(...at)}`;
   }
 
   /** The command of a wrapper with an unknown option: it begins where the rule says. */
@@ -114,13 +132,12 @@ export class WrappedParts {
     let isSameProgram = false;
     let from = 0;
     for (const [position, outer] of way.slice(1).entries()) {
-      const { text: own, at } = this.#parts[way[position]!]!;
+      const { at } = this.#parts[way[position]!]!;
       if (at === undefined) return undefined;
       const { text } = this.#parts[outer]!;
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
       from += before.length;
-      // `git status` in `git -C dir status` is the same program, not one that it starts.
-      const isSame = position === 0 && own === `${text.split(' ', 1)[0]} ${there}`;
+      const isSame = position === 0 && this.#isSameProgram(index, outer);
       if (isSame && this.#engine < 5) texts = [text];
       else {
         texts = [before, ...(isSame ? [there] : texts), after];
@@ -130,6 +147,14 @@ export class WrappedParts {
     }
     return { segments: this.#engine < 5 ? [texts] : [texts, { command, isSameProgram }], from };
   }
+}
+
+function firstWord(text: string): string {
+  return text.split(' ', 1)[0]!;
+}
+
+function namesWordsAfterWildcard({ literals }: Glob): boolean {
+  return literals.slice(1).some((literal) => literal.includes(' '));
 }
 
 /** Returns the offset of the last word in the glob's text before its first wildcard. */
