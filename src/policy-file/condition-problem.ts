@@ -4,6 +4,7 @@
  */
 import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';
+import { risks, severities } from '../core/base/tool-call.ts';
 import { partsOf } from '../core/match/condition-cost.ts';
 import { compileCondition } from '../core/match/condition.ts';
 import { nearestName } from '../text/unknown-name.ts';
@@ -32,8 +33,12 @@ const equalities = new Map([
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;
-  const expression = partsWithin(source)
-    .map(expressionProblem)
+  const parts = partsWithin(source);
+  const ofLoops = parts.flatMap(({ exprKind: { case: kind, value } }) =>
+    kind === 'comprehensionExpr' ? [value.iterVar] : [],
+  );
+  const expression = parts
+    .map((part) => expressionProblem(part) ?? levelProblem(part, ofLoops))
     .find((problem) => problem !== undefined);
   if (expression !== undefined) return expression;
   const { outcome, problems } = examined(source);
@@ -47,7 +52,52 @@ export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];
   const infinite = partsWithin(source).filter(isInfinite);
-  return [...problems, ...(infinite.length > 0 ? ['has a number that is larger than any: write it out'] : [])];
+  // Sides that always differ have a warning of their own.
+  const isKnown = equalitiesOf(source).some(({ differ }) => differ !== undefined);
+  const never = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !isKnown;
+  return [
+    ...problems,
+    ...(never ? ['holds for no call'] : []),
+    ...(infinite.length > 0 ? ['has a number that is larger than any: write it out'] : []),
+  ];
+}
+
+/** What these variables may be, the least first. They are texts, so an ordering would compare their letters. */
+const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, 'unknown'], severity: severities };
+
+/** Of a comparison of `risk` or `severity`: by its letters, or with a word that it never is. */
+function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): string | undefined {
+  if (exprKind.case !== 'callExpr' || exprKind.value.args.length !== 2) return undefined;
+  const { function: name, args: sides } = exprKind.value;
+  const at = sides.findIndex((side) => Object.hasOwn(levels, nameOf(side)) && !ofLoops.includes(nameOf(side)));
+  if (at === -1) return undefined;
+  const [variable, other] = [nameOf(sides[at]), sides[1 - at]!];
+  const words = levels[variable]!;
+  if (orderings.includes(name)) {
+    const meant = meantLevels(words, textOf(other), at === 0 ? name : mirrored[name]!);
+    const list = meant.map((word) => JSON.stringify(word)).join(', ');
+    return `orders ${variable} by its letters${list === '' ? '' : `: write ${variable} in [${list}]`}`;
+  }
+  if (name !== '@in' && !equalities.has(name)) return undefined;
+  const elements = other.exprKind.case === 'listExpr' ? other.exprKind.value.elements : [other];
+  const wrong = elements.map(textOf).find((text) => text !== undefined && !words.includes(text));
+  if (wrong === undefined) return undefined;
+  return `compares ${variable} with '${wrong.slice(0, 60)}', which it never is: its values are ${words.join(', ')}`;
+}
+
+const mirrored: Readonly<Record<string, string>> = { '_<_': '_>_', '_<=_': '_>=_', '_>_': '_<_', '_>=_': '_<=_' };
+
+/** The levels for which the ordering would hold if it compared levels; none if it does not compare with one. */
+function meantLevels(words: readonly string[], word: string | undefined, ordering: string): readonly string[] {
+  const place = words.indexOf(word ?? '');
+  if (place === -1) return [];
+  const from = ordering === '_>_' ? place + 1 : ordering === '_>=_' ? place : 0;
+  const to = ordering === '_<_' ? place : ordering === '_<=_' ? place + 1 : words.length;
+  return words.slice(from, to);
+}
+
+function nameOf(part: Expression | undefined): string {
+  return part?.exprKind.case === 'identExpr' ? part.exprKind.value.name : '';
 }
 
 function examined(source: string): { outcome: Outcome | undefined; problems: string[] } {
@@ -89,7 +139,7 @@ export function membersRead(source: string, variable: string): string[] {
 }
 
 function isVariable(part: Expression | undefined, variable: string): boolean {
-  return part?.exprKind.case === 'identExpr' && part.exprKind.value.name === variable;
+  return nameOf(part) === variable;
 }
 
 /** All expressions in a condition, the outer ones first; none if it does not compile. */
