@@ -27,7 +27,7 @@ import {
   withRequest,
 } from './ledger-state.ts';
 import { withAllowed } from './earlier-run.ts';
-import { grantUsedBy, useGrant } from './make-grant.ts';
+import { denialOver, grantUsedBy, useGrant } from './make-grant.ts';
 import { factsOf, openRequest } from './open-request.ts';
 import { panelOf } from './panel.ts';
 import type { Advice } from '../policy/advice.ts';
@@ -184,29 +184,37 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
+  const settledAt = iso(atMs);
+  if (kind === 'cancel') return settle(ledger, record, { outcome: 'cancelled', runs: false, reason, settledAt }, atMs);
+  const mayRun = record.terms.onTimeout === 'allow';
+  const isBound = mayRun && ledger.engine >= 5;
+  const denial = isBound ? record.votes.findLast(({ approved }) => !approved) : undefined;
+  // The approvals that were needed can no longer come.
+  if (denial !== undefined)
+    return settle(ledger, record, { outcome: 'denied', runs: false, ...wordOf(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).
-  const runs = kind === 'expire' && record.terms.onTimeout === 'allow';
-  const settlement: Settlement = {
-    outcome: kind === 'expire' ? 'expired' : 'cancelled',
-    runs,
-    reason,
-    settledAt: iso(atMs),
-  };
-  return settle(ledger, record, settlement, atMs);
+  const runs = mayRun && !(isBound && wasDenied(ledger, record, atMs));
+  return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
+}
+
+/** True if the same call, made anew, would be denied by what a reviewer said before. */
+function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
+  const isSame = ({ digest }: { digest: string }): boolean => digest === record.request.digest;
+  return ledger.denied.calls.some(isSame) || denialOver(ledger, record, atMs) !== undefined;
 }
 
 function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
+  const settledAt = iso(atMs);
+  const denial = runs ? denialOver(ledger, record, atMs) : undefined;
+  if (denial !== undefined) {
+    const { grantId: byId, reason } = denial;
+    return settle(ledger, record, { outcome: 'superseded', runs: false, by: 'grant', byId, reason, settledAt }, atMs);
+  }
   const { rule: byId, reason } = ruling;
-  const settlement: Settlement = {
-    outcome: 'superseded',
-    runs,
-    by: ruling.layer === 'grant' ? 'grant' : 'policy',
-    byId,
-    reason,
-    settledAt: iso(atMs),
-  };
+  const by = ruling.layer === 'grant' ? 'grant' : 'policy';
+  const settlement: Settlement = { outcome: 'superseded', runs, by, byId, reason, settledAt };
   return settle(useGrant(ledger, ruling.layer === 'grant' ? byId : undefined), record, settlement, atMs);
 }
 

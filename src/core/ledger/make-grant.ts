@@ -129,6 +129,16 @@ export function grantOver(
   return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
 }
 
+/**
+ * The standing denial that binds an open request which something else than an approval would let run: a deadline, a change
+ * of policy, a grant. It need not be by the reviewers of this request, as for a new call. From engine 5 on.
+ */
+export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: number): Grant | undefined {
+  const denials = ledger.grants.filter(({ approved }) => !approved);
+  if (ledger.engine < 5 || denials.length === 0) return undefined;
+  return standingDenial(denials, grantedCall(record, ledger.engine, atMs));
+}
+
 /** The call of a request, as grants see it. */
 function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
@@ -166,15 +176,16 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
   for (const record of made.ledger.open) {
     const grant = grantOver(reduction.ledger, record, directories, atMs);
     if (grant?.grantId !== grantId || (record.deadlineMs !== null && atMs > record.deadlineMs)) continue;
+    const answer = (grant.approved ? denialOver(reduction.ledger, record, atMs) : undefined) ?? grant;
     const settlement: Settlement = {
       outcome: 'superseded',
-      runs: grant.approved,
+      runs: answer.approved,
       by: 'grant',
-      byId: grantId,
-      reason: grant.reason,
+      byId: answer.grantId,
+      reason: answer.reason,
       settledAt: iso(atMs),
     };
-    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, grantId), record, settlement, atMs));
+    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, answer.grantId), record, settlement, atMs));
     settled.push({ requestId: record.request.requestId, outcome: 'superseded' });
   }
   return { reduction, settled, note: '' };
