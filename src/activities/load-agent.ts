@@ -65,13 +65,16 @@ const message = z.union([
     isError: z.boolean().optional(),
   }),
 ]);
+/** The user for whom a run works. */
+export const callerShape = z.strictObject({
+  userId: z.string().min(1).max(200),
+  groups: z.array(z.string().max(200)).max(100).optional(),
+});
 const runInputShape = z.strictObject({
   agent: z.string().min(1).max(64),
   input: z.union([text, z.array(message).min(1)]),
   policy: json.optional(),
-  caller: z
-    .strictObject({ userId: z.string().min(1).max(200), groups: z.array(z.string().max(200)).max(100).optional() })
-    .optional(),
+  caller: callerShape.optional(),
   mode: z.enum(modes).optional(),
   metadata: json
     .refine((value) => JSON.stringify(value).length <= 4_000, 'at most 4,000 characters of JSON')

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { policyDigest } from '../core/policy/policy-digest.ts';
 import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
 import { type GatedDefinition, withGreaterRisk } from '../core/policy/gated-activity.ts';
+import type { ContextCarrier } from '../core/ledger/recorded-context.ts';
 import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import type { LoadAgentOptions } from './load-agent.ts';
-import { newAuditSalt, runPolicy } from './load-agent.ts';
+import { callerShape, newAuditSalt, runPolicy } from './load-agent.ts';
 import { optionProblem } from '../text/unknown-name.ts';
 import { nfc } from '../core/base/normal-text.ts';
 
-export type LoadGate = (requested: RequestedGateConfig) => Promise<GateConfig>;
+export type LoadGate = (requested: RequestedGateConfig, carrier?: ContextCarrier) => Promise<GateConfig>;
 
 export interface LoadGateOptions extends Pick<
   LoadAgentOptions,
@@ -32,6 +33,12 @@ const requestedShape = z.strictObject({
   gated: z.array(z.looseObject({ name: z.string() })),
 });
 
+/** What a custom workflow says of its caller. A gate that an older version loaded may say nothing. */
+const contextShape = z.looseObject({
+  caller: callerShape.optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+});
+
 /** Those of `ApprovalGate.load`, and the activities that its gate guards. */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated'];
 
@@ -48,15 +55,11 @@ export function createLoadGate({
   attributes,
   routes,
 }: LoadGateOptions): LoadGate {
-  return async (requested) => {
+  return async (requested, carrier) => {
     const misuse = optionProblem(requested, optionNames, `known are agent, policy, mode, caller, metadata`);
     if (misuse !== undefined) throw refused('arguments_invalid', `gate.load: ${misuse}`);
-    const parsed = requestedShape.safeParse(requested);
-    if (!parsed.success) {
-      const { path, message } = parsed.error.issues[0]!;
-      throw refused('arguments_invalid', `gate.load: ${path.join('.') || 'the options'}: ${message}`);
-    }
-    const { agent, policy, mode } = parsed.data;
+    const { agent, policy, mode } = parsedBy(requestedShape, requested);
+    if (carrier !== undefined) parsedBy(contextShape, carrier.context);
     const recorded = requested.gated.map((declared) => recordedOf(declared, gated.get(declared.name)));
     const run = mergeRunSide(
       agentPolicies.get(agent),
@@ -83,6 +86,13 @@ function recordedOf(declared: GatedDefinition, own: GatedDefinition | undefined)
     );
   }
   return withGreaterRisk(own, declared);
+}
+
+function parsedBy<Value>(shape: z.ZodType<Value>, value: unknown): Value {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw refused('arguments_invalid', `gate.load: ${path.join('.') || 'the options'}: ${message}`);
 }
 
 function refused(type: 'arguments_invalid' | 'internal', sentence: string): ApplicationFailure {

@@ -10,7 +10,7 @@ import {
   proxyLocalActivities,
   setHandler,
 } from '@temporalio/workflow';
-import type { CarriedGate } from '../../src/workflow.ts';
+import type { Caller, CarriedGate } from '../../src/workflow.ts';
 import { ApprovalGate, forModel } from '../../src/workflow.ts';
 import type { GatedTestActivities } from './gated-activities.ts';
 import { gated } from './gated-declarations.ts';
@@ -238,4 +238,17 @@ export async function rollsLate(hops: number, carried?: CarriedGate): Promise<un
   if (gate.busy) return paying;
   const { memo, carried: next } = gate.carry();
   return makeContinueAsNewFunc<typeof rollsLate>({ memo })(hops, next);
+}
+
+/** Says for whom it works when it begins, continues as new, and then pays. */
+export async function worksFor(caller: Caller, carried?: CarriedGate): Promise<unknown> {
+  const gate = new ApprovalGate();
+  const { pay } = gate.guard(activities, gated);
+  if (carried !== undefined) {
+    await gate.load({ agent: 'tester' }, carried);
+    return told(pay('a', 1));
+  }
+  await gate.load({ agent: 'tester', caller });
+  const { memo, carried: next } = gate.carry();
+  return makeContinueAsNewFunc<typeof worksFor>({ memo })(caller, next);
 }

@@ -67,6 +67,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'thinksAgain',
         'handsOn',
         'rollsLate',
+        'worksFor',
       ],
       workflowBundle,
       shutdownGraceTime: 500,

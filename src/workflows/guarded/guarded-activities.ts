@@ -12,6 +12,7 @@ import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { ToolCall } from '../../core/base/tool-call.ts';
 import { consultAdvisors } from '../gate/consult-advisors.ts';
+import type { RunContext } from '../../core/ledger/recorded-context.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { CallingGate, CallUnderWay } from './call-gated.ts';
 import { callGated } from './call-gated.ts';
@@ -37,6 +38,8 @@ interface Guarded {
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
+  /** For whom the workflow works, as its first `load` said. */
+  context?: RunContext;
   /** Gated activities that have been scheduled and have not ended. Only runs of engines before 3 need it. */
   running: number;
   /** Calls of gated activities whose callers do not have their ends yet. */

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { LoadGate } from '../../activities/load-gate.ts';
 import { activityNames, type Caller } from '../../contract.ts';
-import { recordedContext, type ContextCarrier } from '../../core/ledger/recorded-context.ts';
+import { recordedContext, type ContextCarrier, type RunContext } from '../../core/ledger/recorded-context.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -35,10 +35,12 @@ export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;
   config: GateConfig;
+  /** For whom the workflow works. Absent in what older versions carried: then the next execution says it again. */
+  context?: RunContext;
 }
 
 const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{
-  [activityNames.loadGate]: (...args: [...Parameters<LoadGate>, ContextCarrier]) => ReturnType<LoadGate>;
+  [activityNames.loadGate]: (...args: Required<Parameters<LoadGate>>) => ReturnType<LoadGate>;
 }>({
   startToCloseTimeout: '30s',
   summary: 'The policies of this workflow',
@@ -56,7 +58,8 @@ export async function loadGate(
   const guarded = guardedBy(gate);
   const gated = [...guarded.definitions.values()];
   // `policy`, `mode`, `caller` and `metadata` may be null in a workflow's input: null counts as absent.
-  const carrier = { context: recordedContext({ ...(caller && { caller }), ...(metadata && { metadata }) }) };
+  const context = carried?.context ?? { ...(caller && { caller }), ...(metadata && { metadata }) };
+  const carrier = { context: recordedContext(context) };
   const config = await withItsSentence(
     carried === undefined
       ? // The worker refuses what is unknown: a refusal here would break the replay of runs in flight.
@@ -64,6 +67,7 @@ export async function loadGate(
       : restoreGate(gate, carried, carrier),
   );
   guarded.config = config;
+  guarded.context = context;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
   const {
     ceiling,
@@ -90,8 +94,7 @@ export async function loadGate(
     tellsApart,
     routes,
     consultsAdvisors,
-    ...(caller && { caller }),
-    ...(metadata && { metadata }),
+    ...context,
   });
 }
 
@@ -105,7 +108,7 @@ async function restoreGate(gate: Gate, carried: CarriedGate, carrier: ContextCar
 /** Returns everything that the next execution needs. Continue as new in the same step. */
 export function carryGate(gate: Gate): Carry {
   const guarded = guardedBy(gate);
-  const { config } = guarded;
+  const { config, context } = guarded;
   if (config === undefined) throw ApplicationFailure.nonRetryable('ApprovalGate: carry() needs load()', 'internal');
   if (gate.busy || gatedRun()) {
     throw ApplicationFailure.nonRetryable(
@@ -117,7 +120,7 @@ export function carryGate(gate: Gate): Carry {
   // The author may pass `carried` as any argument, and readers of the journal look only in the memo.
   gate.writeLast();
   const { gate: snapshot, memo } = gate.snapshot();
-  return { carried: { writer: thisExecution(), gate: snapshot, config }, memo };
+  return { carried: { writer: thisExecution(), gate: snapshot, config, context }, memo };
 }
 
 /** Makes a refusal end the workflow with its own sentence, not with that of the failed activity. */
