@@ -1,5 +1,6 @@
 import { forEachChild, parse, type Command, type Pipeline, type Redirect, type SyntaxNode } from 'unbash';
 import {
+  blankInWord,
   maxPartsLength,
   maxShellLength,
   maxShellParts,
@@ -168,7 +169,9 @@ class Splitter {
     const texts = words.map((word) => word.text);
     const text = wholeText(texts);
     const reduced = wholeText(texts.with(0, name));
-    this.#length += text.length + reduced.length;
+    const marked = wholeText(texts.map((each) => each.replaceAll(' ', blankInWord)));
+    const wordText = marked === text ? undefined : marked;
+    this.#length += text.length + reduced.length + (wordText?.length ?? 0);
     if (this.#parts.length >= maxShellParts || this.#length > maxPartsLength) {
       this.#stop();
       return -1;
@@ -176,7 +179,7 @@ class Splitter {
     const { index: within, at } = place ?? {};
     const wrapper = own?.wrapper ?? (within === undefined ? undefined : this.#parts[within]?.wrapper);
     const unknownOption = own?.unknownOption === true ? true : undefined;
-    return this.#parts.push({ text, reduced, wrapper, within, at, unknownOption }) - 1;
+    return this.#parts.push({ text, wordText, reduced, wrapper, within, at, unknownOption }) - 1;
   }
 
   #stop(): void {

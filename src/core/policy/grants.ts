@@ -10,6 +10,7 @@ import type { LayerCall } from './layer-answer.ts';
 import { oneRule } from './one-rule.ts';
 import type { Identity } from '../people/entitlement.ts';
 import { grantKinds, type Always, type GrantKind } from './policy.ts';
+import { allowedText } from '../shell/parts.ts';
 import type { GrantedCommand } from './whole-call.ts';
 import type { Risk } from '../base/tool-call.ts';
 
@@ -100,8 +101,8 @@ export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   if (spells(grant, call)) return true;
   const { subject, shell } = command;
   if (shell.uncertain.length > 0) return false;
-  return shell.parts.every(({ text }) => {
-    const subjects = partSubjects(ready.subjects, subject, text);
+  return shell.parts.every((part) => {
+    const subjects = partSubjects(ready.subjects, subject, allowedText(part, ready.facts.engine));
     return fits(grant, { ...call, ready: { ...ready, subjects } });
   });
 }

@@ -3,7 +3,7 @@ import { ruleMatches, type Candidate, type CompiledRule, type RuleFacts } from '
 import { separator } from '../match/glob-syntax.ts';
 import type { Glob, GlobSubject } from '../match/glob.ts';
 import { boundedSubjects, partSubjects, withSubject, type CallSubjects } from '../match/matching.ts';
-import { incompleteSplit, type ShellPart, type ShellSplit, type Uncertainty } from '../shell/parts.ts';
+import { allowedText, incompleteSplit, type ShellPart, type ShellSplit, type Uncertainty } from '../shell/parts.ts';
 import { WrappedParts } from './wrapped-parts.ts';
 
 export type Match = boolean | { problem: string };
@@ -55,7 +55,10 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     return (candidate) => {
       if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
       const globs = subjectGlobs(candidate.rule, subject);
-      if (globs.length === 0 || uncertain.length === 0) return textMatch(candidate, part.text);
+      if (globs.length === 0 || uncertain.length === 0) {
+        const spelled = globs.every(({ wildcards }) => wildcards === 0);
+        return textMatch(candidate, spelled ? part.text : allowedText(part, engine));
+      }
       if (!onlyWrapped) return false;
       if (wrapped !== undefined) {
         const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);

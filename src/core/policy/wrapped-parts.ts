@@ -10,7 +10,7 @@
  */
 import { separator } from '../match/glob-syntax.ts';
 import { globSubject, segmentedSubject, type Glob, type GlobSubject } from '../match/glob.ts';
-import type { ShellPart } from '../shell/parts.ts';
+import { allowedText, type ShellPart } from '../shell/parts.ts';
 
 /** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
 export interface Cover {
@@ -127,14 +127,14 @@ export class WrappedParts {
   #findPlace(index: number): Place | undefined {
     const way = this.#way(index);
     if (this.#parts[way.at(-1)!]!.within !== undefined) return undefined;
-    let texts = [this.#parts[index]!.text];
+    let texts = [allowedText(this.#parts[index]!, this.#engine)];
     let command = 0;
     let isSameProgram = false;
     let from = 0;
     for (const [position, outer] of way.slice(1).entries()) {
       const { at } = this.#parts[way[position]!]!;
       if (at === undefined) return undefined;
-      const { text } = this.#parts[outer]!;
+      const text = allowedText(this.#parts[outer]!, this.#engine);
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
       from += before.length;
       const isSame = position === 0 && this.#isSameProgram(index, outer);

@@ -7,8 +7,8 @@
  * 1. Each of `parts` gets its own answer: its last rule that counts, in the order of the rules. If `uncertain` is not
  *    empty, the raw text is one more part. The layer's answer is the strictest of these.
  * 2. An ask or deny rule counts for a part if it matches the part's `text`, its `reduced`, or the raw text.
- * 3. An allow rule counts for a part if it matches the part's `text`. A rule without an args pattern (`bash`) matches
- *    every part.
+ * 3. An allow rule counts for a part if it matches the part's `text`; if the rule has wildcards, a blank of it stands
+ *    between words only (`wordText`). A rule without an args pattern (`bash`) matches every part.
  * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain is
  *    a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word before
  *    its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule
@@ -28,9 +28,14 @@ export interface ShellSplit {
   uncertain: Uncertainty[];
 }
 
+/** Stands for a blank inside a word, in `wordText`. */
+export const blankInWord = '\u2420';
+
 /** A simple command: its words after quote removal, joined by single spaces, without assignments and redirections. */
 export interface ShellPart {
   text: string;
+  /** `text` with U+2420 for each blank inside a word. Absent if no word has one, and in runs of older versions. */
+  wordText?: string;
   /** `text` with the program's path reduced to its last segment: `rm x` for `/bin/rm x`. */
   reduced: string;
   /**
@@ -88,6 +93,11 @@ const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not spli
  */
 export function incompleteSplit({ uncertain }: ShellSplit, engine: number): Uncertainty | undefined {
   return uncertain.find((reason) => incomplete.includes(reason) || (engine >= 5 && reason === 'control character'));
+}
+
+/** What the wildcards of an allow rule are matched against: before engine 5, a blank inside a word passed for another word. */
+export function allowedText({ text, wordText = text }: ShellPart, engine: number): string {
+  return engine >= 5 ? wordText : text;
 }
 
 /** In UTF-16 code units. */
