@@ -11,18 +11,20 @@ export interface Beside {
   currency?: string;
 }
 
+const longestText = 2_000;
+
 /** Undefined if there is nothing to add. */
 export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
-  // Longer ones are no addresses and no amounts.
-  const text = value.slice(0, 2_000);
-  if (format === 'url') return readUrl(text);
-  if (format === 'address') return readAddress(text);
-  if (format === 'path') return readPath(text);
-  if (format === 'duration') return readIsoDuration(text);
-  if (format === 'money' && beside.currency !== undefined && /^\d+(?:\.\d+)?$/.test(text)) {
-    return `${grouped(text)} ${beside.currency}`;
+  if (format === 'url') return readUrl(value.slice(0, longestText));
+  // Longer ones are no addresses and no amounts, and the end of a path may lead elsewhere.
+  if (value.length > longestText) return undefined;
+  if (format === 'address') return readAddress(value);
+  if (format === 'path') return readPath(value);
+  if (format === 'duration') return readIsoDuration(value);
+  if (format === 'money' && beside.currency !== undefined && /^\d+(?:\.\d+)?$/.test(value)) {
+    return `${grouped(value)} ${beside.currency}`;
   }
   return undefined;
 }

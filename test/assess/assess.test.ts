@@ -144,6 +144,18 @@ describe('a rule', () => {
     expect(assess(missing, ceiling({ ...rule, severity: 'low' })).severity).toBe('medium');
   });
 
+  test.each<[string, Partial<AssessRule>, object]>([
+    ['its severity', { severity: 'medium' }, { severity: 'medium' }],
+    ['that the call cannot be undone', { severity: 'low', reversible: false }, { severity: 'low', reversible: false }],
+    ['that somebody has to approve', { severity: 'low', requiresApproval: true }, { requiresApproval: true }],
+  ])('that cannot be evaluated bounds what another one lowers: %s', (_name, rule, assessment) => {
+    const lowers: AssessRule = { pattern: 'keep_row', severity: 'low', reversible: true };
+    const reads: AssessRule = { pattern: 'keep_row', args: { missing: 'x' }, severity: 'low', ...rule };
+    const destructive = call({ tool: 'keep_row', risk: 'destructive' });
+    expect(assess(destructive, ceiling(lowers))).toMatchObject({ severity: 'low', requiresApproval: false });
+    expect(assess(destructive, ceiling(lowers, reads))).toMatchObject(assessment);
+  });
+
   test('exceeds the shared budget together with others: then none counts', () => {
     const args = { text: 'a'.repeat(400_000) };
     const rules = ceiling(

@@ -112,6 +112,14 @@ describe('typed arguments', () => {
     expect(field).toEqual({ name, format, value: { text: shown }, ...(reading !== undefined && { reading }) });
   });
 
+  test('of a path that is not read to its end, nothing says where it leads', () => {
+    const path = `/srv/${'a/../'.repeat(399)}../etc/passwd`;
+    expect(path.length).toBeGreaterThan(2_000);
+    const [field] = cardOf(cardRequest({ arguments: { path } })).arguments;
+    expect(field).toMatchObject({ name: 'path', format: 'path' });
+    expect(field).not.toHaveProperty('reading');
+  });
+
   test('titles, descriptions and formats of the schema, through references and choices', () => {
     const schema: JsonObject = {
       $defs: { party: { type: 'object', properties: { iban: { title: 'Account', description: 'Where it goes' } } } },

@@ -23,11 +23,14 @@ describe('an answer is taken', () => {
     ['an edit', { approved: true, modifiedArguments: { a: 1 } }, { approved: true, modifiedArguments: { a: 1 } }],
     ['a response', { approved: false, response: [1, 'b'] }, { approved: false, response: [1, 'b'] }],
     ['who and what', { approved: true, reviewerId: 'rita', digest }, { approved: true, reviewerId: 'rita', digest }],
+    ['an empty reviewer, who is none', { approved: true, reviewerId: '' }, { approved: true }],
     ['what was shown', { approved: true, userMessages: 2 }, { approved: true, userMessages: 2 }],
     ['a reason of 2,000 characters', { approved: true, reason: 'r'.repeat(2_000) }, { reason: expect.any(String) }],
   ])('%s', (_name, value, answer) => expect(checkAnswer(value)).toMatchObject(answer));
 
-  test('nothing is added', () => expect(checkAnswer({ approved: true })).toStrictEqual({ approved: true }));
+  test.each([{ approved: true }, { approved: true, reviewerId: '' }])('%j: nothing is added', (value) =>
+    expect(checkAnswer(value)).toStrictEqual({ approved: true }),
+  );
 });
 
 const cyclic: Record<string, unknown> = {};

@@ -62,7 +62,11 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (record === undefined) return answerSettled(ledger, decision);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
-  const again = decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId);
+  const person = nfc(voter.reviewerId);
+  // Before engine 5, the first answer under this id, whoever gave it.
+  const isOwn = (vote: ReviewerVote): boolean => ledger.engine < 5 || nfc(vote.reviewerId) === person;
+  const again =
+    decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId && isOwn(vote));
   if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
@@ -75,7 +79,6 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  const person = nfc(voter.reviewerId);
   const earlier = record.votes.find(({ reviewerId }) => nfc(reviewerId) === person);
   // Under one decision ID, as of a link, a person answers once. Before engine 5, another answer counted as another decision.
   const isSameId = earlier !== undefined && earlier === again && ledger.engine >= 5;

@@ -31,14 +31,16 @@ export function assessRecorded(
   meter?: RulingMeter,
   engine = currentEngine,
 ): Assessment {
-  const matched = matchAll(call, rules, engine, meter).filter(({ match }) => match !== 'no');
-  const all = matched.map(({ rule, match }) => assessmentOfRule(rule, match, call.args));
+  const matched = matchAll(call, rules, engine, meter).filter(({ match, isUnread }) => match !== 'no' || isUnread);
+  const all = matched.flatMap(({ rule, match }) => (match === 'no' ? [] : [assessmentOfRule(rule, match, call.args)]));
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
 
 interface Matched {
   rule: CompiledAssessRule;
   match: AssessMatch;
+  /** True for a rule that could not be evaluated and that cannot raise the severity by risk: `match` is `no`. */
+  isUnread?: boolean;
 }
 
 function matchAll(
@@ -60,7 +62,7 @@ function matchAll(
   const subjects = { ...all, afford };
   const matched = rules.map((rule) => ({
     rule,
-    match: engine < 5 ? matchAssessRule(rule, call, subjects) : matchAsRule(rule, { ...ready, subjects }),
+    ...(engine < 5 ? { match: matchAssessRule(rule, call, subjects) } : matchAsRule(rule, { ...ready, subjects })),
   }));
   if (!tooMuch) return matched;
   // Which rules the budget would have covered depends on their order, so none of them counts.
@@ -68,25 +70,33 @@ function matchAll(
 }
 
 /** A rule that may only lower the severity, and cannot be evaluated, lowers nothing. */
-function matchAsRule(rule: CompiledAssessRule, call: LayerCall): AssessMatch {
+function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
   const { allows, denies } = asRule(rule);
-  if (allows(call)) return 'all';
+  if (allows(call)) return { match: 'all' };
   const denied = denies(call);
-  if (typeof denied === 'boolean') return denied ? 'part' : 'no';
-  return severityRank(rule.severity) <= severityRank(severityOf(call.mode.risk)) ? 'no' : denied;
+  if (typeof denied === 'boolean') return { match: denied ? 'part' : 'no' };
+  const isLowering = severityRank(rule.severity) <= severityRank(severityOf(call.mode.risk));
+  return isLowering ? { match: 'no', isUnread: true } : { match: denied };
 }
 
-/** Returns the assessment by risk, or `safe` if a rule that may lower it matches. */
+/**
+ * Returns the assessment by risk, or a lower one if a rule that may lower it matches: `safe`, or what the rules say that
+ * could not be evaluated.
+ */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
   const lowering = matched.filter(({ rule, match }) => match === 'all' && !rule.raiseOnly).map(({ rule }) => rule);
-  if (lowering.length === 0) return standard;
+  const unread = matched.filter(({ isUnread }) => isUnread).map(({ rule }) => rule);
+  const isLowered = lowering.length > 0;
   return {
     ...standard,
-    // The severity and the reasons of these rules come from their own assessments.
-    severity: 'safe',
-    reversible: standard.reversible || lowering.some(({ reversible }) => reversible === true),
-    requiresApproval: false,
+    // The severity and the reasons of the lowering rules come from their own assessments.
+    severity: isLowered ? unread.map(({ severity }) => severity).reduce(moreSevere, 'safe') : standard.severity,
+    reversible:
+      (standard.reversible || lowering.some(({ reversible }) => reversible === true)) &&
+      !unread.some(({ reversible }) => reversible === false),
+    requiresApproval:
+      (!isLowered && standard.requiresApproval) || unread.some(({ requiresApproval }) => requiresApproval === true),
   };
 }
 

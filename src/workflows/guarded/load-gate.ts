@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { LoadGate } from '../../activities/load-gate.ts';
 import { activityNames, type Caller } from '../../contract.ts';
-import { recordedContext, type ContextCarrier, type RunContext } from '../../core/ledger/recorded-context.ts';
+import { recordedContext, type ContextCarrier } from '../../core/ledger/recorded-context.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -36,7 +36,7 @@ export interface CarriedGate {
   gate: GateSnapshot;
   config: GateConfig;
   /** For whom the workflow works. Absent in what older versions carried: then the next execution says it again. */
-  context?: RunContext;
+  context?: Pick<LoadOptions, 'caller' | 'metadata'>;
 }
 
 const { [activityNames.loadGate]: loadGateActivity } = proxyActivities<{

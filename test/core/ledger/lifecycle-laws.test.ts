@@ -6,7 +6,7 @@ import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, requestOf, reduce, type Ledger } from '../../../src/core/ledger/ledger.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { panelOf } from '../../../src/core/ledger/panel.ts';
-import { requestRecord } from '../../support/record-request.ts';
+import { askRuling, claimedBy, requestIdOf, requestRecord } from '../../support/record-request.ts';
 import {
   recordedAs,
   lifecycleDirectories as directories,
@@ -96,6 +96,26 @@ test('the same message again, under its id, changes nothing and returns a receip
       }
     }),
   );
+});
+
+test('an id that another person used first is still an id of this one', () => {
+  const terms = {
+    requirements: [{ layer: 'run' as const, reviewers: [], quorum: 3, oneOfEach: [], escalate: [] }],
+    veto: false,
+  };
+  let ledger = reduce(emptyLedger(engine), {
+    kind: 'open',
+    atMs: 0,
+    record: requestRecord(1, hourMs, {}, terms),
+    ruling: askRuling,
+  }).ledger;
+  const answer = (reviewerId: string, approved: boolean) => {
+    const decision = { requestId: requestIdOf(1), approved, decisionId: 'x' };
+    return reduce(ledger, { kind: 'decide', atMs: 1, decision, voter: claimedBy(reviewerId) });
+  };
+  for (const reviewerId of ['bob', 'ann']) ledger = answer(reviewerId, true).ledger;
+  expect(answer('ann', true)).toMatchObject({ ledger, entries: [], receipt: { accepted: true } });
+  expect(answer('ann', false)).toMatchObject({ ledger, receipt: { accepted: false, code: 'already_settled' } });
 });
 
 test('under one id, one answer of a person counts', () => {
