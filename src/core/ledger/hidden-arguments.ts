@@ -45,7 +45,8 @@ export function shownGrant({ hidden, redacted, ...grant }: Grant, showsArguments
 /** Hides the globs on these arguments: a glob may spell what is hidden of one. */
 export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scope, names: readonly string[]): Scope {
   if (!('match' in scope) || scope.match === undefined) return scope;
-  const match = Object.entries(scope.match).map(([name, glob]) => [name, names.includes(name) ? hiddenText : glob]);
+  const hidden = new Set(names);
+  const match = Object.entries(scope.match).map(([name, glob]) => [name, hidden.has(name) ? hiddenText : glob]);
   return { ...scope, match: Object.fromEntries(match) as Record<string, string> };
 }
 

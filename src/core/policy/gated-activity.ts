@@ -118,7 +118,9 @@ export function gatedValues(
 ): { values: (Json | undefined)[] } | { problem: string } {
   const keys = Object.keys(args);
   if (argumentNames === undefined && keys.length > 0 && !isPositional(args)) return { values: [args] };
-  const last = Math.max(0, ...keys.filter((key) => position.test(key)).map((key) => Number(key.slice(1))));
+  const places = keys.filter((key) => position.test(key)).map((key) => Number(key.slice(1)));
+  // Not all at once as parameters: a reviewer may write more members than a call takes.
+  const last = places.reduce((largest, place) => Math.max(largest, place), 0);
   const names = argumentNames ?? positions(Math.min(last, mostPositions));
   const strange = keys.find((key) => !names.includes(key));
   if (strange !== undefined) return { problem: `'${name}' has no argument '${strange}'` };

@@ -9,6 +9,7 @@ import type { Assessment } from '../../../src/core/assess/assessment.ts';
 import { splitShell } from '../../../src/shell/split.ts';
 import {
   hiddenText,
+  hideGlobs,
   hideInEntry,
   hideInRequest,
   hideInSettlement,
@@ -21,6 +22,7 @@ import { listed } from '../../../src/core/ledger/listed-request.ts';
 import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { currentDetails } from '../../../src/workflows/gate/current-details.ts';
+import { growth, squareGrowth } from '../../support/processor-time.ts';
 import { requestRecord, requestIdOf } from '../../support/record-request.ts';
 
 /** Policy `include_arguments: false`: no argument value appears in anything that reviewers see (I13). */
@@ -205,4 +207,15 @@ describe('with include_arguments false', () => {
     const settlement = { outcome: 'denied' as const, runs: false, settledAt: '', reason: 'No' };
     expect([hideInVote(vote), hideInEntry(entry), hideInSettlement(settlement)]).toEqual([vote, entry, settlement]);
   });
+});
+
+test('globs on many arguments take as much longer as there are more', () => {
+  const match = (size: number) =>
+    Object.fromEntries(Array.from({ length: size }, (_, index) => [`argument${index}`, 'a']));
+  const names = (size: number) => Array.from({ length: size }, (_, index) => `another1${index}`);
+  const work = (size: number) => {
+    const scope = { kind: 'arguments', match: match(size) } as const;
+    return () => hideGlobs(scope, names(size));
+  };
+  expect(growth(work, 1_000)).toBeLessThan(squareGrowth);
 });

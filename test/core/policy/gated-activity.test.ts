@@ -88,3 +88,10 @@ test('a definition contains the declaration, with the defaults of a tool', () =>
   const { definition } = gatedDefinition('pay', { arguments: ['to'] });
   expect(gatedDefinition('pay', { arguments: ['from'] }).definition).not.toBe(definition);
 });
+
+test('a reviewer may write more members than a call has parameters', () => {
+  const args = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`$${index + 1}`, 1]));
+  expect(gatedValues({ name: 'pay', argumentNames: undefined }, args)).toEqual({
+    problem: `'pay' has no argument '$101'`,
+  });
+});
