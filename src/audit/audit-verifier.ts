@@ -200,18 +200,17 @@ function describe(line: SealedLine): string {
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
+  const repeatedAt = new Map<string, number>();
+  for (const each of found) if (each.kind === 'repeated') repeatedAt.set(entryOf(each), each.line);
+  const isMoved = (each: AuditFinding): boolean =>
+    each.kind === 'deleted' && each.seq !== undefined && (repeatedAt.get(entryOf(each)) ?? 0) > each.line;
   return found
-    .map((each) => (isMoved(each, found) ? { ...each, kind: 'reordered' as const } : each))
+    .map((each) => (isMoved(each) ? { ...each, kind: 'reordered' as const } : each))
     .sort((one, other) => one.line - other.line || rank(one) - rank(other));
 }
 
-function isMoved({ kind, line, workflowId, seq }: AuditFinding, found: readonly AuditFinding[]): boolean {
-  const isSame = (other: AuditFinding): boolean => other.workflowId === workflowId && other.seq === seq;
-  return (
-    kind === 'deleted' &&
-    seq !== undefined &&
-    found.some((each) => each.kind === 'repeated' && each.line > line && isSame(each))
-  );
+function entryOf({ workflowId = '', seq }: AuditFinding): string {
+  return `${seq} ${workflowId}`;
 }
 
 /** Names a run in all exports. */

@@ -62,6 +62,7 @@ const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>
     run: isCount,
     workflowId: isText,
     ...entryShape,
+    context: (value) => isObject(value) && isText(value['runId']),
   },
   activity: { run: isCount, callId: isText },
   evidence: { run: isCount, part: isText, key: isText },

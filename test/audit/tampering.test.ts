@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { FindingKind } from '../../src/audit/finding.ts';
 import { redacted } from '../../src/audit/entry-line.ts';
+import { readLine } from '../../src/audit/read-line.ts';
 import { edited, lineOf, resealed, verified } from '../support/audit-file.ts';
 import { sampleExport, signingKey } from '../support/audit-sample.ts';
 
@@ -315,6 +316,11 @@ test('no line makes the verifier throw', async () => {
       expect((await verified(intact.with(at, member))).ok).toBe(false);
     }),
   );
+});
+
+test('an entry that says nothing of its place in history is not read', async () => {
+  const without = edited(intact, 2, (line: { context?: unknown }) => delete line.context);
+  expect(readLine(without[2]!)).toEqual({ problem: "'context' is missing or has another form" });
 });
 
 test('says what was done, in one sentence', async () => {
