@@ -59,3 +59,7 @@ test('what waits for others notifies nobody, and many make one', () => {
     { title: '4 calls wait for a decision', body: 'Open the inbox.', tag: 'countersign-many' },
   ]);
 });
+
+test('half a surrogate pair is the id of no run, and no address', () => {
+  expect(foundCommands([], '1\ud83d').map(({ path }) => path)).toEqual(['/runs/1%EF%BF%BD']);
+});

@@ -66,7 +66,14 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
   const run: Command[] =
     id === '' || /\s/.test(id) || (found.length > 0 && !/[\d/-]/.test(id))
       ? []
-      : [{ id: 'run', group: 'Go to', text: `Run ${shown(id)}`, path: `/runs/${encodeURIComponent(id)}` }];
+      : [
+          {
+            id: 'run',
+            group: 'Go to',
+            text: `Run ${shown(id)}`,
+            path: `/runs/${encodeURIComponent(id.toWellFormed())}`,
+          },
+        ];
   return [...found.slice(0, mostFound), ...run];
 }
 
