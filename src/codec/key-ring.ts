@@ -49,13 +49,15 @@ export function parseKeys(text: string, place: string): KeyList {
 }
 
 function checkKeys(keys: KeyList, place: string): KeyList {
+  const ids = new Set<string>();
   for (const [index, each] of keys.entries()) {
     checkCallOptions(`${place}[${index}]`, each, { id: true, key: true }, 'internal');
     const { id, key } = each;
     if (!idShape.test(id)) throw invalid(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
     if (key !== null && key.length !== keyBytes)
       throw invalid(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
-    if (keys.filter((each) => each.id === id).length > 1) throw invalid(`${place}: two keys have the id '${id}'.`);
+    if (ids.has(id)) throw invalid(`${place}: two keys have the id '${id}'.`);
+    ids.add(id);
   }
   if ((keys[0]?.key ?? null) === null) throw invalid(`${place}: the first key encrypts, so it must be there.`);
   return keys;

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, vi, test } from 'vitest';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec, type EncryptionKey } from '../../src/codec.ts';
+import { parseKeys } from '../../src/codec/key-ring.ts';
 import { commandsOf } from '../support/page-commands.ts';
+import { growth, squareGrowth } from '../support/processor-time.ts';
 import { unreadEncoding } from '../../src/core/base/undecodable.ts';
 
 const key = (id: string): { id: string; key: Uint8Array } => ({ id, key: randomBytes(32) });
@@ -166,4 +168,10 @@ describe('where keys come from', () => {
       `${file}, entry 2: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`,
     );
   });
+});
+
+test('a file of many keys takes as much longer as it is longer', () => {
+  const keys = (size: number) =>
+    Array.from({ length: size }, (_, index) => `k${index}:${index === 0 ? 'A'.repeat(43) : 'gone'}`);
+  expect(growth((size) => () => parseKeys(keys(size).join('\n'), 'a'), 1_000)).toBeLessThan(squareGrowth);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
+import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 function fault(...frames: string[]): string {
   const cause = new Error('no such module');
@@ -14,4 +15,12 @@ test.each([
   ['none of Node', 'finalizeResolution (node:internal/modules/esm/resolve:272:11)', /loaded: no such module$/],
 ])('the place of a fault: %s', (_, frame, sentence) => {
   expect(fault(frame)).toMatch(sentence);
+});
+
+test('a path with a percent sign, which is no address', () => {
+  expect(fault('/elsewhere/100%/tools.ts:12:3')).toMatch(/100%\/tools\.ts:12\)$/);
+});
+
+test('a stack of line separators takes as much longer as it is longer', () => {
+  expect(growth((size) => () => fault('\u2028'.repeat(size)), 500)).toBeLessThan(squareGrowth);
 });

@@ -6,6 +6,7 @@ import type { CountersignClient } from '../../../src/client/countersign-client.t
 import type { ApprovalFilter } from '../../../src/client/inbox/list-approvals.ts';
 import { timeLimits } from '../../../src/client/server/time-limits.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
+import { growth, squareGrowth } from '../../support/processor-time.ts';
 import { listedRow, terminal } from './support.ts';
 
 const idOf = (start: string): string => start.padEnd(32, '0');
@@ -149,4 +150,10 @@ test('a table shows as many characters of an id as keep the ids apart, and 8 or 
     '777700000',
     '777700000',
   ]);
+});
+
+test('ids that begin alike take as much longer as they are longer', () => {
+  const alike = (size: number) => ['a'.repeat(size), `${'a'.repeat(size)}b`];
+  expect(growth((size) => () => shortIds(alike(size)), 2_000)).toBeLessThan(squareGrowth);
+  expect(shortIds(alike(20))(alike(20)[1]!)).toBe(alike(20)[1]);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
+import { growth, squareGrowth } from '../../support/processor-time.ts';
 import { terminal } from './support.ts';
 
 describe('truncate', () => {
@@ -127,4 +128,13 @@ test('renderFields: values break between words, and continue below themselves', 
     '          Second reason',
     `digest    ${'d'.repeat(40)}`,
   ]);
+});
+
+test('a table may have more rows than a call has parameters', () => {
+  const rows = Array.from({ length: 200_000 }, () => ['a']);
+  expect(renderTable(terminal(), ['ONE'], rows).startsWith('ONE\na\n')).toBe(true);
+});
+
+test('without a width, a long text takes as much longer as it is longer', () => {
+  expect(growth((size) => () => wrap('a '.repeat(size), Infinity), 5_000)).toBeLessThan(squareGrowth);
 });

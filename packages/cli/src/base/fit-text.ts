@@ -18,14 +18,20 @@ export function truncate(text: string, columns: number): string {
 
 /** Breaks a text between words into lines of so many columns. A longer word stays whole on a line of its own. */
 export function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
+  const lines: string[][] = [];
+  let used = 0;
   for (const word of text.split(' ')) {
+    const width = stringWidth(word);
     const last = lines.at(-1);
-    if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= columns)
-      lines.push(`${lines.pop()} ${word}`);
-    else lines.push(word);
+    if (last !== undefined && used + 1 + width <= columns) {
+      last.push(word);
+      used += 1 + width;
+    } else {
+      lines.push([word]);
+      used = width;
+    }
   }
-  return lines;
+  return lines.map((words) => words.join(' '));
 }
 
 /** Adds spaces at the end up to so many columns. */

@@ -65,10 +65,17 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
 
 /** Shortens these ids to as many characters as keep them apart. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
-  const distinct = [...new Set(ids)];
-  let length = shortLength;
-  while (new Set(distinct.map((id) => id.slice(0, length))).size < distinct.length) length += 1;
+  // Those that have most in common are neighbours.
+  const sorted = [...new Set(ids)].toSorted();
+  const lengths = sorted.slice(1).map((id, index) => commonLength(sorted[index]!, id) + 1);
+  const length = lengths.reduce((most, each) => Math.max(most, each), shortLength);
   return (id) => id.slice(0, length);
+}
+
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
 }
 
 function unknown(message: string): ProblemError {

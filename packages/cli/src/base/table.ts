@@ -23,7 +23,8 @@ export function renderTable(
   { whole = [], wrapped = [] }: Columns = {},
 ): string {
   const natural = head.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column]!)].map((cell) => stringWidth(cell))),
+    // Not all at once as parameters: there may be more rows than a call takes.
+    rows.reduce((widest, row) => Math.max(widest, stringWidth(row[column]!)), stringWidth(title)),
   );
   const room = output.width - gap.length * (head.length - 1);
   const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);

@@ -1,6 +1,9 @@
 import { relative } from 'node:path';
 import { countersignFolder } from '../base/countersign-folder.ts';
 
+/** One line of a stack. Of a whole stack, the blanks before `at` could span lines, and each would be a beginning. */
+const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
+
 /** One sentence about why a module does not load, with the line of the user's code where that is known. */
 export function loadFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -11,10 +14,20 @@ export function loadFault(error: unknown): string {
 
 /** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. Node's own are skipped. */
 function placeIn(stack: string): string | undefined {
-  const places = stack.matchAll(/^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/gm);
-  for (const [, path, line] of places) {
-    const file = decodeURI(path!);
+  for (const written of stack.split('\n')) {
+    const [, path, line] = frame.exec(written) ?? [];
+    if (path === undefined) continue;
+    const file = decoded(path);
     if (!file.includes('/node_modules/') && !file.startsWith(countersignFolder)) return `${relative('', file)}:${line}`;
   }
   return undefined;
+}
+
+/** The address of a module is encoded. A plain path is not, and may have a percent sign of its own. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
