@@ -18,7 +18,7 @@ test('a question that stands on the terminal is asked again below what the worke
   const answer = consoleChannel({ input: terminal.input, output: terminal.output }).resolve!(
     channelRequest(),
     stop.signal,
-    { attempt: 1 } as never,
+    { attempt: 1 },
   );
   await terminal.shows('[d]eny [s]kip: ');
   logger.warn('The server is slow.', { taskQueue: 'desk' });

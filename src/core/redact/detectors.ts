@@ -22,7 +22,10 @@ const whenever =
   (match: string): number =>
     isSensitive(match) ? match.length : 0;
 
-const secretNames = String.raw`password|passwd|passphrase|client_?secret|secret_?key|api_?key|access_?token|auth_?token`;
+/** Before a value. A `page_token` grants nothing. */
+const secretNames =
+  String.raw`password|passwd|passphrase|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token` +
+  String.raw`|client_?secret|(?:_secret|_pass|_pwd|\bpwd|(?<![\w-])token)(?![\w-])`;
 
 export const detectors: readonly Detector[] = [
   {
@@ -59,13 +62,13 @@ export const detectors: readonly Detector[] = [
     hasPrefix: true,
     // In JSON, up to the end of the text.
     expression:
-      /((?:password|passwd|passphrase|secret|secret_key|api_?key|access_?token)"\s{0,4}:\s{0,4}")(?=[^"])[^"\\]*(?:\\[^][^"\\]*)*/gi,
+      /((?:password|passwd|passphrase|secret|(?:secret|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token)"\s{0,4}:\s{0,4}")(?=[^"])[^"\\]*(?:\\[^][^"\\]*)*/gi,
   },
   {
     kind: 'PASSWORD',
     hasPrefix: true,
     expression: new RegExp(
-      String.raw`((?:${secretNames}|\bpwd)(?:=|\s{0,4}:=\s{0,4}))(?:"[^"]*"|'[^']*'|[^\s"&;,]+)`,
+      String.raw`((?:${secretNames})(?:=|\s{0,4}:=\s{0,4}|\s{0,4}[=:]\s{0,4}(?=["'])))(?:"[^"]*"|'[^']*'|[^\s"&;,]+)`,
       'gi',
     ),
   },

@@ -11,9 +11,15 @@ export function redactSecrets(text: string): string {
 }
 
 /** The longest end of a name that says what its value is. */
-const longestEnd = 16;
+const longestEnd = 17;
+/** What only as a whole name says it: a `page_token` grants nothing. */
+const wholeNames: ReadonlySet<string> = new Set(['token', 'otp', 'cookie', 'set-cookie']);
 
 /** True for the name of an argument whose whole value is a secret, such as `dbPassword`. */
 export function namesSecret(name: string): boolean {
-  return /(?:password|passwd|passphrase|secret|private_?key|api_?key|access_?token)$/i.test(name.slice(-longestEnd));
+  if (name.length <= longestEnd && wholeNames.has(name.toLowerCase())) return true;
+  return secretName.test(name.slice(-longestEnd));
 }
+
+const secretName =
+  /(?:password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token)$/i;

@@ -1,12 +1,13 @@
 import type { Span } from './find-sensitive.ts';
 import { placeholderOf } from './kinds.ts';
 
-/** Between the lines of a key: line ends, also as they are written in source text. */
-const between = String.raw`(?:\\[nr]|[\s"',+]){1,40}`;
+/** Between the lines of a key: line ends, also as they are written in source text, in quotes and in comments. */
+const between = String.raw`(?:\\{1,4}[nr]|[\s"',+>#]){1,40}`;
+const line = '[A-Za-z0-9+/=]{32,}';
 const header = String.raw`(?:Proc-Type|DEK-Info|Version|Hash|Charset): [\w.,/() -]{1,80}`;
 /** What of a text after the beginning of a key can be one: long lines of base64, then a shorter one before its end. */
 const keyText = new RegExp(
-  String.raw`^-----BEGIN [A-Z0-9 ]{0,60}-----(?:${between}(?:[A-Za-z0-9+/=]{40,200}|${header}))*` +
+  String.raw`^-----BEGIN [A-Z0-9 ]{0,60}-----(?:${line})?(?:${between}(?:${line}|${header}))*` +
     String.raw`(?:(?:${between}[A-Za-z0-9+/=]{1,76})?(?:${between})?-----END [A-Z0-9 ]{0,60}-----)?`,
 );
 /** Lines of a key, all but the last as long as a key's are. */

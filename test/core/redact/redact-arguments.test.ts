@@ -115,7 +115,25 @@ describe('other arguments', () => {
   });
 });
 
+test.each([
+  [{ headers: { Authorization: 'Basic YW5uOmh1bnRlcjIy' } }, { headers: { Authorization: '[PROVIDER_KEY]' } }],
+  [{ 'Proxy-Authorization': 'Bearer short' }, { 'Proxy-Authorization': '[PROVIDER_KEY]' }],
+  [{ authorization: 'given by ann' }, { authorization: 'given by ann' }],
+])('%j is shown as %j', (args, expected) => expect(shown(args)).toEqual(expected));
+
 describe('what looks like a secret hides no action', () => {
+  test.each([
+    ['on one line', (lines: string[]) => lines.join('')],
+    ['between blanks', (lines: string[]) => ` ${lines.join(' ')} `],
+    ['in a comment', (lines: string[]) => `\n# ${lines.join('\n# ')}\n# `],
+    ['in quoted text', (lines: string[]) => `\n> ${lines.join('\n> ')}\n> `],
+    ['in escaped source text', (lines: string[]) => `\\\\n${lines.join('\\\\n')}\\\\n`],
+  ])('nothing is left of a key %s', (_where, written) => {
+    const lines = [...Array.from({ length: 17 }, () => 'Ab9/'.repeat(16)), 'Zz8='];
+    const content = `-----BEGIN PRIVATE KEY-----${written(lines)}-----END PRIVATE KEY-----`;
+    expect(shown({ content })).toEqual({ content: '[PRIVATE_KEY]' });
+  });
+
   const key = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(64)}\nB==\n-----END PRIVATE KEY-----`;
   test.each<[string, JsonObject]>([
     ['a statement after a quote', { sql: `SELECT 'password="'; DROP TABLE users; --"'` }],
