@@ -225,7 +225,9 @@ export const edgeInputs: Inputs = {
     fillTemplate({ whole: '{{request.arguments}}', within: 'It wants {{ request.arguments }}.' }, about(value)),
   ),
   'adapters/on-call/template.ts fillText': values((value) =>
-    fillText('https://127.0.0.1/{{request.arguments}}', about(value), encodeURIComponent),
+    fillText('https://127.0.0.1/{{request.arguments}}', about(value), (text) =>
+      encodeURIComponent(text.toWellFormed()),
+    ),
   ),
   'adapters/on-call/template.ts memberOf': values((value) => memberOf(about(value), 'request.arguments')),
   'adapters/web-push/push-message.ts askingMessage': (text) =>

@@ -55,33 +55,40 @@ interface Measured {
 }
 
 /** One sentence for each text that takes too long. Tries more and longer texts if COUNTERSIGN_TEST_THOROUGH says so. */
-export function tooSlow(input: Input): string[] {
+export async function tooSlow(input: Input): Promise<string[]> {
   const { runs, most, places = 1 } = typeof input === 'object' && 'runs' in input ? input : { runs: [input].flat() };
   const plan = thoroughness > 1 ? thorough : planFor(places);
-  const problemsOf = (all: readonly Measured[], length: number): string[] =>
-    all.flatMap(({ run, family }) => problemAt(run, family, length, places));
-  const measured = (pairs: readonly Omit<Measured, 'ms'>[], length: number): Measured[] =>
-    pairs
-      .map(({ run, family }) => ({ run, family, ms: costMs(run, family.of(length)) }))
-      .toSorted((one, other) => other.ms - one.ms);
+  const problemsOf = (all: readonly Measured[], length: number): Promise<string[]> =>
+    inTurn(all, ({ run, family }) => problemAt(run, family, length, places));
+  const measured = async (pairs: readonly Omit<Measured, 'ms'>[], length: number): Promise<Measured[]> => {
+    const all = await inTurn(pairs, async ({ run, family }) => [
+      { run, family, ms: await costMs(run, family.of(length)) },
+    ]);
+    return all.toSorted((one, other) => other.ms - one.ms);
+  };
   const every = Math.min(plan.every, runs.length);
   const all = runs.flatMap((run, index) =>
     families.filter((_, at) => at % every === index % every).map((family) => ({ run, family })),
   );
-  if (most !== undefined) return problemsOf(measured(all, most).slice(0, plan.atMiddle * runs.length), most);
-  const first = measured(all, plan.small);
-  const problems = problemsOf(first.slice(0, 2 * runs.length), plan.small);
+  if (most !== undefined) return problemsOf((await measured(all, most)).slice(0, plan.atMiddle * runs.length), most);
+  const first = await measured(all, plan.small);
+  const problems = await problemsOf(first.slice(0, 2 * runs.length), plan.small);
   if (problems.length > 0) return problems;
-  const second = measured(first.slice(0, plan.atMiddle * runs.length), plan.middle);
-  const wrong = problemsOf(second.slice(0, 2 * runs.length), plan.middle);
+  const second = await measured(first.slice(0, plan.atMiddle * runs.length), plan.middle);
+  const wrong = await problemsOf(second.slice(0, 2 * runs.length), plan.middle);
   // The gate leaves it at lengths at which a square shows.
   if (wrong.length > 0 || thoroughness < 1) return wrong;
-  return second
-    .slice(0, plan.atLarge)
-    .flatMap(({ run, family }) => [
-      ...problemAt(run, family, plan.large, places),
-      ...growthProblem(run, family, plan.half, plan.large),
-    ]);
+  return inTurn(second.slice(0, plan.atLarge), async ({ run, family }) => [
+    ...(await problemAt(run, family, plan.large, places)),
+    ...(await growthProblem(run, family, plan.half, plan.large)),
+  ]);
+}
+
+/** One after another: what ran at the same time would count twice. */
+async function inTurn<Each, Found>(all: readonly Each[], find: (each: Each) => Promise<Found[]>): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const each of all) found.push(...(await find(each)));
+  return found;
 }
 
 function planFor(places: number): Plan {
@@ -89,25 +96,25 @@ function planFor(places: number): Plan {
   return places >= severalPlaces ? ofSeveralPlaces : usual;
 }
 
-function problemAt(run: Run, family: Family, length: number, places: number): string[] {
+async function problemAt(run: Run, family: Family, length: number, places: number): Promise<string[]> {
   const text = family.of(length);
   const limitMs = constantMs + (length / thorough.large) * msPerMegabyte * places;
-  let ms = leastCostMs(run, text, limitMs);
+  let ms = await leastCostMs(run, text, limitMs);
   // Processor time passes faster where other work shares the caches and the core: measured again, against a known cost.
-  if (ms > limitMs) ms = Math.min(ms, leastCostMs(run, text, limitMs)) / slowness();
+  if (ms > limitMs) ms = Math.min(ms, await leastCostMs(run, text, limitMs)) / slowness();
   return ms <= limitMs ? [] : [`${family.name}: ${length / kB} kB take ${Math.round(ms)} ms of processor time`];
 }
 
-function growthProblem(run: Run, family: Family, half: number, large: number): string[] {
+async function growthProblem(run: Run, family: Family, half: number, large: number): Promise<string[]> {
   const [before, after] = [family.of(half), family.of(large)];
-  let four = costMs(run, after);
+  let four = await costMs(run, after);
   // What is short enough is noise, and needs no comparison.
   if (four < leastMs) return [];
-  let one = costMs(run, before);
+  let one = await costMs(run, before);
   for (let count = 1; count < measures && four >= leastMs && four > one * squareGrowth; count++) {
     // A measure of the shorter text that is too low would be no noise: noise only adds.
-    one = Math.max(one, costMs(run, before));
-    four = Math.min(four, costMs(run, after));
+    one = Math.max(one, await costMs(run, before));
+    four = Math.min(four, await costMs(run, after));
   }
   if (four <= one * squareGrowth || four < leastMs * slowness()) return [];
   return [
@@ -116,19 +123,30 @@ function growthProblem(run: Run, family: Family, half: number, large: number): s
 }
 
 /** The least of several measures: whatever else the machine does can only add to one. Fewer, if one is low enough. */
-function leastCostMs(run: Run, text: string, enoughMs: number): number {
+async function leastCostMs(run: Run, text: string, enoughMs: number): Promise<number> {
   let least = Infinity;
-  for (let count = 0; count < measures && least > enoughMs; count++) least = Math.min(least, costMs(run, text));
+  for (let count = 0; count < measures && least > enoughMs; count++) least = Math.min(least, await costMs(run, text));
   return least;
 }
 
-/** A refusal is an answer; a stack that overflows is none. */
-function costMs(run: Run, text: string): number {
-  return processorMs(() => {
+/** Of a run that goes on after it has returned, all that it takes until it ends. */
+async function costMs(run: Run, text: string): Promise<number> {
+  let given: unknown;
+  const ms = processorMs(() => {
     try {
-      run(text);
+      given = run(text);
     } catch (error) {
-      if (error instanceof RangeError) throw error;
+      refuse(error);
     }
   });
+  if (!(given instanceof Promise)) return ms;
+  const before = process.threadCpuUsage();
+  await given.catch(refuse);
+  const { user, system } = process.threadCpuUsage(before);
+  return ms + (user + system) / 1_000;
+}
+
+/** A refusal is an answer; a stack that overflows and a value that is not what the code takes it for are none. */
+function refuse(error: unknown): void {
+  if (error instanceof RangeError || error instanceof TypeError || error instanceof URIError) throw error;
 }
