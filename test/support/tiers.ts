@@ -46,12 +46,13 @@ export const tiers = {
     'adapters/webhook/examples',
     'channels/{approval-queue,console-channel}',
   ],
-  /** Properties over many cases, on a server. */
+  /** Properties over many cases, on a server, and what measures most. */
   laws: [
     'workflows/replay/{merged-tasks,random-runs-replay,untaken-events,late-tasks,withdrawn-task}',
     'workflows/replay/{projection,event-counts}',
     'workflows/replay/forged-past',
     'workflows/gate/{policy-language,previews,show,redaction,described-calls}',
+    'foreign-text/{policy,ledger,audit,worker,channel,command-line}',
   ],
 } as const satisfies Record<string, readonly string[]>;
 

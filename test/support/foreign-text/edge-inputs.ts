@@ -5,8 +5,12 @@ import { personName } from '../../../packages/gateway/src/http/identity/person-n
 import { findToken } from '../../../packages/gateway/src/http/identity/token-list.ts';
 import { saidMessage } from '../../../packages/gateway/src/http/chat/said-parts.ts';
 import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
+import { linkProblemPage } from '../../../packages/gateway/src/http/links/link-page.ts';
 import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
 import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
+import { refuseInput } from '../../../packages/gateway/src/http/shapes/refuse-input.ts';
+import { strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/strict-json.ts';
+import { isSamePushKey } from '../../../packages/gateway/src/inbox/state/same-push-key.ts';
 import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
 import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
@@ -28,6 +32,7 @@ import { askingMessage, settledMessage } from '../../../src/adapters/web-push/pu
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
 import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
+import { askModel } from '../../../src/models/ask-model.ts';
 import { toModelFailure } from '../../../src/models/model-failure.ts';
 import { refusesStreaming } from '../../../src/models/not-streamed.ts';
 import { parseArguments } from '../../../src/models/parse-arguments.ts';
@@ -80,7 +85,44 @@ const fileNamed = (filename: string) => ({ mediaType: 'image/png', url: 'data:im
 const listed = (tools: Parameters<typeof listedTools>[0]): unknown =>
   listedTools(tools, { server: 'a', trusted: false, attemptMs: 1, call: async () => undefined });
 
+const nothing = async (): Promise<void> => undefined;
+/** A request whose body is this text. */
+const sent = (body: string) =>
+  ({ req: { arrayBuffer: async () => new TextEncoder().encode(body), header: () => 'application/json' } }) as never;
+const refuse = refuseInput();
+/** A model that answers at once. */
+const answering = (text: string) =>
+  ({
+    doGenerate: async () => ({
+      content: [
+        { type: 'text', text },
+        ...pieces(text).map((toolName) => ({ type: 'tool-call', toolCallId: '1', toolName, input: toolName })),
+      ],
+      finishReason: { unified: 'stop' },
+      usage: { inputTokens: {}, outputTokens: {} },
+      warnings: [],
+    }),
+  }) as never;
+
 export const edgeInputs: Inputs = {
+  'models/ask-model.ts askModel': (text) =>
+    askModel(answering(text), { prompt: [] }, new AbortController().signal, { streaming: 'off' }),
+  'packages/gateway/src/http/links/link-page.ts linkProblemPage': (text) =>
+    linkProblemPage({ code: 'internal', message: text }),
+  'packages/gateway/src/http/shapes/refuse-input.ts refuseInput': [
+    (text) =>
+      refuse({ success: false, target: 'json', error: { issues: [{ path: [text], message: text }] } }, sent('')),
+    (text) => {
+      const errors = pieces(text).map((message) => [{ path: [message], message }]);
+      return refuse(
+        { success: false, target: text, error: { issues: [{ path: [], message: text, errors }] } },
+        sent(''),
+      );
+    },
+  ],
+  'packages/gateway/src/http/shapes/strict-json.ts strictJson': documents((text) => strictJson(sent(text), nothing)),
+  'packages/gateway/src/http/shapes/strict-json.ts strictIfJson': (text) => strictIfJson(sent(text), nothing),
+  'packages/gateway/src/inbox/state/same-push-key.ts isSamePushKey': (text) => isSamePushKey(null, text),
   'models/model-failure.ts toModelFailure': [
     (text) => toModelFailure(answerOf(text), 0),
     (text) => toModelFailure(new Error(text), 0),

@@ -4,55 +4,40 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** The rooms whose functions read what models, reviewers, receivers and strangers write. */
-const rooms = [
-  'src/core/base',
-  'src/core/match',
-  'src/core/redact',
-  'src/core/shell',
-  'src/core/assess',
-  'src/core/policy/recorded-assessment.ts',
-  'src/core/people',
-  'src/core/messages',
-  'src/text',
-  'src/redact',
-  'src/shell',
-  'src/assess',
-  'src/card',
-  'src/events',
-  'src/models',
-  'src/workflows/sandbox',
-  'packages/gateway/src/http',
-  'packages/mcp/src',
-  'src/adapters',
-];
-
-/** A type that holds text: written in place, or one that carries a call, a card or a message. */
+/** A type that holds text: written in place, or one that carries a call, a card or a message; or a text as a default. */
 const holdsText =
-  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool)\b/;
+  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool)\b|= ['"`]/;
 
-/** `FILE NAME`, or `FILE CLASS.METHOD`, of each exported function with a parameter that may hold text. An
- * `async` one passes texts on to these: no task of ours is both long and asynchronous. */
+/** Of a function that is the value of a constant: its name, and whether the type of the constant has its parameters. */
+const constant = /^export const (\w+)(: [^=\n]+)? =\s+(?:async )?(?:<[^\n]*?>)?(?=\()/gm;
+
+/** `FILE NAME`, or `FILE CLASS.METHOD`, of each exported function with a parameter that may hold text. */
 export function textFunctions(): string[] {
-  return rooms.flatMap((room) =>
-    globSync(room.endsWith('.ts') ? room : `${room}/**/*.ts`, { cwd: root })
-      .toSorted()
-      .flatMap((file) => {
-        const names = functionsOf(readFileSync(join(root, file), 'utf8'));
-        return names.map((name) => `${file.replace(/^src\//, '')} ${name}`);
-      }),
-  );
+  const files = globSync(['src/**/*.ts', 'packages/*/src/**/*.{ts,tsx}'], { cwd: root }).toSorted();
+  return files.flatMap((file) => {
+    const names = functionsOf(readFileSync(join(root, file), 'utf8'));
+    return names.map((name) => `${file.replace(/^src\//, '')} ${name}`);
+  });
 }
 
 function functionsOf(code: string): string[] {
-  const own = [...code.matchAll(/^export function (\w+)/gm)]
+  const own = [...code.matchAll(/^export (?:async )?function(?:\* ?| )(\w+)/gm)]
     .filter((match) => holdsText.test(parametersAt(code, match.index)))
     .map(([, name]) => name!);
-  return [...new Set(own), ...[...code.matchAll(/^export class (\w+)[^]*?^\}/gm)].flatMap(methodsOf)];
+  const constants = [...code.matchAll(constant)].filter(isTextFunction).map(([, name]) => name!);
+  const classes = [...code.matchAll(/^export (?:abstract )?class (\w+)[^]*?^\}/gm)];
+  return [...new Set([...own, ...constants]), ...classes.flatMap(methodsOf)];
+}
+
+/** Where the type of the constant has the parameters' types, they are not looked up: they may hold text. */
+function isTextFunction({ 0: head, 2: type, input: code, index }: RegExpExecArray): boolean {
+  const parameters = parametersAt(code, index + head.length);
+  if (!/^\s*(?::|=>)/.test(code.slice(index + head.length + parameters.length + 1))) return false;
+  return holdsText.test(parameters) || (type !== undefined && parameters !== '(');
 }
 
 function methodsOf([code, name]: RegExpExecArray): string[] {
-  return [...code.matchAll(/^ {2}(?!constructor)(?:static )?(\w+)(?:<.*>)?\(/gm)]
+  return [...code.matchAll(/^ {2}(?!constructor)(?:(?:static|override|async) )*\*?(\w+)(?:<.*>)?\(/gm)]
     .filter((match) => holdsText.test(parametersAt(code, match.index)))
     .map(([, method]) => `${name!}.${method!}`);
 }

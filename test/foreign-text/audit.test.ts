@@ -1,0 +1,13 @@
+import { describe, expect, test } from 'vitest';
+import { auditInputs } from '../support/foreign-text/audit-inputs.ts';
+import { tooSlow } from '../support/foreign-text/measure.ts';
+
+describe('work grows at most linearly with text from elsewhere', () => {
+  test.each(Object.entries(auditInputs))(
+    '%s',
+    async (_name, input) => {
+      expect(await tooSlow(input)).toEqual([]);
+    },
+    300_000,
+  );
+});

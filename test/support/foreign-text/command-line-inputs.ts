@@ -1,0 +1,204 @@
+import { renderChanges } from '../../../packages/cli/src/answers/argument-changes.ts';
+import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
+import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
+import { escapeLines } from '../../../packages/cli/src/base/output.ts';
+import { readFault } from '../../../packages/cli/src/base/read-fault.ts';
+import { readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-json-option.ts';
+import { reportError } from '../../../packages/cli/src/base/report-error.ts';
+import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
+import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
+import { readTypedAnswer } from '../../../packages/cli/src/demo/read-typed-answer.ts';
+import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
+import { reasonOf } from '../../../packages/cli/src/dev-server/reason-of.ts';
+import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/src/inbox/approval-views.ts';
+import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
+import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
+import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
+import { readCase } from '../../../packages/cli/src/policy/policy-case.ts';
+import { problemLine, problemLines } from '../../../packages/cli/src/policy/policy-file.ts';
+import { writtenMembers } from '../../../packages/cli/src/policy/written-members.ts';
+import { breakLine } from '../../../packages/cli/src/review/card-lines.ts';
+import { keyPressesOf } from '../../../packages/cli/src/review/key-press.ts';
+import { editArguments } from '../../../packages/cli/src/review/press-in-card.ts';
+import { readArguments } from '../../../packages/cli/src/review/read-arguments.ts';
+import { openScopeEditor, scopeLines } from '../../../packages/cli/src/review/scope-editor.ts';
+import { textField } from '../../../packages/cli/src/review/text-field.ts';
+import { transcriptCalls } from '../../../packages/cli/src/review/transcript-calls.ts';
+import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
+import { terminal } from '../../adapters/cli/support.ts';
+import { cardRequest, nowMs } from '../../card/sample-requests.ts';
+import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
+
+const widths = [80, Infinity];
+const outputs = widths.map((width) => ({ ...terminal(), width }));
+/** At a terminal, and where the output has no width. */
+const atEach = (run: (output: (typeof outputs)[number], text: string) => unknown): Run[] =>
+  outputs.map((output) => (text) => run(output, text));
+const problems: readonly ((text: string) => Error)[] = [
+  (text) => new Error(text),
+  (text) => new Error('a', { cause: Object.assign(new Error(text), { stack: text }) }),
+  (text) =>
+    new Error('a', { cause: Object.assign(new Error(text), { stack: `Error\n    at ${text} (/${text}:1:1)` }) }),
+];
+const thrown = (run: (error: Error) => unknown): Run[] => problems.map((problem) => (text) => run(problem(text)));
+/** What it writes is not looked at. */
+const unheard = (run: () => unknown): unknown => {
+  const write = process.stderr.write.bind(process.stderr);
+  process.stderr.write = () => true;
+  try {
+    return run();
+  } finally {
+    process.stderr.write = write;
+  }
+};
+const row = (text: string) => ({
+  ...cardRequest(),
+  requestId: text,
+  toolName: text,
+  reason: text,
+  argumentNames: [text],
+});
+/** One text in a column, and a row for each of its pieces. */
+const table = (output: (typeof outputs)[number], text: string) =>
+  renderTable(output, ['ONE', 'TWO'], [[text, 'a'], ...pieces(text).map((piece) => [piece, piece])], {
+    wrapped: ['TWO'],
+  });
+
+export const commandLineInputs: Inputs = {
+  'packages/cli/src/answers/argument-changes.ts renderChanges': {
+    places: 12,
+    runs: objects((args) => renderChanges(outputs[0]!, args, { ...args, to: 1 })),
+  },
+  'packages/cli/src/base/command-line.ts nextCommand': (text) => nextCommand({ config: text }, 'approve', text),
+  // The width of a character is looked up.
+  'packages/cli/src/base/fit-text.ts truncate': {
+    places: 12,
+    runs: widths.map(
+      (width): Run =>
+        (text) =>
+          truncate(text, width),
+    ),
+  },
+  'packages/cli/src/base/fit-text.ts wrap': {
+    places: 12,
+    runs: widths.map(
+      (width): Run =>
+        (text) =>
+          wrap(text, width),
+    ),
+  },
+  'packages/cli/src/base/fit-text.ts pad': { places: 12, runs: [(text) => pad(text, 80)] },
+  'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
+  'packages/cli/src/base/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
+  'packages/cli/src/base/read-json-option.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
+  'packages/cli/src/base/read-json-option.ts readJsonOrFile': documents((text) =>
+    readJsonOrFile('--args', text.startsWith('@') ? '{}' : text),
+  ),
+  'packages/cli/src/base/report-error.ts reportError': {
+    places: 3,
+    runs: [true, false].flatMap((json) => thrown((error) => unheard(() => reportError(error, { json, debug: true })))),
+  },
+  'packages/cli/src/base/request-id.ts shortIds': [
+    (text) => shortIds([text, `${text}!`])(text),
+    (text) => shortIds([`${almostWithin(text)}a`, `${almostWithin(text)}b`, ...pieces(text)])(text),
+  ],
+  'packages/cli/src/base/table.ts renderTable': { places: 36, runs: atEach(table) },
+  'packages/cli/src/base/table.ts renderFields': {
+    places: 24,
+    runs: atEach((output, text) =>
+      renderFields(output, [
+        [text.slice(0, 100), text],
+        ['a', text.replaceAll(' ', '\n')],
+      ]),
+    ),
+  },
+  'packages/cli/src/demo/read-typed-answer.ts readTypedAnswer': readTypedAnswer,
+  'packages/cli/src/dev/load-fault.ts loadFault': thrown(loadFault),
+  'packages/cli/src/dev-server/reason-of.ts reasonOf': thrown(reasonOf),
+  'packages/cli/src/inbox/approval-views.ts renderWaiting': {
+    places: 12,
+    runs: atEach((output, text) => renderWaiting(output, row(text), {})),
+  },
+  'packages/cli/src/inbox/approval-views.ts escapedCommand': {
+    places: 3,
+    runs: [(text) => escapedCommand({}, 'approve', text, text)],
+  },
+  'packages/cli/src/inbox/approval-views.ts timeLeft': (text) => timeLeft(text, nowMs),
+  'packages/cli/src/inbox/card-view.ts renderCard': {
+    places: 36,
+    runs: [
+      ...objects((args) => renderCard(outputs[0]!, cardRequest({ arguments: args }), {}, { nowMs })),
+      (text) => renderCard(outputs[0]!, cardRequest({ sentence: text, toolName: text }), {}, { nowMs, all: true }),
+    ],
+  },
+  'packages/cli/src/inbox/preview-request.ts previewRequest': {
+    places: 12,
+    runs: [
+      ...documents((text) => previewRequest(text, nowMs)),
+      ...documents((text) => previewRequest(`{"tool":"pay","args":${text}}`, nowMs)),
+      (text) =>
+        previewRequest(JSON.stringify({ tool: text, args: {}, risk: text, subject: text, sentence: text }), nowMs),
+    ],
+  },
+  'packages/cli/src/policy/described-call.ts parseSubject': (text) =>
+    parseSubject({ argument: text, shell: true, beside: pieces(text) }),
+  'packages/cli/src/policy/described-call.ts parseSums': [
+    (text) => parseSums({ [text]: Object.fromEntries(pieces(text).map((piece) => [piece, 1])) }),
+    ...objects(parseSums),
+  ],
+  'packages/cli/src/policy/policy-case.ts readCase': [
+    ...documents(readCase),
+    ...documents((text) => readCase(`{"tool":"pay","args":${text}}`)),
+    (text) => readCase(JSON.stringify({ id: escapable(text), tool: escapable(text), args: {} })),
+  ],
+  'packages/cli/src/policy/policy-file.ts problemLine': { places: 3, runs: [(text) => problemLine(text, {}, text)] },
+  'packages/cli/src/policy/policy-file.ts problemLines': {
+    places: 3,
+    runs: [
+      (text) =>
+        problemLines(
+          'a',
+          pieces(text).map((message) => ({ message, path: '' })),
+        ),
+    ],
+  },
+  'packages/cli/src/policy/written-members.ts writtenMembers': documents((text) => {
+    // Its caller has parsed the text.
+    if (isJson(text)) writtenMembers(text);
+  }),
+  'packages/cli/src/review/card-lines.ts breakLine': { places: 12, runs: [(text) => breakLine(text, 80)] },
+  'packages/cli/src/review/key-press.ts keyPressesOf': (text) => keyPressesOf(text, {} as never),
+  'packages/cli/src/review/press-in-card.ts editArguments': {
+    places: 3,
+    runs: objects((args) => editArguments({ hasEditor: false } as never, args)),
+  },
+  'packages/cli/src/review/read-arguments.ts readArguments': documents(readArguments),
+  'packages/cli/src/review/scope-editor.ts scopeLines': {
+    places: 12,
+    runs: objects((args) =>
+      scopeLines(openScopeEditor({ tool: 'pay', args, terms: { widest: 'tool' } }), [args], Object.keys(args)),
+    ),
+  },
+  'packages/cli/src/review/text-field.ts textField': textField,
+  'packages/cli/src/review/transcript-calls.ts transcriptCalls': (text) =>
+    transcriptCalls(
+      pieces(text).flatMap((id) => [
+        { role: 'assistant' as const, content: id, toolCalls: [{ id, name: 'pay', arguments: { id } }] },
+        { role: 'tool' as const, toolCallId: id, toolName: 'pay', content: id },
+      ]),
+      'pay',
+    ),
+  'packages/cli/src/runs/event-lines.ts withFinish': {
+    places: 3,
+    runs: [(text) => withFinish(outputs[0]!, text, text as never)],
+  },
+};
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
