@@ -29,6 +29,8 @@ import { terminal } from '../../adapters/cli/support.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
 
+/** How wide a character is on a terminal is looked up: an emoji takes as long as many letters. */
+const placesOfWidths = 30;
 const widths = [80, Infinity];
 const outputs = widths.map((width) => ({ ...terminal(), width }));
 /** At a terminal, and where the output has no width. */
@@ -70,9 +72,8 @@ export const commandLineInputs: Inputs = {
     runs: objects((args) => renderChanges(outputs[0]!, args, { ...args, to: 1 })),
   },
   'packages/cli/src/base/command-line.ts nextCommand': (text) => nextCommand({ config: text }, 'approve', text),
-  // The width of a character is looked up.
   'packages/cli/src/base/fit-text.ts truncate': {
-    places: 12,
+    places: placesOfWidths,
     runs: widths.map(
       (width): Run =>
         (text) =>
@@ -80,14 +81,14 @@ export const commandLineInputs: Inputs = {
     ),
   },
   'packages/cli/src/base/fit-text.ts wrap': {
-    places: 12,
+    places: placesOfWidths,
     runs: widths.map(
       (width): Run =>
         (text) =>
           wrap(text, width),
     ),
   },
-  'packages/cli/src/base/fit-text.ts pad': { places: 12, runs: [(text) => pad(text, 80)] },
+  'packages/cli/src/base/fit-text.ts pad': { places: placesOfWidths, runs: [(text) => pad(text, 80)] },
   'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
   'packages/cli/src/base/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
   'packages/cli/src/base/read-json-option.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
@@ -102,9 +103,9 @@ export const commandLineInputs: Inputs = {
     (text) => shortIds([text, `${text}!`])(text),
     (text) => shortIds([`${almostWithin(text)}a`, `${almostWithin(text)}b`, ...pieces(text)])(text),
   ],
-  'packages/cli/src/base/table.ts renderTable': { places: 36, runs: atEach(table) },
+  'packages/cli/src/base/table.ts renderTable': { places: 3 * placesOfWidths, runs: atEach(table) },
   'packages/cli/src/base/table.ts renderFields': {
-    places: 24,
+    places: 2 * placesOfWidths,
     runs: atEach((output, text) =>
       renderFields(output, [
         [text.slice(0, 100), text],
@@ -116,7 +117,7 @@ export const commandLineInputs: Inputs = {
   'packages/cli/src/dev/load-fault.ts loadFault': thrown(loadFault),
   'packages/cli/src/dev-server/reason-of.ts reasonOf': thrown(reasonOf),
   'packages/cli/src/inbox/approval-views.ts renderWaiting': {
-    places: 12,
+    places: 2 * placesOfWidths,
     runs: atEach((output, text) => renderWaiting(output, row(text), {})),
   },
   'packages/cli/src/inbox/approval-views.ts escapedCommand': {
@@ -125,7 +126,7 @@ export const commandLineInputs: Inputs = {
   },
   'packages/cli/src/inbox/approval-views.ts timeLeft': (text) => timeLeft(text, nowMs),
   'packages/cli/src/inbox/card-view.ts renderCard': {
-    places: 36,
+    places: 3 * placesOfWidths,
     runs: [
       ...objects((args) => renderCard(outputs[0]!, cardRequest({ arguments: args }), {}, { nowMs })),
       (text) => renderCard(outputs[0]!, cardRequest({ sentence: text, toolName: text }), {}, { nowMs, all: true }),
@@ -166,7 +167,10 @@ export const commandLineInputs: Inputs = {
     // Its caller has parsed the text.
     if (isJson(text)) writtenMembers(text);
   }),
-  'packages/cli/src/review/card-lines.ts breakLine': { places: 12, runs: [(text) => breakLine(text, 80)] },
+  'packages/cli/src/review/card-lines.ts breakLine': {
+    places: 2 * placesOfWidths,
+    runs: [(text) => breakLine(text, 80)],
+  },
   'packages/cli/src/review/key-press.ts keyPressesOf': (text) => keyPressesOf(text, {} as never),
   'packages/cli/src/review/press-in-card.ts editArguments': {
     places: 3,
