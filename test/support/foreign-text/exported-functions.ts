@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 
 /** A type that holds text: written in place, or one that carries a call, a card or a message; or a text as a default. */
 const holdsText =
-  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool)\b|= ['"`]/;
+  /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool|RunContext)\b|= ['"`]/;
 
 /** Of a function that is the value of a constant: its name, and whether the type of the constant has its parameters. */
 const constant = /^export const (\w+)(: [^=\n]+)? =\s+(?:async )?(?:<[^\n]*?>)?(?=\()/gm;

@@ -39,6 +39,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'workflows/state/carried.ts noteArguments',
   ],
   'only puts texts into an object or beside one another': [
+    'core/ledger/earlier-run.ts withAllowed',
     'core/redact/kinds.ts placeholderOf',
     'core/match/matching.ts withSubject',
     'shell/words.ts plainWord',

@@ -36,6 +36,7 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'client/inbox/show-run.ts showRun',
     'client/inbox/waiting-runs.ts allWaitingRuns',
     'client/inbox/waiting-runs.ts countWaitingRuns',
+    'client/inbox/settled-ids.ts settledIds',
     'client/inbox/waiting-runs.ts waitingRuns',
     'client/send/cancel-run.ts cancelRun',
     'client/send/control-run.ts closeRun',
