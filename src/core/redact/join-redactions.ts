@@ -48,9 +48,28 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
   });
 }
 
-/** Replaces in `text` what the spans hide, wherever else it stands. Short texts are left: they stand everywhere. */
+/**
+ * Replaces in `text` what the spans hide, wherever else it stands, and its beginning where the text was cut. Short texts are
+ * left: they stand everywhere.
+ */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
-  return withoutTexts(text, longTexts(args, values));
+  const hidden = longTexts(args, values);
+  return withoutBeginning(withoutTexts(text, hidden), hidden);
+}
+
+const cutMark = '…';
+
+/** Of a text that was cut within something hidden, with the placeholder in place of what is left of that. */
+function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
+  if (!text.endsWith(cutMark)) return text;
+  const end = text.length - cutMark.length;
+  for (const { secret, placeholder } of hidden) {
+    const beginning = secret.slice(0, leastHidden);
+    for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
+      if (secret.startsWith(text.slice(at, end))) return withPlaceholders(text, [[at, end, placeholder]]);
+    }
+  }
+  return text;
 }
 
 /** Replaces the same in each text or number of `value`. Undefined if that would take too long. */

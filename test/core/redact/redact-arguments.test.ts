@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { findOwn } from '../../../src/redact/own-patterns.ts';
+import { withoutHidden } from '../../../src/core/redact/join-redactions.ts';
 import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import type { RedactionSettings } from '../../../src/core/redact/redaction.ts';
 
@@ -218,4 +219,15 @@ describe('what looks like a secret hides no action', () => {
       { url: 'http://ann:[PASSWORD]@acme.com/a?b#c@d' },
     ],
   ])('%s is not', (_, args, expected) => expect(shown(args)).toEqual(expected));
+});
+
+test.each([
+  ['whole', 'db: hunter22-and-more, then', 'db: [PASSWORD], then'],
+  ['cut in its middle', 'db: hunter22-an…', 'db: [PASSWORD]…'],
+  ['cut after a beginning that is no end', 'hunter or hunte…', 'hunter or [PASSWORD]…'],
+  ['cut after too little to tell', 'db: hun…', 'db: hun…'],
+  ['cut elsewhere', 'hunter and the rest…', 'hunter and the rest…'],
+])('a text beside the arguments shows nothing hidden: %s', (_name, text, expected) => {
+  const args = { password: 'hunter22-and-more' };
+  expect(withoutHidden(text, args, redactionOf(args, { settings: all }).values)).toBe(expected);
 });
