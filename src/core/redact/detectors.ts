@@ -22,10 +22,8 @@ const whenever =
   (match: string): number =>
     isSensitive(match) ? match.length : 0;
 
-/** Before a value. A `page_token` grants nothing. */
-const secretNames =
-  String.raw`password|passwd|passphrase|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token` +
-  String.raw`|client_?secret|(?:_secret|_pass|_pwd|\bpwd|(?<![\w-])token)(?![\w-])`;
+/** The ends of names whose values are secrets, as an expression. A `page_token` grants nothing. */
+export const secretNames = String.raw`password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token`;
 
 export const detectors: readonly Detector[] = [
   {
@@ -61,14 +59,13 @@ export const detectors: readonly Detector[] = [
     kind: 'PASSWORD',
     hasPrefix: true,
     // In JSON, up to the end of the text.
-    expression:
-      /((?:password|passwd|passphrase|secret|(?:secret|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token)"\s{0,4}:\s{0,4}")(?=[^"])[^"\\]*(?:\\[^][^"\\]*)*/gi,
+    expression: new RegExp(String.raw`((?:${secretNames})"\s{0,4}:\s{0,4}")(?=[^"])[^"\\]*(?:\\[^][^"\\]*)*`, 'gi'),
   },
   {
     kind: 'PASSWORD',
     hasPrefix: true,
     expression: new RegExp(
-      String.raw`((?:${secretNames})(?:=|\s{0,4}:=\s{0,4}|\s{0,4}[=:]\s{0,4}(?=["'])))(?:"[^"]*"|'[^']*'|[^\s"&;,]+)`,
+      String.raw`((?:${secretNames}|_pass|_pwd|\bpwd|(?<![\w-])token)(?:=|\s{0,4}:=\s{0,4}|\s{0,4}[=:]\s{0,4}(?=["'])))(?:"[^"]*"|'[^']*'|[^\s"&;,]+)`,
       'gi',
     ),
   },

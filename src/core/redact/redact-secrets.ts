@@ -1,3 +1,4 @@
+import { secretNames } from './detectors.ts';
 import { redactText } from './find-sensitive.ts';
 import { secretKinds } from './kinds.ts';
 
@@ -21,5 +22,4 @@ export function namesSecret(name: string): boolean {
   return secretName.test(name.slice(-longestEnd));
 }
 
-const secretName =
-  /(?:password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token)$/i;
+const secretName = new RegExp(`(?:${secretNames})$`, 'i');
