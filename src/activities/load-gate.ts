@@ -33,7 +33,7 @@ const requestedShape = z.strictObject({
   gated: z.array(z.looseObject({ name: z.string() })),
 });
 
-/** What a custom workflow says of its caller. A gate that an older version loaded may say nothing. */
+/** The caller and the metadata that a custom workflow gives. Workflow code of older versions may give none. */
 const contextShape = z.looseObject({
   caller: callerShape.optional(),
   metadata: z.record(z.string(), z.json()).optional(),

@@ -62,10 +62,10 @@ export function conditionWarnings(source: string): string[] {
   ];
 }
 
-/** What these variables may be, the least first. They are texts, so an ordering would compare their letters. */
+/** The values of these variables, the least first. They are texts, and CEL orders texts by their letters. */
 const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, 'unknown'], severity: severities };
 
-/** Of a comparison of `risk` or `severity`: by its letters, or with a word that it never is. */
+/** The problem of a comparison that orders `risk` or `severity`, or that compares it with a value it never has. */
 function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.args.length !== 2) return undefined;
   const { function: name, args: sides } = exprKind.value;

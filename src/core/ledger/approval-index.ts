@@ -59,7 +59,7 @@ const attributeBytes = 1_900;
 const tagBytes = 128;
 /** Settled ids that can still be found. */
 const settledTagged = 20;
-/** What the tag of a settled request begins with, before its id. */
+/** The beginning of a settled request's tag. The id follows. */
 export const settledTag = 'settled:';
 const memoOpenBytes = 16_000;
 const memoJournalBytes = 14_000;

@@ -59,7 +59,7 @@ export function withoutHidden(text: string, args: JsonObject, values: readonly R
 
 const cutMark = '…';
 
-/** Of a text that was cut within something hidden, with the placeholder in place of what is left of that. */
+/** If the text was cut within a hidden text, replaces the beginning of the hidden text that is left at its end. */
 function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   if (!text.endsWith(cutMark)) return text;
   const end = text.length - cutMark.length;

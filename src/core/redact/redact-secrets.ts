@@ -13,7 +13,7 @@ export function redactSecrets(text: string): string {
 
 /** The longest end of a name that says what its value is. */
 const longestEnd = 17;
-/** What only as a whole name says it: a `page_token` grants nothing. */
+/** Names that mean a secret only if nothing stands before them: a `page_token` grants no access. */
 const wholeNames: ReadonlySet<string> = new Set(['token', 'otp', 'cookie', 'set-cookie']);
 
 /** True for the name of an argument whose whole value is a secret, such as `dbPassword`. */

@@ -95,7 +95,7 @@ export function incompleteSplit({ uncertain }: ShellSplit, engine: number): Unce
   return uncertain.find((reason) => incomplete.includes(reason) || (engine >= 5 && reason === 'control character'));
 }
 
-/** What the wildcards of an allow rule are matched against: before engine 5, a blank inside a word passed for another word. */
+/** The text that an allow rule with wildcards has to match. Before engine 5, a blank inside a word counted as one between words. */
 export function allowedText({ text, wordText = text }: ShellPart, engine: number): string {
   return engine >= 5 ? wordText : text;
 }

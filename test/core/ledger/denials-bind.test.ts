@@ -4,7 +4,7 @@ import { askTermsOf, type AskTerms } from '../../../src/core/policy/ask-terms.ts
 import type { ParsedDecision } from '../../../src/core/messages/decision.ts';
 import { askRuling, claimedBy, digestOf, requestIdOf, requestRecord } from '../../support/record-request.ts';
 
-/** What a reviewer denied does not run because of a deadline, a change of policy, or another reviewer's grant. */
+/** No deadline, change of policy, or grant of another reviewer lets a call run that a reviewer has denied. */
 
 const deadlineMs = 1_000;
 const late = deadlineMs + 1;
