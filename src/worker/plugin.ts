@@ -1,9 +1,6 @@
 /** The plugin for Temporal's worker and client: everything that runs and gates need. `createWorker` uses it too. */
-import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { ClientOptions } from '@temporalio/client';
 import { SimplePlugin } from '@temporalio/plugin';
 import {
@@ -28,11 +25,9 @@ import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { activitySide } from './activity-side.ts';
+import { type BundlerConfiguration, leanBundle } from './lean-bundle.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
-
-type Configuration = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
-type Compiler = Parameters<Extract<NonNullable<Configuration['plugins']>[number], (...given: never) => unknown>>[0];
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what
@@ -207,109 +202,6 @@ async function shutDown(worker: Worker, running: Promise<void>): Promise<void> {
 }
 
 /** Makes one file: the sandbox cannot load a second one, which webpack makes of what a library imports dynamically. */
-function singleFile(config: Configuration): Configuration {
+function singleFile(config: BundlerConfiguration): BundlerConfiguration {
   return { ...config, output: { ...config.output, asyncChunks: false } };
-}
-
-/**
- * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
- * the notes of webpack, modules and exports that nothing imports, and from the source map its columns and the text of the
- * sources. Names and lines stay: failures keep their types, and stack traces their lines. It holds no absolute path: the
- * same sources give the same bytes in every folder.
- */
-function leanBundle(config: Configuration): Configuration {
-  return {
-    ...config,
-    devtool: 'inline-nosources-cheap-module-source-map',
-    output: { ...config.output, pathinfo: false, devtoolModuleFilenameTemplate: sourceName },
-    optimization: { ...config.optimization, providedExports: true, sideEffects: true, usedExports: true },
-    module: { ...config.module, rules: [...(config.module?.rules ?? []), ...withoutComments(config)] },
-    plugins: [...(config.plugins ?? []), namedByPackage, withoutMarks],
-  };
-}
-
-interface WebpackModule {
-  identifier(): string;
-  /** The path of its file. Null if it has none. */
-  nameForCondition(): string | null;
-}
-
-const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
-
-/** What stack traces call a source: its path in its package, and outside all packages its path from where it was bundled. */
-function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
-  const path = source.absoluteResourcePath.replaceAll(sep, '/');
-  const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
-  return name === path ? source.resourcePath : name;
-}
-
-/** The path of an installed file from `node_modules`, as in `long/index.js`. Another path as it is. */
-function inPackage(path: string): string {
-  return path.replace(/^.*\/node_modules\//, '');
-}
-
-/**
- * Names modules of installed packages by their path in the package, so that it does not matter where `node_modules` is.
- * Webpack names the others, and those of a package that is there twice.
- */
-const namedByPackage = {
-  apply({ hooks }: Compiler): void {
-    hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {
-      beforeModuleIds.tap('countersign', (modules) => {
-        // A module without a file, as for an option that is not set, has an identifier with the path of what asked for it.
-        const pathOf = (module: WebpackModule): string =>
-          (module.nameForCondition() ?? module.identifier()).replaceAll(sep, '/');
-        for (const [name, [first, another]] of Map.groupBy(modules, (module) => inPackage(pathOf(module)))) {
-          if (first !== undefined && another === undefined && name !== pathOf(first))
-            chunkGraph.setModuleId(first, name);
-        }
-      });
-    });
-  },
-};
-
-/**
- * Removes the comments that webpack writes at each import and export, whatever its options say, and names the file
- * after what is left.
- */
-const withoutMarks = {
-  apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {
-    const name = 'countersign';
-    const stage = Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE;
-    hooks.thisCompilation.tap(name, (compilation) => {
-      compilation.hooks.processAssets.tap({ name, stage }, (assets) => {
-        for (const [file, source] of Object.entries(assets)) {
-          const shorter = new sources.ReplaceSource(source);
-          for (const { 0: mark, index } of source
-            .source()
-            .toString()
-            .matchAll(/^\/\* harmony (?:im|ex)port \*\/ *|(?<=\(\) => \()\/\* binding \*\/ /gm)) {
-            shorter.replace(index, index + mark.length - 1, '');
-          }
-          compilation.updateAsset(file, shorter);
-          // The hash in its name is webpack's, which depends on absolute paths.
-          const digest = createHash('sha256').update(shorter.source()).digest('hex').slice(0, 20);
-          const renamed = file.replace(compilation.hash!, digest);
-          if (renamed !== file) compilation.renameAsset(file, renamed);
-        }
-      });
-    });
-  },
-};
-
-/** Runs after all other rules, with the compiler that Temporal's bundler uses for TypeScript. Without it comments stay. */
-function withoutComments(config: Configuration): object[] {
-  const uses = (config.module?.rules ?? []).map((rule) => (typeof rule === 'object' && rule ? rule.use : undefined));
-  const swc = uses.find(
-    (use): use is { loader: string } =>
-      typeof use === 'object' && 'loader' in use && /[\\/]swc-loader[\\/]/.test(use.loader ?? ''),
-  );
-  if (swc === undefined) return [];
-  const options = {
-    // CommonJS stays CommonJS, and sloppy mode stays sloppy.
-    isModule: 'unknown',
-    sourceMaps: true,
-    jsc: { target: 'esnext', parser: { syntax: 'ecmascript' }, minify: { format: { comments: false } } },
-  };
-  return [{ test: /\.[jt]s$/, enforce: 'post', use: { loader: swc.loader, options } }];
 }
