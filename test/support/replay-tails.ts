@@ -91,8 +91,28 @@ function bringsJobs({ before, whileScheduled, commands }: WorkflowTask): boolean
   return isUpdated || [...before, ...whileScheduled].some(isJob);
 }
 
+/**
+ * The tails that end with the start of an attempt which failed or timed out. A worker cannot tell them from their task,
+ * which starts an hour after the attempt.
+ */
+export function tailsToAttempt(name: string, events: readonly HistoryEvent[]): Tail[] {
+  return tailsOf(name, events).flatMap(({ task: { before, scheduled, started }, endId }) => {
+    const attempt = before.find(({ eventType }) => eventType.endsWith('_WORKFLOW_TASK_STARTED'));
+    if (attempt === undefined || endId !== scheduled.eventId) return [];
+    const late = events.map((event) =>
+      Number(event.eventId) <= Number(attempt.eventId)
+        ? event
+        : { ...event, eventTime: new Date(Date.parse(event.eventTime) + hourMs).toISOString() },
+    );
+    const tail = tailsOf(name, late).find((each) => each.task.started.eventId === started.eventId)!;
+    const at = `${name}: task ${started.eventId}, a query sees the start of an attempt`;
+    return [{ ...tail, name: at, endId: attempt.eventId, isRecognised: false }];
+  });
+}
+
 const atOnce = 4;
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 export interface PlayedTail {
   name: string;
@@ -141,9 +161,14 @@ export async function onScriptedWorker<Item, Played>(
 
 /**
  * Hands a worker that does not have the run a whole task, and then a query, as the server sends it to a worker that has
- * the run in its cache: without history. Returns why the query failed.
+ * the run in its cache: without history. Then hands it the next task, if history has one that `isMeant`. Returns why the
+ * query or the next task failed.
  */
-export async function queryAfterTask(server: ScriptedServer, tail: Tail): Promise<string | undefined> {
+export async function queryAfterTask(
+  server: ScriptedServer,
+  tail: Tail,
+  isMeant: (next: WorkflowTask) => boolean,
+): Promise<string | undefined> {
   const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };
   const { failure } = await giveTask(server, tail, workflowExecution);
   if (failure !== undefined) return failure;
@@ -151,7 +176,22 @@ export async function queryAfterTask(server: ScriptedServer, tail: Tail): Promis
   const previousStartedEventId = idOf(tail.task.started.eventId);
   const query = { queryType: '__temporal_workflow_metadata' };
   const sticky = { workflowType, workflowExecution, previousStartedEventId, attempt: 1, history: {}, query };
-  return (await server.give(sticky)).failure;
+  const { failure: refusal } = await server.give(sticky);
+  const next = nextOf(tail);
+  if (refusal !== undefined || next === undefined || !isMeant(next.task)) return refusal;
+  return (await giveTask(server, next, workflowExecution)).failure;
+}
+
+/** The task after a tail's. Undefined if history has none, or if it brings an update, which it does not hold. */
+function nextOf(tail: Tail): Tail | undefined {
+  const { tasks } = tasksOf(tail.events);
+  const task = tasks[tasks.findIndex(({ started }) => started.eventId === tail.task.started.eventId) + 1];
+  if (task === undefined || task.commands.some(({ eventType }) => eventType.includes('_UPDATE_'))) return undefined;
+  return { ...tail, task, previousId: tail.task.started.eventId };
+}
+
+function recordedBy({ commands }: WorkflowTask): string {
+  return commands.map(({ eventType }) => eventType.replace('EVENT_TYPE_', '')).join(', ');
 }
 
 async function playTail(server: ScriptedServer, tail: Tail): Promise<PlayedTail> {
@@ -170,14 +210,35 @@ async function playTail(server: ScriptedServer, tail: Tail): Promise<PlayedTail>
   });
   const { failure, made } = await giveTask(server, tail, workflowExecution);
   const again = failure === undefined ? made : (await giveTask(server, tail, workflowExecution)).made;
-  const recorded = task.commands.map(({ eventType }) => eventType.replace('EVENT_TYPE_', '')).join(', ');
-  const expected = tail.hasUpdate === true ? (await giveTask(server, tail)).made : recorded;
+  const expected = tail.hasUpdate === true ? (await giveTask(server, tail)).made : recordedBy(task);
   const problem = again === expected ? undefined : `${again} in place of ${expected}`;
   return {
     name,
     ...(refusal !== undefined && { refusal }),
     ...(failure !== undefined && { failure }),
     ...(problem !== undefined && { problem }),
+  };
+}
+
+/**
+ * Hands a worker a tail with a query, then its task, then the next one, and again if that fails. Undefined without a next
+ * one, or if no worker can have written such a history.
+ */
+export async function playTailAndNext(server: ScriptedServer, tail: Tail): Promise<PlayedTail | undefined> {
+  const next = nextOf(tail);
+  const unseen = next && (await giveTask(server, next));
+  if (next === undefined || unseen?.failure !== undefined) return undefined;
+  const workflowExecution = { workflowId: idOfRun(tail), runId: randomUUID() };
+  const query = { queryType: '__temporal_workflow_metadata' };
+  const { failure: refusal } = await server.give({ ...taskTo(tail, tail.endId), workflowExecution, query });
+  await giveTask(server, tail, workflowExecution);
+  const { failure, made } = await giveTask(server, next, workflowExecution);
+  const again = failure === undefined ? made : (await giveTask(server, next, workflowExecution)).made;
+  return {
+    name: tail.name,
+    ...(refusal !== undefined && { refusal }),
+    ...(failure !== undefined && { failure }),
+    ...(again !== unseen?.made && { problem: `${again} in place of ${unseen?.made}` }),
   };
 }
 

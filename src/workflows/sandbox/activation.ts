@@ -30,6 +30,10 @@ interface Activations {
   written: number;
   /** True if a query, not a task, may have brought the events of the last activation. */
   isAhead: boolean;
+  /** True if the last activation brought the first events that were no replay. */
+  isFirst: boolean;
+  /** True if a query came after those events, so that it may have brought them with the start of an attempt. */
+  isQueried: boolean;
 }
 
 /** The state that the interceptors write and `activation` reads. */
@@ -46,6 +50,8 @@ export const activations = (): Activations =>
     abandoned: new Set(),
     written: 0,
     isAhead: false,
+    isFirst: false,
+    isQueried: false,
   }));
 
 export const activation = {

@@ -27,9 +27,9 @@ const withdrawableMs = 5_000;
 /**
  * Notes whether a workflow task took the events of this activation: a task starts later than the one before it, and just
  * now. If it started long ago, right after a replay, the start may be that of an attempt that failed, unless history has
- * grown by no more than this task. Throws if no task
- * took the events of the last activation: too little of history lies between. Then the task fails, and is given again
- * with all of history.
+ * grown by no more than this task. Throws if no task took the events of the last activation: too little of history lies
+ * between. Throws also if a query may have brought them with the start of an attempt that failed: then more lies between than
+ * one task leaves. The task fails, and is given again with all of history.
  */
 export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Activation): void {
   const state = activations();
@@ -47,8 +47,12 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   }
   state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
   if (length !== last.historyLength) {
+    const isWhole = isOneTask(length, jobs ?? []);
+    if (state.isQueried && !isWhole) throw new Error(sentences.takenEarly);
     const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
-    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isOneTask(length, jobs ?? [])));
+    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isWhole));
+    state.isFirst = last.isReplayed && !isReplayed && brought > 0;
+    state.isQueried = false;
   }
   state.last = { historyLength: length, startedMs, isReplayed };
 }
@@ -184,7 +188,10 @@ function isOfEvent({ doUpdate, notifyHasPatch, updateRandomSeed, resolveActivity
  */
 export function refuseAhead(activation: Activation): void {
   const query = activation.jobs?.find((job) => job.queryWorkflow?.queryId === queryAlone)?.queryWorkflow;
-  if (query == null || !(activations().isAhead || mayBeWithdrawn(activation))) return;
+  if (query == null) return;
+  const state = activations();
+  state.isQueried = state.isFirst;
+  if (!state.isAhead && !mayBeWithdrawn(activation)) return;
   // Fails the activation, not only the query: nothing less drops the run from the cache.
   const error = new Error(sentences.notTakenYet);
   // The SDK logs it, and where it was thrown says nothing.

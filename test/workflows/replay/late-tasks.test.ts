@@ -8,7 +8,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
 import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
-import { tasksOf, type HistoryEvent } from '../../support/history-tasks.ts';
+import { tasksOf, type HistoryEvent, type WorkflowTask } from '../../support/history-tasks.ts';
 import { insertAttempts } from '../../support/other-attempts.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { onScriptedWorker, playTails, queryAfterTask, tailsOf, type Tail } from '../../support/replay-tails.ts';
@@ -31,15 +31,18 @@ function eventsOf(file: string): HistoryEvent[] {
   return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
 }
 
-/** True if the run goes on, the task before brought something to workflow code, and no attempt failed. */
+/** True if the run goes on, the task before wrote a command, and no attempt failed. */
 function isCounted({ task, events }: Tail): boolean {
   const { tasks } = tasksOf(events);
   const before = tasks.findLast(({ started }) => Number(started.eventId) < Number(task.started.eventId))!;
   const isOpen = !task.commands.some(({ eventType }) => endsOfRun.test(eventType));
-  const isWhole = ![...task.before, ...task.whileScheduled].some(({ eventType }) =>
-    eventType.startsWith('EVENT_TYPE_WORKFLOW_TASK_'),
-  );
-  return isOpen && isWhole && before.commands.length > 0;
+  return isOpen && isWhole(task) && before.commands.length > 0;
+}
+
+/** True if no attempt of the task failed, and no task before it only refused an update. */
+function isWhole({ before, whileScheduled }: WorkflowTask): boolean {
+  const events = [...before, ...whileScheduled];
+  return !events.some(({ eventType }) => eventType.startsWith('EVENT_TYPE_WORKFLOW_TASK_'));
 }
 
 const endsOfRun = /^EVENT_TYPE_WORKFLOW_EXECUTION_(COMPLETED|FAILED|CANCELED|CONTINUED_AS_NEW)$/;
@@ -51,7 +54,7 @@ function countedOf(name: string, events: readonly HistoryEvent[]): Tail[] {
 
 async function refusalsAfter(workflowBundle: { codePath: string }, tasks: readonly Tail[]): Promise<string[]> {
   const refusals = await onScriptedWorker(workflowBundle, tasks, async (server, tail) => {
-    const refusal = await queryAfterTask(server, tail);
+    const refusal = await queryAfterTask(server, tail, isWhole);
     return refusal === undefined ? [] : [`${tail.name}: ${refusal}`];
   });
   return refusals.flat();

@@ -6,9 +6,17 @@ import { type HistoryEvent } from '../../support/history-tasks.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
 import { insertAttempts } from '../../support/other-attempts.ts';
-import { playTails, tailsOf, type Tail } from '../../support/replay-tails.ts';
+import {
+  onScriptedWorker,
+  playTailAndNext,
+  playTails,
+  tailsOf,
+  tailsToAttempt,
+  type Tail,
+} from '../../support/replay-tails.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { sharedBundle } from '../../support/shared-bundle.ts';
+import { runs } from '../../support/thorough.ts';
 
 /**
  * A query can hand a worker events that no workflow task has taken yet. The task that takes them must make the commands
@@ -89,6 +97,20 @@ test.each([
   // The others wrote nothing in answer to the tail, or what comes after an update in a replay, too.
   const failed = played.filter(({ failure }) => failure === sentences.takenEarly);
   expect(failed.length).toBeGreaterThan(30);
+});
+
+test('after a query that saw the start of an attempt, the next task goes on as in a run that no query saw', async () => {
+  // A longer history makes the others continue as new earlier than they did, or names the events of recorded times.
+  const whole = files.filter((file) => !/execution-\d|arbitrated/.test(file));
+  const tails = whole.flatMap((file) =>
+    tailsToAttempt(file, insertAttempts(eventsOf(file), seededRandom(6), { share: 1, historyEvents: Infinity })),
+  );
+  const sampled = seededRandom(5).shuffled(tails).slice(0, runs(60));
+  const played = await onScriptedWorker(await sharedBundle('recorded-workflows.ts'), sampled, playTailAndNext);
+  const possible = played.filter((each) => each !== undefined);
+  expect(possible.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  const failed = possible.filter(({ failure }) => failure === sentences.takenEarly);
+  expect(failed.length).toBeGreaterThan(possible.length * 0.9);
 });
 
 describe('the check can fail', () => {
