@@ -152,8 +152,14 @@ export const explained: readonly Explanation[] = [
     why: 'A text stands in no layer.',
   },
   {
+    file: 'policy/modes',
+    code: "case 'allow':",
+    changes: [["'allow'", '""']],
+    why: 'Without the case, the function returns undefined as well.',
+  },
+  {
     file: 'policy/ask-terms',
-    code: 'const asking = ruling.ask?.by ?? [];',
+    code: 'const written = ruling.ask?.by ?? [];',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',
   },

@@ -49,4 +49,6 @@ export const rulingTests = [
   'core/policy/engines',
   'core/policy/laws',
   'core/policy/ask-terms-laws',
+  'core/policy/grant-laws',
+  'core/policy/star-laws',
 ] as const;

@@ -8,7 +8,7 @@ import { readRunPolicy } from '../../../src/activities/read-policy.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
 import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import type { Policy, PolicyLayers } from '../../../src/core/policy/policy.ts';
-import { compileLayers, engine, evaluate } from '../../../src/core/policy/ruling.ts';
+import { compileLayers, engine, evaluate, type Ruling } from '../../../src/core/policy/ruling.ts';
 
 const minute = 60_000;
 
@@ -144,6 +144,110 @@ test("a ceiling's own steps stay, and a run's do not delay them", () => {
     { afterMs: 2_000, to: ['bob'] },
     { afterMs: minute, to: ['cat', 'dan'] },
   ]);
+});
+
+type Asking = NonNullable<Ruling['ask']>['by'][number];
+const asking = (layer: Asking['layer'], escalate: Asking['escalate'], more: Partial<Asking> = {}): Asking => ({
+  rule: null,
+  layer,
+  reviewers: ['ann'],
+  ...(escalate && { escalate }),
+  ...more,
+});
+const step = (afterMs: number, ...to: string[]) => ({ afterMs, to });
+
+test.each<[string, Asking[], [number, ...string[]][], [number, ...string[]][]]>([
+  [
+    'rules of one layer are spaced together, and what is due at once is one notice',
+    [asking('run', [step(1_000, 'bob')]), asking('run', [step(2_000, 'cat')], { reviewers: ['eve'] })],
+    [[minute, 'bob', 'cat']],
+    [
+      [1_000, 'bob'],
+      [2_000, 'cat'],
+    ],
+  ],
+  [
+    'a step as late as another is due delays nothing',
+    [asking('run', [step(1_000, 'bob'), step(minute, 'cat')])],
+    [[minute, 'bob', 'cat']],
+    [
+      [1_000, 'bob'],
+      [minute, 'cat'],
+    ],
+  ],
+  [
+    'a rule without steps delays none of its layer',
+    [asking('run', undefined, { quorum: 2 }), asking('run', [step(minute, 'bob'), step(2 * minute, 'cat')])],
+    [
+      [minute, 'bob'],
+      [2 * minute, 'cat'],
+    ],
+    [
+      [minute, 'bob'],
+      [2 * minute, 'cat'],
+    ],
+  ],
+  [
+    "an agent's rule and a run's are one layer",
+    [asking('agent', [step(1_000, 'bob')]), asking('run', [step(1_000, 'cat')], { reviewers: ['eve'] })],
+    [[minute, 'bob', 'cat']],
+    [
+      [1_000, 'bob'],
+      [1_000, 'cat'],
+    ],
+  ],
+  [
+    'each calling run is a layer of its own',
+    [
+      asking('run', [step(1_000, 'bob')]),
+      asking('parent', [step(1_000, 'cat')], { parent: 0 }),
+      asking('parent', [step(1_000, 'dan')], { parent: 1 }),
+    ],
+    [
+      [minute, 'bob'],
+      [minute, 'cat'],
+      [minute, 'dan'],
+    ],
+    [
+      [1_000, 'bob'],
+      [1_000, 'cat'],
+      [1_000, 'dan'],
+    ],
+  ],
+  [
+    'the notices of a ceiling stay apart',
+    [asking('ceiling', [step(1_000, 'bob')]), asking('ceiling', [step(1_000, 'cat')], { reviewers: ['eve'] })],
+    [
+      [1_000, 'bob'],
+      [1_000, 'cat'],
+    ],
+    [
+      [1_000, 'bob'],
+      [1_000, 'cat'],
+    ],
+  ],
+  [
+    'also from those of a run',
+    [asking('ceiling', [step(minute, 'bob')]), asking('run', [step(minute, 'cat')])],
+    [
+      [minute, 'bob'],
+      [minute, 'cat'],
+    ],
+    [
+      [minute, 'bob'],
+      [minute, 'cat'],
+    ],
+  ],
+])('notices: %s', (_, by, expected, ofEngine4) => {
+  const layers: PolicyLayers = { ceiling: policyOf(allows(), true) };
+  const notices = (number: number) =>
+    askTermsOf(
+      layers,
+      { rule: null, severity: 'low', engine: number, ask: { always: 'call', by } },
+      { risk: 'write' },
+    ).escalate.map(({ afterMs, to }) => [afterMs, ...to]);
+  expect(notices(engine)).toEqual(expected);
+  expect(notices(4)).toEqual(ofEngine4);
 });
 
 test.each<[string, object, object, string | undefined]>([

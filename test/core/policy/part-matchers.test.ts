@@ -245,6 +245,23 @@ test('a text is prepared once for all rules: a hundred long ones cost a hundredt
   expect(ruled([...long, allow('bash:git *')], bash(`git ${'a'.repeat(100)}`)).action).toBe('allow');
 });
 
+// From engine 5 on, what a blank stands in is one word also where a rule spells the word, unless all its globs spell the text.
+test.each<[string, Rule, number, 'allow' | 'ask']>([
+  ['a pattern that spells it', allow('bash:ls a b'), 5, 'allow'],
+  ['a field that spells it', allow('bash', { args: { command: 'ls a b' } }), 5, 'allow'],
+  ['one glob that does, and one with a wildcard', allow('bash:ls a b', { args: { command: 'ls *' } }), 5, 'ask'],
+  ['the same in engine 4', allow('bash:ls a b', { args: { command: 'ls *' } }), 4, 'allow'],
+])("the word 'a b': %s", (_, rule, engine, action) => {
+  expect(ruled([rule], bash("ls 'a b'"), 'default', engine).action).toBe(action);
+});
+
+test.each(['find * ls*', 'find . * ls*'])('%s names find, and not find -exec', (pattern) => {
+  const actions = [1, 2, 3, 4, 5].map(
+    (engine) => ruled([allow(`bash:${pattern}`)], bash('find . -exec ls {} +'), 'default', engine).action,
+  );
+  expect(actions).toEqual(['ask', 'ask', 'ask', 'ask', 'ask']);
+});
+
 test('a condition is evaluated once for all parts: otherwise each part would use the whole budget', () => {
   const when = `[${Array.from({ length: 40 }, (_, index) => index).join(', ')}].all(a, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(b, a + b >= 0))`;
   const command = Array.from({ length: 60 }, () => 'ls').join('; ');
