@@ -16,4 +16,4 @@ export { unfinishedText } from './core/base/unfinished.ts';
 export { unknownName } from './text/unknown-name.ts';
 export { saidText, toldText } from './core/base/user-files.ts';
 export type { ShownFile, UserFile } from './core/base/user-files.ts';
-export { visibleEscape, visibleText } from './text/visible-text.ts';
+export { visibleEscape, visibleLine, visibleText } from './text/visible-text.ts';

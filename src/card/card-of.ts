@@ -1,7 +1,6 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
 import { formatTimeLeft } from '../core/base/duration.ts';
-import { escapeUnseen } from '../core/base/escape-text.ts';
-import { visibleJson, visibleText } from '../text/visible-text.ts';
+import { visibleJson, visibleLine, visibleText } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
 import { type Card, type CardField, isCut } from './card.ts';
@@ -80,7 +79,7 @@ function shownFields({ shown, shownArguments = {} }: CardRequest): CardField[] {
   return Object.entries(shownArguments).map(([name, text]) => ({
     name: visibleText(name),
     format: 'text',
-    value: { text: escapeUnseen(text) },
+    value: { text: visibleLine(text) },
   }));
 }
 

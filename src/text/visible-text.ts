@@ -74,13 +74,21 @@ function escaped(character: string): string {
 
 /** JSON text with the same characters escaped as JSON does: its value stays the same. */
 export function visibleJson(json: string): string {
-  // Without the escapes of JSON, whose letters are no part of a word.
-  const bare = json.replace(/\\(?:u[0-9a-f]{4}|.)/gi, (each) => ' '.repeat(each.length));
-  const isOdd = oddCharacters(bare);
-  const escapeOf = perCharacter(unitEscapes);
+  return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
+}
+
+/** A line that `escapeText` or `escapeUnseen` has made, with what passes for others escaped as well. Not idempotent. */
+export function visibleLine(line: string): string {
+  return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);
+}
+
+/** Escapes characters beside the escapes that a text has, whose letters are no part of a word. */
+function visibleBeside(text: string, escapes: RegExp, escape: (character: string) => string): string {
+  const isOdd = oddCharacters(text.replace(escapes, (each) => ' '.repeat(each.length)));
+  const escapeOf = perCharacter(escape);
   let shown = '';
   let index = 0;
-  for (const character of json) {
+  for (const character of text) {
     shown += isOdd(character, index) ? escapeOf(character) : character;
     index += character.length;
   }

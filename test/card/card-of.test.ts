@@ -171,6 +171,20 @@ describe('what could mislead', () => {
       [String.raw`'to' has characters that pass for others: ann@p\u{0430}ypal.com looks like ann@paypal.com.`],
     ],
     [
+      'one that is read without a worker',
+      {
+        arguments: {},
+        argumentNames: ['to'],
+        shown: 'part',
+        notShown: [],
+        shownArguments: { to: 'ann@p\u0430ypal.com' },
+      },
+      [
+        String.raw`'to' has characters that pass for others: ann@p\u{0430}ypal.com looks like ann@paypal.com.`,
+        'Not all is shown here, so "always" is not offered.',
+      ],
+    ],
+    [
       'an invisible character',
       { arguments: { to: 'ann\u200b' } },
       [String.raw`'to' has invisible or misleading characters, shown as \u{200B}.`],

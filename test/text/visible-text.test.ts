@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { fromVisible, visibleJson, visibleText } from '../../src/text/visible-text.ts';
-import { escapeUnseen } from '../../src/core/base/escape-text.ts';
+import { fromVisible, visibleJson, visibleLine, visibleText } from '../../src/text/visible-text.ts';
+import { escapeText, escapeUnseen } from '../../src/core/base/escape-text.ts';
 import { hostileText } from '../card/hostile-text.ts';
 import { parseJson } from '../../src/core/base/parse-json.ts';
 
@@ -80,5 +80,22 @@ describe('visibleJson', () => {
 
   test('the letters of an escape are no part of a word', () => {
     expect(visibleJson(JSON.stringify('\nПривет p\u0430y'))).toBe(String.raw`"\nПривет p\u0430y"`);
+  });
+});
+
+describe('visibleLine', () => {
+  test.each([escapeText, escapeUnseen])('adds only escapes to what %o made', (made) => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const line = made(text).replaceAll('\n', '');
+        const shown = visibleLine(line);
+        expect(fromVisible(shown)).toBe(fromVisible(line));
+        expect(escapeUnseen(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  test('the letters of an escape are no part of a word', () => {
+    expect(visibleLine(escapeText('\nПривет\u202e p\u0430y'))).toBe(String.raw`\nПривет\u{202E} p\u{0430}y`);
   });
 });

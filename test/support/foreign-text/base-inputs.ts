@@ -28,7 +28,7 @@ import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { checkCallOptions } from '../../../src/text/check-call-options.ts';
 import { nearestName, optionProblem, unknownName } from '../../../src/text/unknown-name.ts';
-import { fromVisible, visibleJson, visibleText } from '../../../src/text/visible-text.ts';
+import { fromVisible, visibleJson, visibleLine, visibleText } from '../../../src/text/visible-text.ts';
 import {
   filesProblem,
   isMediaType,
@@ -144,6 +144,7 @@ export const baseInputs: Inputs = {
     runs: [visibleText, (text) => visibleText(text, { lines: true })],
   },
   'text/visible-text.ts fromVisible': fromVisible,
+  'text/visible-text.ts visibleLine': visibleLine,
   'text/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
   'core/base/text-search.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
   'core/base/text-search.ts TextSearch.places': [

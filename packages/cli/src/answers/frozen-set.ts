@@ -1,5 +1,5 @@
 import { inParallel } from 'countersign/adapter';
-import { escapeJson, escapeText, isProblemError } from 'countersign/base';
+import { escapeJson, escapeText, isProblemError, visibleLine } from 'countersign/base';
 import { argumentsText } from 'countersign/card';
 import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'countersign/client';
 import { timeLeft } from '../inbox/approval-views.ts';
@@ -56,7 +56,14 @@ async function asListed(row: ApprovalSummary): Promise<Read> {
   const { requestId, workflowId, digest, shown, notShown = row.argumentNames } = row;
   const names = notShown.map((name) => `'${name}'`).join(', ');
   const hidden = shown === 'all' ? undefined : `not all of its arguments can be read: ${names}`;
-  return { requestId, workflowId, digest, row, text: argumentsText(row), ...(hidden !== undefined && { hidden }) };
+  return {
+    requestId,
+    workflowId,
+    digest,
+    row,
+    text: visibleLine(argumentsText(row)),
+    ...(hidden !== undefined && { hidden }),
+  };
 }
 
 async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<Read> {

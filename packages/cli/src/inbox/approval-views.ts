@@ -1,4 +1,4 @@
-import { formatTimeLeft, escapeText } from 'countersign/base';
+import { formatTimeLeft, escapeText, visibleLine } from 'countersign/base';
 import { argumentsText } from 'countersign/card';
 import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
 import type { CommonOptions } from '../base/command-line.ts';
@@ -28,7 +28,7 @@ export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: 
     rows.map((row) => [
       escapeText(short(row.requestId)),
       escapeText(row.toolName),
-      argumentsText(row),
+      visibleLine(argumentsText(row)),
       escapeText(row.riskLevel),
       row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs),
       escapeText(row.agentName),
@@ -46,7 +46,7 @@ export function renderWaiting(
   },
   options: CommonOptions,
 ): string {
-  const what = `${escapeText(row.toolName)}(${truncate(argumentsText(row), 60)})`;
+  const what = `${escapeText(row.toolName)}(${truncate(visibleLine(argumentsText(row)), 60)})`;
   return [
     `${output.style('yellow', 'waiting for approval:')} ${what}: ${escapeText(row.reason)}`,
     ...(row.channels?.length === 0 ? ['  no channel carries it: only the inbox has it'] : []),

@@ -1,4 +1,4 @@
-import { escapeText, escapeUnseen } from 'countersign/base';
+import { escapeText, visibleLine } from 'countersign/base';
 import type { ApprovalSummary } from 'countersign/client';
 import { escapedCommand, timeLeft } from './approval-views.ts';
 import type { CommonOptions } from '../base/command-line.ts';
@@ -24,7 +24,7 @@ export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): 
   const left = (instant: string): string => (nowMs === undefined ? '' : ` (${timeLeft(instant, nowMs)})`);
   const values = Object.entries(shownArguments).map(([name, text]): [string, string] => [
     escapeText(name),
-    escapeUnseen(text),
+    visibleLine(text),
   ]);
   return [
     renderFields(output, [
