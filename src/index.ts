@@ -36,7 +36,8 @@ export type { Script, ScriptedTurn } from './models/read-script.ts';
 
 export { formatProblems, parsePolicy } from './policy-file/parse-policy.ts';
 export type { ParsePolicyOptions, ParsedPolicy, PolicyProblem } from './policy-file/parse-policy.ts';
-export { compilePolicy, evaluate } from './core/policy/ruling.ts';
+export { evaluate } from './policy-file/evaluate.ts';
+export { compilePolicy } from './core/policy/ruling.ts';
 export type {
   AskingRule,
   CompiledLayers,

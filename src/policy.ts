@@ -31,7 +31,7 @@ export { beyondDenying } from './policy-file/only-denies.ts';
 export { defaultMaxTimeoutMs, defaultTimeoutMs, grantKinds } from './core/policy/policy.ts';
 export type { GrantKind, Policy, RedactSettings, Rule } from './core/policy/policy.ts';
 export { redactionSettings } from './core/policy/redaction-settings.ts';
-export { evaluate } from './core/policy/ruling.ts';
+export { evaluate } from './policy-file/evaluate.ts';
 export type { CompiledLayers, RuledCall, RulingContext } from './core/policy/ruling.ts';
 export { redactText } from './core/redact/find-sensitive.ts';
 export { sensitiveKinds } from './core/redact/kinds.ts';

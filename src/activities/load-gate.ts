@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import { policyDigest } from '../core/policy/policy-digest.ts';
 import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
-import { type GatedDefinition, withGreaterRisk } from '../core/policy/gated-activity.ts';
+import { type GatedDefinition, gatedActivityOptions, withGreaterRisk } from '../core/policy/gated-activity.ts';
 import type { ContextCarrier } from '../core/ledger/recorded-context.ts';
 import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
@@ -30,7 +30,9 @@ const requestedShape = z.strictObject({
     .transform((name) => nfc(name)),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
-  gated: z.array(z.looseObject({ name: z.string() })),
+  // Workflow code of older versions does not say what was written, here and for the gate itself.
+  gated: z.array(z.looseObject({ name: z.string(), written: z.array(z.string()).optional() })),
+  written: z.array(z.string()).optional(),
 });
 
 /** The caller and the metadata that a custom workflow gives. Workflow code of older versions may give none. */
@@ -39,8 +41,11 @@ const contextShape = z.looseObject({
   metadata: z.record(z.string(), z.json()).optional(),
 });
 
-/** Those of `ApprovalGate.load`, and the activities that its gate guards. */
-const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated'];
+/** Of `new ApprovalGate`. */
+const gateOptions = ['refuseUnknownSignals'];
+
+/** Those of `ApprovalGate.load`, and what the gate adds: the activities that it guards, and what it was made with. */
+const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**
  * Fixes the policies of a custom workflow for its whole life (I12). The ceiling and the declarations of gated
@@ -58,7 +63,9 @@ export function createLoadGate({
   return async (requested, carrier) => {
     const misuse = optionProblem(requested, optionNames, `known are agent, policy, mode, caller, metadata`);
     if (misuse !== undefined) throw refused('arguments_invalid', `gate.load: ${misuse}`);
-    const { agent, policy, mode } = parsedBy(requestedShape, requested);
+    const { agent, policy, mode, written, gated: declarations } = parsedBy(requestedShape, requested);
+    requireNames('ApprovalGate', written, gateOptions);
+    for (const each of declarations) requireNames(`gate.guard: '${each.name}'`, each.written, gatedActivityOptions);
     if (carrier !== undefined) parsedBy(contextShape, carrier.context);
     const recorded = requested.gated.map((declared) => recordedOf(declared, gated.get(declared.name)));
     const run = mergeRunSide(
@@ -72,6 +79,11 @@ export function createLoadGate({
     const does = { redacts: true, tellsApart: true, consultsAdvisors: true } as const;
     return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), ...does };
   };
+}
+
+function requireNames(place: string, written: readonly string[] = [], known: readonly string[]): void {
+  const problem = optionProblem(Object.fromEntries(written.map((name) => [name, true])), known);
+  if (problem !== undefined) throw refused('arguments_invalid', `${place}: ${problem}`);
 }
 
 /**

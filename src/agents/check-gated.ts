@@ -1,5 +1,5 @@
 import type { GatedActivities, GatedDefinition } from '../core/policy/gated-activity.ts';
-import { gatedDefinition } from '../core/policy/gated-activity.ts';
+import { gatedActivityOptions, gatedDefinition } from '../core/policy/gated-activity.ts';
 import { risks } from '../core/base/tool-call.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { checkToolName, longestMs } from './define-tool.ts';
@@ -7,19 +7,6 @@ import { DefinitionError } from './definition-error.ts';
 import { ungatedWindow, type UngatedWindow } from './ungated-window.ts';
 import { readShow } from './read-show.ts';
 import { checkBeside, shellSubjectOptions } from './read-subject.ts';
-
-const optionNames = [
-  'risk',
-  'description',
-  'arguments',
-  'subject',
-  'show',
-  'idempotent',
-  'heartbeat',
-  'about',
-  'gatedSince',
-  'ungatedUntil',
-];
 
 /** The windows of gated activities that have one, by name. Throws as `checkGated`. */
 export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, UngatedWindow> {
@@ -48,7 +35,7 @@ export function checkGated(gated: GatedActivities): ReadonlyMap<string, GatedDef
 }
 
 function checkOne(place: string, declared: GatedActivities[string]): void {
-  checkOptions(place, declared, optionNames);
+  checkOptions(place, declared, gatedActivityOptions);
   const { risk = 'write', description = '', arguments: names, subject, idempotent = false, heartbeat } = declared;
   if (!risks.includes(risk)) throw new DefinitionError(`${place}: risk must be one of ${risks.join(', ')}`);
   if (typeof description !== 'string') throw new DefinitionError(`${place}: description must be text`);

@@ -5,6 +5,7 @@ import { affordable } from '../core/match/matching.ts';
 import { partMatchers } from '../core/policy/part-matchers.ts';
 import type { Action } from '../core/policy/action.ts';
 import { allowsOnlyCommand, leftOutBy } from '../core/policy/whole-call.ts';
+import { checkRuled } from './evaluate.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 
 /** The result of one rule for a call. */
@@ -45,6 +46,7 @@ export interface Explanation {
  * ```
  */
 export function explain(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Explanation {
+  checkRuled('explain', layers, call, context);
   const matches = [layers.ceiling, ...(layers.parents ?? []), layers.run].flatMap((policy) => {
     if (policy === undefined) return [];
     const ready = readyCall(call, context);

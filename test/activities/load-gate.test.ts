@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { gatedDefinition } from '../../src/core/policy/gated-activity.ts';
 import { createLoadGate } from '../../src/activities/load-gate.ts';
 
 const loadGate = createLoadGate({
@@ -15,4 +16,11 @@ test('records the name of the agent in NFC, as policies have it', async () => {
 test('refuses an option that a workflow misspelt, with the nearest name', async () => {
   const requested = { agent: 'order', gated: [], polcy: { rules: [] } };
   await expect(loadGate(requested)).rejects.toThrow("gate.load: unknown option 'polcy': did you mean 'policy'?");
+});
+
+test('refuses what a workflow misspelt where it guards an activity', async () => {
+  const declared = { ...gatedDefinition('refund', {}), written: ['rsk', 'arguments'] };
+  await expect(loadGate({ agent: 'order', gated: [declared] })).rejects.toThrow(
+    "gate.guard: 'refund': unknown option 'rsk': did you mean 'risk'?",
+  );
 });

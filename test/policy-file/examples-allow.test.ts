@@ -56,7 +56,7 @@ test('examples are found on pages, in files and in comments', () => {
       'docs/policy.md',
       'docs/coming-from/lemurian.md',
       'presets/practical.yaml',
-      'src/core/policy/ruling.ts',
+      'src/policy-file/evaluate.ts',
     ]),
   );
 });

@@ -115,6 +115,14 @@ export async function misuses(): Promise<unknown[]> {
   return [early, unknown, late, second];
 }
 
+/** Misspells an option of the gate, or of an activity that it guards. */
+export async function misspells(where: 'gate' | 'guard'): Promise<unknown> {
+  const [ofGate, ofGuard] = [{ refuseUnknown: true }, { pay: { rsk: 'destructive' } }];
+  const gate = new ApprovalGate(where === 'gate' ? (ofGate as object) : {});
+  gate.guard(activities, where === 'guard' ? (ofGuard as object) : gated);
+  return told(gate.load({ agent: 'tester' }));
+}
+
 /** Waits for one call in its own cancellation scope, until signal `enough`. */
 export async function givesUp(): Promise<unknown> {
   const scope = new CancellationScope();

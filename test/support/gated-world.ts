@@ -56,6 +56,7 @@ export async function openGatedWorld(options: Partial<WorkerOptions> = {}): Prom
         'inTurn',
         'trustedCalls',
         'misuses',
+        'misspells',
         'gatesTooMuch',
         'givesUp',
         'notesLate',

@@ -14,8 +14,10 @@ export interface RequestedGateConfig {
   /** A policy document; it can only tighten the operator's ceiling (I10). */
   policy?: JsonObject;
   mode?: Mode;
-  /** The activities that the workflow declares gated. */
-  gated: GatedDefinition[];
+  /** The activities that the workflow declares gated. `written`: the names of what it says of each. */
+  gated: (GatedDefinition & { written?: string[] })[];
+  /** The names of the options with which the gate was made. */
+  written?: string[] | undefined;
 }
 
 /** Policies and declarations of a user's workflow, recorded once: no deploy and no edited file changes them (I12). */

@@ -49,6 +49,20 @@ export interface GatedActivity {
   ungatedUntil?: string;
 }
 
+/** The names of what a declaration may say. `about` only in a workflow. */
+export const gatedActivityOptions = [
+  'risk',
+  'description',
+  'arguments',
+  'subject',
+  'show',
+  'idempotent',
+  'heartbeat',
+  'about',
+  'gatedSince',
+  'ungatedUntil',
+];
+
 /** Declarations by activity type. */
 export type GatedActivities = Readonly<Record<string, GatedActivity>>;
 

@@ -134,21 +134,6 @@ const workOfConditionStep = 125;
  * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
  * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
  * Throws only for an engine version that is no longer supported. `meter`: what the ruling costs is added there.
- *
- * @example
- * ```ts
- * import { compilePolicy, evaluate, parsePolicy } from 'countersign';
- *
- * const parsed = parsePolicy(`
- * rules:
- *   - { pattern: pay, action: ask, reason: Money needs a person }
- *   - { pattern: pay, when: 'args.amount > 0 && args.amount <= 100', action: allow }`);
- * if ('problems' in parsed) throw new Error('the policy is invalid');
- * const layers = { run: compilePolicy(parsed.policy, 'run') };
- * console.log(evaluate(layers, { tool: 'pay', args: { amount: 5 }, risk: 'write' }).action); // allow
- * console.log(evaluate(layers, { tool: 'pay', args: { amount: 500 }, risk: 'write' }).reason); // Money needs a person
- * console.log(evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action); // deny
- * ```
  */
 export function evaluate(
   layers: CompiledLayers,

@@ -25,13 +25,16 @@ import { carryGate, type Carry, type CarriedGate, loadGate, type LoadOptions } f
  */
 export class ApprovalGate {
   readonly #gate: Gate;
+  readonly #written: string[];
 
   /**
    * Registers the handlers. `refuseUnknownSignals`: refuses and counts signals that have no handler when they arrive;
    * otherwise, and by default, Temporal keeps them for a handler that the workflow sets later.
    */
-  constructor({ refuseUnknownSignals = false }: { refuseUnknownSignals?: boolean } = {}) {
+  constructor(options: { refuseUnknownSignals?: boolean } = {}) {
+    const { refuseUnknownSignals = false } = options;
     this.#gate = new Gate({ refuseUnknownSignals });
+    this.#written = Object.keys(options);
   }
 
   /**
@@ -45,11 +48,12 @@ export class ApprovalGate {
 
   /**
    * Puts the gate under the worker's policies and these, once, before the first guarded call. In a continued execution
-   * it takes up what `carry` gave, which an activity verifies first. Throws `forbidden` if that was not carried here, and
-   * `policy_invalid` for a policy that cannot be read.
+   * it takes up what `carry` gave, which an activity verifies first. Throws `forbidden` if that was not carried here,
+   * `policy_invalid` for a policy that cannot be read, and `arguments_invalid` for an option that there is not, also of the
+   * constructor and of `guard`.
    */
   load(options: LoadOptions, carried?: CarriedGate): Promise<void> {
-    return loadGate(this.#gate, options, carried);
+    return loadGate(this.#gate, options, carried, this.#written);
   }
 
   /**

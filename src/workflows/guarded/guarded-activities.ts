@@ -35,6 +35,8 @@ interface Guarded {
   gate: GuardingGate;
   definitions: Map<string, GatedDefinition>;
   about: Map<string, AnyFunction>;
+  /** By activity: the names of what its declaration says. */
+  written: Map<string, string[]>;
   /** Requests that an earlier execution opened and that no call waits for yet. */
   carried: RequestRecord[];
   config?: GateConfig;
@@ -56,6 +58,7 @@ export function guardedBy(gate: GuardingGate): Guarded {
     gate,
     definitions: new Map(),
     about: new Map(),
+    written: new Map(),
     carried: [],
     running: 0,
     underWay: new Set(),
@@ -72,13 +75,14 @@ export function guardActivities<Activities extends object>(
   // oxlint-disable-next-line no-generated-empty-object-type -- it is empty for \`object\` alone
   declared: Gated<Activities>,
 ): Activities {
-  const { definitions, about, config } = guardedBy(gate);
+  const { definitions, about, written, config } = guardedBy(gate);
   if (config !== undefined) {
     throw ApplicationFailure.nonRetryable('ApprovalGate: call guard() before load(), which records it', 'internal');
   }
   for (const [name, each] of Object.entries<Gated<Record<string, AnyFunction>>[string]>(declared)) {
     if (each === undefined) continue;
     definitions.set(name, gatedDefinition(name, each));
+    written.set(name, Object.keys(each));
     if (each.about !== undefined) about.set(name, each.about);
   }
   return activities;

@@ -54,16 +54,20 @@ export async function loadGate(
   gate: Gate,
   { agent, policy, mode, caller, metadata, ...unknown }: LoadOptions,
   carried?: CarriedGate,
+  written?: string[],
 ): Promise<void> {
   const guarded = guardedBy(gate);
-  const gated = [...guarded.definitions.values()];
+  const gated = [...guarded.definitions].map(([name, each]) => ({ ...each, written: guarded.written.get(name) }));
   // `policy`, `mode`, `caller` and `metadata` may be null in a workflow's input: null counts as absent.
   const context = carried?.context ?? { ...(caller && { caller }), ...(metadata && { metadata }) };
   const carrier = { context: recordedContext(context) };
   const config = await withItsSentence(
     carried === undefined
       ? // The worker refuses what is unknown: a refusal here would break the replay of runs in flight.
-        loadGateActivity({ ...unknown, agent, gated, ...(policy && { policy }), ...(mode && { mode }) }, carrier)
+        loadGateActivity(
+          { ...unknown, agent, gated, written, ...(policy && { policy }), ...(mode && { mode }) },
+          carrier,
+        )
       : restoreGate(gate, carried, carrier),
   );
   guarded.config = config;

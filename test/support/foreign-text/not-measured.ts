@@ -146,6 +146,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'core/match/argument-reads.ts sumsRead',
   ],
   'takes what the operator or the author of a tool wrote': [
+    'policy-file/evaluate.ts checkRuled',
     'packages/mcp/src/server-options.ts checkServerOptions',
     'card/member-schema.ts memberSchema',
     'redact/own-patterns.ts patternProblem',

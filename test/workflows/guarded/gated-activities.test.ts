@@ -371,6 +371,13 @@ test('misuse is reported in one sentence', async () => {
   ]);
 });
 
+test.each([
+  ['gate', "ApprovalGate: unknown option 'refuseUnknown': did you mean 'refuseUnknownSignals'?"],
+  ['guard', "gate.guard: 'pay': unknown option 'rsk': did you mean 'risk'?"],
+])('an option of the %s that is misspelt is refused when the gate is loaded', async (where, message) => {
+  expect(await world.run('misspells', where)).toMatchObject({ message });
+});
+
 test('histories replay, also those of waiting workflows', async () => {
   const steps = [
     { name: 'look', args: ['a'] },

@@ -1,0 +1,67 @@
+import { risks } from '../core/base/tool-call.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import {
+  evaluate as ruleOn,
+  type CompiledLayers,
+  type RuledCall,
+  type Ruling,
+  type RulingContext,
+} from '../core/policy/ruling.ts';
+import { checkCallOptions } from '../text/check-call-options.ts';
+
+/**
+ * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
+ * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
+ * Throws `arguments_invalid` for a member that it does not know and for a risk that there is not, and an `Error` for an
+ * engine version that is no longer supported.
+ *
+ * @example
+ * ```ts
+ * import { compilePolicy, evaluate, parsePolicy } from 'countersign';
+ *
+ * const parsed = parsePolicy(`
+ * rules:
+ *   - { pattern: pay, action: ask, reason: Money needs a person }
+ *   - { pattern: pay, when: 'args.amount > 0 && args.amount <= 100', action: allow }`);
+ * if ('problems' in parsed) throw new Error('the policy is invalid');
+ * const layers = { run: compilePolicy(parsed.policy, 'run') };
+ * console.log(evaluate(layers, { tool: 'pay', args: { amount: 5 }, risk: 'write' }).action); // allow
+ * console.log(evaluate(layers, { tool: 'pay', args: { amount: 500 }, risk: 'write' }).reason); // Money needs a person
+ * console.log(evaluate({}, { tool: 'wipe', args: {}, risk: 'destructive' }).action); // deny
+ * ```
+ */
+export function evaluate(layers: CompiledLayers, call: RuledCall, context: RulingContext = {}): Ruling {
+  checkRuled('evaluate', layers, call, context);
+  return ruleOn(layers, call, context);
+}
+
+/** Throws for a name that nothing reads: a misspelt layer would rule nothing. */
+export function checkRuled(place: string, layers: CompiledLayers, call: RuledCall, context: RulingContext): void {
+  checkCallOptions(`${place}: layers`, layers, { ceiling: true, parents: true, run: true });
+  checkCallOptions(`${place}: call`, call, {
+    tool: true,
+    args: true,
+    risk: true,
+    subject: true,
+    shell: true,
+    beside: true,
+  });
+  checkCallOptions(`${place}: context`, context, {
+    engine: true,
+    agent: true,
+    caller: true,
+    metadata: true,
+    counts: true,
+    sumOf: true,
+    assessment: true,
+    grants: true,
+    digest: true,
+    atMs: true,
+  });
+  const known = [...risks, 'unknown'];
+  if (known.includes(call.risk)) return;
+  throw new ProblemError({
+    code: 'arguments_invalid',
+    message: `${place}: call: risk must be one of ${known.join(', ')}`,
+  });
+}
