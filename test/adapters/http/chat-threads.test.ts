@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ChatThread, hashOf, turnOf, workflowOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
+import {
+  type ChatThread,
+  hashOf,
+  keyOf,
+  turnOf,
+  workflowOf,
+} from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import { agUiInput, aiSdkBody, byHeader, chat, type ChatEvent, eventsOf } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { said } from '../../support/said.ts';
@@ -79,6 +85,15 @@ const hasTaken = ({ handle }: RunInTest, text: string): Promise<boolean> =>
       const said = acceptedRequest?.input?.args ?? event.workflowExecutionSignaledEventAttributes?.input;
       return said?.payloads?.some(({ data }) => Buffer.from(data!).includes(text));
     });
+  });
+
+/** Waits until visibility has an open run. */
+const visible = ({ workflowId }: RunInTest): Promise<boolean> =>
+  eventually('visibility has the run', async () => {
+    const { connection, namespace } = world.client.session;
+    const query = `WorkflowId = "${workflowId}" AND ExecutionStatus = "Running"`;
+    const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace, query });
+    return executions.length > 0;
   });
 
 const paid = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));
@@ -275,6 +290,24 @@ describe('AI SDK: regenerate and resume', () => {
     expect(textOf(await chat(world, path, again))).toBe('four');
     expect((await said(sessionOf(threadId, 1))).slice(-2)).toEqual(['user: more', 'assistant: four']);
     await sessionOf(threadId, 1).handle.terminate();
+  });
+
+  test('the open session of a thread is found whose first one retention has removed', async () => {
+    const { threadId, script } = begin([
+      { text: 'one' },
+      { calls: [{ tool: 'wipe', args: {} }] },
+      { text: 'end' },
+    ] as Turns);
+    // A front end that has lost what it was given knows no session by its ids.
+    const caller = { userId: 'ann', groups: [] };
+    const idempotencyKey = keyOf(thread(threadId), 3);
+    await world.client.start('tester', script, { idempotencyKey, caller, session: true });
+    await visible(sessionOf(threadId, 3));
+    await chat(world, path, body(threadId, [['b', 'wipe']]));
+    await sessionOf(threadId, 3).open();
+    expect((await resume(threadId)).status).toBe(200);
+    await expect(world.client.show(sessionOf(threadId).workflowId)).rejects.toMatchObject({ code: 'run_not_found' });
+    await sessionOf(threadId, 3).handle.terminate();
   });
 
   test('resume: 204 where nothing runs, else what runs now, and nothing of other people', async () => {

@@ -6,6 +6,7 @@ import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
 import { type SeenItems, nothingSeen } from './seen-run.ts';
 import { followChat } from './chat-run.ts';
+import { openSession } from './open-session.ts';
 import type { ChatStep } from './chat-step.ts';
 import { type ChatThread, callIdPrefix, newestSession, parseAnswerId, workflowOf } from './chat-thread.ts';
 import { type Said, type SaidMessage, olderRun, say } from './say.ts';
@@ -134,16 +135,19 @@ export async function stopChat(
 
 /** The open session of a thread, unless it waits for its user. */
 async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | 'workflowId'> | undefined> {
-  for (let run = 0; ; run++) {
+  let run: number | undefined = 0;
+  while (run !== undefined) {
     const workflowId = workflowOf(thread, run);
     try {
       const { closedAt, run: status } = await thread.client.show(workflowId);
       if (closedAt === undefined) return status?.awaitsMessage === true ? undefined : { run, workflowId };
+      run += 1;
     } catch (error) {
-      if (isProblemError(error) && error.code === 'run_not_found') return undefined;
-      throw error;
+      if (!isProblemError(error) || error.code !== 'run_not_found') throw error;
+      run = run === 0 ? await openSession(thread) : undefined;
     }
   }
+  return undefined;
 }
 
 /** The id under which the front end shows the assistant's messages of a turn. */

@@ -3,6 +3,7 @@ import { queryNames, queryRun, requireGated } from 'countersign/adapter';
 import { isProblemError, saidText, type UserFile } from 'countersign/base';
 import type { Message } from 'countersign';
 import type { SendOptions } from 'countersign/client';
+import { openSession } from './open-session.ts';
 import { type ChatThread, type RunOfThread, hashOf, keyOf, turnOf, workflowOf } from './chat-thread.ts';
 
 /** A message of the user, under the front end's own id. */
@@ -58,6 +59,8 @@ export async function say(thread: ChatThread, said: SaidMessages): Promise<Said>
       if (state === 'over') break;
       const older = run === 0 ? await olderRun(thread, said.texts) : undefined;
       if (older !== undefined) return older;
+      const open = run === 0 ? await openSession(thread) : undefined;
+      if (open !== undefined) return say(thread, { ...said, newest: open });
       if (!said.mayStart) await requireGated(thread.client.session, workflowId);
       const fresh = messages.filter((each) => !isPast(each.messageId));
       if (await start(thread, run, [...newestOf(past), ...fresh])) return { run, workflowId, messageId };
