@@ -159,6 +159,18 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/ask-terms',
+    code: 'for (const { afterMs } of rule.escalate ?? []) ofLayer.add(afterMs);',
+    changes: [['[]', '["Stryker was here"]']],
+    why: 'A time that is none comes last and delays nothing.',
+  },
+  {
+    file: 'policy/ask-terms',
+    code: "return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;",
+    changes: [["'run'", '""']],
+    why: 'Every text will do that is no number.',
+  },
+  {
+    file: 'policy/ask-terms',
     code: 'const written = ruling.ask?.by ?? [];',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',

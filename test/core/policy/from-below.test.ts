@@ -202,16 +202,19 @@ test.each<[string, Asking[], [number, ...string[]][], [number, ...string[]][]]>(
       asking('run', [step(1_000, 'bob')]),
       asking('parent', [step(1_000, 'cat')], { parent: 0 }),
       asking('parent', [step(1_000, 'dan')], { parent: 1 }),
+      asking('parent', [step(1_000, 'eve')], { parent: 2 }),
     ],
     [
       [minute, 'bob'],
       [minute, 'cat'],
       [minute, 'dan'],
+      [minute, 'eve'],
     ],
     [
       [1_000, 'bob'],
       [1_000, 'cat'],
       [1_000, 'dan'],
+      [1_000, 'eve'],
     ],
   ],
   [
