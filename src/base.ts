@@ -13,7 +13,7 @@ export { shownName } from './text/shown-name.ts';
 export { risks } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
 export { unfinishedText } from './core/base/unfinished.ts';
-export { unknownName } from './text/unknown-name.ts';
+export { nearestName, unknownName } from './text/unknown-name.ts';
 export { saidText, toldText } from './core/base/user-files.ts';
 export type { ShownFile, UserFile } from './core/base/user-files.ts';
 export { visibleEscape, visibleLine, visibleText } from './text/visible-text.ts';

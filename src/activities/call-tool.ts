@@ -79,10 +79,10 @@ function checkOf(tool: Tool, args: JsonObject, toTool: ToolContext): Check | und
 async function givenResult(tool: Tool, result: unknown, maxBytes: number, check: Check | undefined): Promise<unknown> {
   const read = readResult(result ?? null, maxBytes);
   if ('problem' in read) return sentences.resultNotGiven(read.problem);
-  if (check === undefined) return result ?? null;
-  // The tool may still change what it gave: the model gets the JSON that is checked.
+  if (check === undefined && ArrayBuffer.isView(result)) return result;
+  // The tool may still change what it gave, or give it once only: the model gets the JSON that is measured and checked.
   const given = parseJson(read.json) as Json;
-  const end = await check(given, false);
+  const end = await check?.(given, false);
   if (end === undefined) return given;
   // A tool that may be repeated gives another result to a check that gave no verdict.
   throw withheld(end, !isRepeatable(tool) || 'refused' in end);

@@ -251,16 +251,24 @@ async function runGated(
   } finally {
     clearInterval(beat);
   }
+  return asRead(result, options.payloadConverter);
+}
+
+/**
+ * The result as its reader gets it. Written after this interceptor, what cannot be written, or not a second time, would
+ * fail as if the activity had thrown, and a model would call it again.
+ */
+function asRead(result: unknown, converter: PayloadConverter): unknown {
+  let read: unknown;
   try {
-    options.payloadConverter.toPayload(result);
+    read = converter.fromPayload(converter.toPayload(result)!);
   } catch (error) {
-    // Written after this interceptor, it would fail as if the activity had thrown, and a model would call it again.
-    throw ApplicationFailure.create({
-      message: 'it is neither JSON nor bytes',
-      type: payloadNotKeptType,
-      nonRetryable: true,
-      cause: error as Error,
-    });
+    throw notKept('it is neither JSON nor bytes', error as Error);
   }
-  return result;
+  if (isUndecodable(read)) throw notKept(`it is ${read.why}`);
+  return read;
+}
+
+function notKept(message: string, cause?: Error): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: payloadNotKeptType, nonRetryable: true, cause });
 }

@@ -63,6 +63,25 @@ describe('a result that cannot be given: the tool ran, which is no error', () =>
   });
 });
 
+test('a result that its tool writes once only is given as it was measured', async () => {
+  let reads = 0;
+  const once = {
+    get paid(): number {
+      if (++reads > 1) throw new Error('gone');
+      return 1;
+    },
+  };
+  const tool = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => once });
+  const given: unknown = await new MockActivityEnvironment().run(callTool(tool), permit, {});
+  expect(JSON.stringify(given)).toBe('{"paid":1}');
+});
+
+test('bytes are given as bytes', async () => {
+  const bytes = Uint8Array.of(1, 2);
+  const tool = defineTool({ name: 'read', description: 'Reads.', input: z.object({}), execute: () => bytes as never });
+  expect(await new MockActivityEnvironment().run(callTool(tool), permit, {})).toBe(bytes);
+});
+
 test('a tool that says that nobody knows how its call ended', async () => {
   const run = async (risk: 'write' | 'read_only', error: Error): Promise<unknown> => {
     const execute = (): never => {

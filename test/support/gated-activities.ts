@@ -32,6 +32,22 @@ export function gatedTestActivities(folder: string) {
       note('countsAtoms');
       return 10n ** 80n;
     },
+    /** Returns what can be written once only. */
+    paysOnce: async (): Promise<unknown> => {
+      note('paysOnce');
+      let reads = 0;
+      return {
+        get paid(): number {
+          if (++reads > 1) throw new Error('gone');
+          return 1;
+        },
+      };
+    },
+    /** Returns more lists in lists than a payload may have. */
+    nests: async (): Promise<unknown> => {
+      note('nests');
+      return JSON.parse(`${'['.repeat(2_000)}${']'.repeat(2_000)}`) as unknown;
+    },
     failsOnce: async (): Promise<string> => {
       const { attempt } = Context.current().info;
       note(`failsOnce ${attempt}`);

@@ -8,6 +8,8 @@ export const gated = {
   shell: { arguments: ['command'], subject: { argument: 'command', shell: true } },
   fail: {},
   countsAtoms: {},
+  paysOnce: {},
+  nests: {},
   failsOnce: { risk: 'destructive' },
   hang: { heartbeat: { timeoutMs: 6_000 } },
 } satisfies Gated<GatedTestActivities>;

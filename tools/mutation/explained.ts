@@ -64,6 +64,18 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/grants',
+    code: "return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;",
+    changes: [["scope.kind === 'arguments'", 'true']],
+    why: 'The compiler wants it: only grants of this kind come here.',
+  },
+  {
+    file: 'policy/grants',
+    code: "if (scope.kind !== 'arguments' || Object.keys(scope.match).length === 0) return false;",
+    changes: [["scope.kind !== 'arguments'", 'false']],
+    why: 'The compiler wants it: only grants of this kind come here.',
+  },
+  {
+    file: 'policy/grants',
     code: "const reading = approved ? 'every' : 'any';",
     changes: [["'every'", '""']],
     why: 'Whatever is not `any` is read as `every`.',

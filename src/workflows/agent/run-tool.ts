@@ -17,6 +17,7 @@ import {
   leftInMidCallTypes,
   payloadNotKeptType,
   payloadUnreadType,
+  refusedBySecondGate,
   resultWithheldType,
   secondGateTypes,
   toolFailedType,
@@ -71,13 +72,13 @@ export async function runTool(
     const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
     return { content, isError: false, ran: 'yes', isResult: !content.startsWith(resultNotGivenStart) };
   } catch (error) {
-    return endOf(error, tool.name);
+    return endOf(error, tool.name, permit.engine ?? 1);
   }
 }
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-function endOf(error: unknown, tool: string): ToolEnd {
+function endOf(error: unknown, tool: string, engine: number): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
     return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
@@ -96,15 +97,16 @@ function endOf(error: unknown, tool: string): ToolEnd {
   // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause, tool);
-  const ran = ranOf(cause.type ?? '');
+  const ran = ranOf(cause, engine);
   return { content: sentences.failed(cause.message), isError: true, ran, changed };
 }
 
 /** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */
-function ranOf(type: string): Ran {
-  if (notStarted.includes(type)) return 'no';
+function ranOf({ type = '', details }: ApplicationFailure, engine: number): Ran {
+  // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
+  const isOfSecondGate = engine < 5 || details?.[0] === refusedBySecondGate;
+  if (isOfSecondGate && secondGateTypes.some((each) => each === type)) return 'no';
+  // The worker's error if it has no such tool.
+  if (type === 'NotFoundError') return 'no';
   return type === toolFailedType ? 'yes' : 'unknown';
 }
-
-/** The errors of the second gate, and the worker's error if it has no such tool. */
-const notStarted = [...secondGateTypes, 'NotFoundError'];

@@ -252,6 +252,11 @@ describe('eval', () => {
       '{"id":7,"tool":"x","args":{"n":9007199254740993}}',
       { id: 7, error: 'args.n: expected a number that a double holds exactly; send it as text' },
     ],
+    ['{"id":7,"tool":"x","args":{},"mod":"plan"}', { id: null, error: "unknown key 'mod': did you mean 'mode'?" }],
+    [
+      '{"id":7,"tool":"x","args":{},"caller":{"userId":"ann"}}',
+      { id: null, error: expect.stringMatching(/^unknown key 'caller'; known are id, tool/) },
+    ],
     ['{"id":7,"tool":"x","args":{"n":1e999}}', { id: 7, error: 'args.n: expected a number that a double holds' }],
     ['{"id":7,"tool":"x","args":{"n":"\\udc00"}}', { id: 7, error: expect.stringContaining('surrogate') }],
     [

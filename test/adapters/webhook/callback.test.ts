@@ -30,6 +30,7 @@ const policy = {
   ],
 };
 
+const logged: string[] = [];
 let world: GatewayWorld;
 let local: GatewayWorld;
 let receiver: Receiver;
@@ -46,7 +47,7 @@ beforeAll(async () => {
   const silent = await webhookChannel({ ...options, callbackUrl: undefined, secret });
   const channels = { desk, other, silent };
   const identity = identityOf({ tokens: [makeToken('ann', ['reviewer']).entry] });
-  world = await openGatewayWorld({ policy }, { channels, identity });
+  world = await openGatewayWorld({ policy }, { channels, identity, log: (line) => logged.push(line) });
   local = await openGatewayWorld({ worker: false }, { channels });
   const soon = inTime(8, (seconds) => ask(`soon-${seconds}`));
   [{ played: expiring }, waiting] = await Promise.all([soon, ask()]);
@@ -95,6 +96,16 @@ async function post(answer: object, change: Sent & { path: string }, at = world)
   });
 }
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code?: string }).code];
+
+test('an answer after the run has ended leaves a line in the log', async () => {
+  const asked = await ask();
+  await world.client.cancel(asked.run.workflowId);
+  await asked.run.result();
+  expect(await codeOf(await send(asked, answerTo(asked)))).toEqual([410, 'run_closed']);
+  expect(logged).toContain(
+    `The channel 'desk' approved request ${asked.requestId} after its run had ended: no run records it.`,
+  );
+});
 
 test('a signed answer counts, as a claim of the channel', async () => {
   const asked = await ask();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
-import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
+import { refusedBySecondGate, secondGateTypes } from '../../../src/core/base/tool-failure.ts';
 import type { RunConfig } from '../../../src/core/policy/run-config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openOperatorWorld, type OperatorWorld } from '../../support/operator-world.ts';
@@ -35,6 +35,17 @@ test('a running tool whose arguments are claimed to be missing is not started ag
   expect(again).toBe(false);
   expect(world.starts('unread')).toBe(1);
 });
+
+test.each(secondGateTypes.filter((type) => type !== 'definition_changed'))(
+  'a running tool that fails as %s, which the second gate did not say, may have run',
+  async (type) => {
+    const name = `claimed-${type}`;
+    const run = await world.running('hold_on', name);
+    await failAs(run, ApplicationFailure.nonRetryable('forged', type));
+    world.release(name);
+    expect((await run.result()).outcomes).toMatchObject([{ outcome: 'allowed', ran: 'unknown' }]);
+  },
+);
 
 test('a tool that is claimed to have changed changes no other tool', async () => {
   const policy = { version: 1, rules: [], risk_defaults: { read_only: 'allow', write: 'ask' } };

@@ -241,6 +241,18 @@ describe('how a call ended', () => {
     expect(world.ran()).toEqual(['countsAtoms']);
   });
 
+  test('a result that can be written once only is given', async () => {
+    expect(await one('paysOnce', [], 'model')).toEqual({ paid: 1 });
+    expect(world.ran()).toEqual(['paysOnce']);
+  });
+
+  test('a result that no reader takes: a model learns that the call ran', async () => {
+    expect(await one('nests', [], 'model')).toMatch(
+      /^the tool ran; its result cannot be given \(it is nested deeper than \d+\); do not repeat it$/,
+    );
+    expect(world.ran()).toEqual(['nests']);
+  });
+
   test('a timeout: unknown, one attempt', async () => {
     const lines: string[] = [];
     const { played: handle, seconds } = await inTime(2, async (timeoutS) => {

@@ -1,4 +1,4 @@
-import { risks, isObject, type Json, type Risk } from 'countersign/base';
+import { risks, isObject, nearestName, type Json, type Risk, unknownName } from 'countersign/base';
 import { readJson } from 'countersign/json';
 import { isMode, modes } from 'countersign/policy';
 import { type DescribedCall, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
@@ -8,9 +8,14 @@ import { writtenMembers } from './written-members.ts';
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
+/** What a ruling in a run reads besides. */
+const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
-/** Reads one line of `policy eval`. Never throws. Ignores unknown keys. */
+/**
+ * Reads one line of `policy eval`. Never throws. Members of one's own, such as `expect`, are ignored. A misspelt one is a
+ * problem, and so is what a ruling reads and a line cannot give.
+ */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);
   if (typeof fields === 'string') return { id: null, error: fields };
@@ -52,7 +57,10 @@ function readFields(line: string): Fields | string {
   const fields: Fields = {};
   for (const { key, value: written } of writtenMembers(line)) {
     const name = known.find((each) => each === key);
-    if (name === undefined) continue;
+    if (name === undefined) {
+      if (nearestName(key, known) !== undefined || notInLine.includes(key)) return unknownName('key', key, known);
+      continue;
+    }
     if (Object.hasOwn(fields, name)) return `'${name}' appears twice in the line`;
     fields[name] = { value: value[name]!, written };
   }

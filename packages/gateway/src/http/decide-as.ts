@@ -35,9 +35,24 @@ export async function decideAllAs(
   return receipts;
 }
 
+/** Sends a decision of somebody who has not signed in, and says who gave it, as `decideAs` says it. */
+export async function decideFor(
+  { client, log }: Pick<GatewayContext, 'client' | 'log'>,
+  who: string,
+  decision: Decision,
+  workflowId?: string,
+): Promise<Receipt> {
+  try {
+    return await client.decide(decision, { workflowId });
+  } catch (error) {
+    if (isProblemError(error)) noteEnded({ log }, { id: who }, decision, error);
+    throw error;
+  }
+}
+
 function noteEnded(
-  { log }: Sender,
-  { id }: Principal,
+  { log }: Pick<GatewayContext, 'log'>,
+  { id }: Pick<Principal, 'id'>,
   { requestId, approved }: Pick<Decision, 'requestId' | 'approved'>,
   { code }: { code?: string | undefined },
 ): void {

@@ -27,9 +27,11 @@ const policy = {
   ],
 };
 
+const logged: string[] = [];
 let world: GatewayWorld;
 beforeAll(async () => {
-  world = await openGatewayWorld({ policy }, { identity: identityOf(document, { SESSION_KEY: secret }) });
+  const identity = identityOf(document, { SESSION_KEY: secret });
+  world = await openGatewayWorld({ policy }, { identity, log: (line) => logged.push(line) });
 });
 afterAll(() => world.close());
 
@@ -182,6 +184,15 @@ test('what others decided first', async () => {
     expect(response.status).toBe(409);
     expect(await response.text()).toContain('denied by ann');
   }
+});
+
+test('an answer after the run has ended leaves a line in the log', async () => {
+  const asked = await ask();
+  const path = await linkFor('bob', asked);
+  await world.client.cancel(asked.run.workflowId);
+  await asked.run.result();
+  expect((await send(path, 'approve')).status).toBe(409);
+  expect(logged).toContain(`bob approved request ${asked.requestId} after its run had ended: no run records it.`);
 });
 
 describe('refused', () => {

@@ -31,6 +31,9 @@ export function answeredPage(heading: string, sentence: string, request?: Approv
   return htmlResponse(heading, `${notice(heading, sentence, 'status')}${card}`, status);
 }
 
+/** The status of the page for a request that somebody else answered. */
+export const tooLate = 409;
+
 /** The page for a link that was used, and for a request that somebody else answered; undefined if it can be answered. */
 export function earlierPage(request: ApprovalDetails, reviewer: string, decisionId: string): Response | undefined {
   const vote = request.votes?.find((each) => each.decisionId === decisionId);
@@ -39,7 +42,12 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
     const who = settled.reviewerId === undefined ? '' : ` by ${settled.reviewerId}`;
     const isOurs = settled.decisionId === decisionId || vote !== undefined;
     const sentence = `The request was settled at ${settled.settledAt}: ${settled.outcome}${who}.`;
-    return answeredPage(isOurs ? 'You have answered' : 'The request is settled', sentence, request, isOurs ? 200 : 409);
+    return answeredPage(
+      isOurs ? 'You have answered' : 'The request is settled',
+      sentence,
+      request,
+      isOurs ? 200 : tooLate,
+    );
   }
   if (vote === undefined) return undefined;
   const sentence = `${reviewer} has ${vote.approved ? 'approved' : 'denied'} this by this link; others have yet to answer.`;

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { json, receipt } from '../shapes/response-shapes.ts';
+import { decideFor } from '../decide-as.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
@@ -10,7 +11,8 @@ import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
 
 /** Answers of channels whose receivers post them. Nobody signs in: the channel reads and checks each answer itself. */
-export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenAPIHono<HttpEnv> {
+export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
+  const { client, channels } = gateway;
   const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
     summary: 'The answer of a channel’s receiver, signed with the secret of the channel',
     request: {
@@ -31,7 +33,8 @@ export function channelAnswerRoutes({ client, channels }: GatewayContext): OpenA
     const decision = context.get('provenAnswer')!;
     // `workflowId` is not signed, but a run accepts answers to its own requests only.
     if (workflowId !== undefined) await requireGated(client.session, workflowId);
-    return context.json(await client.decide(decision, { workflowId }));
+    const channel = `The channel '${context.req.valid('param').channel}'`;
+    return context.json(await decideFor(gateway, channel, decision, workflowId));
   });
 }
 

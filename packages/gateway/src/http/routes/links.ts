@@ -4,6 +4,7 @@ import { ProblemError, nfc } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { json, page } from '../shapes/response-shapes.ts';
 import type { MadeLink } from '../inbox/api.ts';
+import { decideFor } from '../decide-as.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { HttpEnv } from '../http-env.ts';
@@ -11,7 +12,7 @@ import type { IdentityService } from '../identity/identity-service.ts';
 import { personName } from '../identity/person-name.ts';
 import { body, digest, inRun, requestParams } from '../shapes/input-shapes.ts';
 import { asPage } from '../links/as-page.ts';
-import { answeredPage, earlierPage, questionPage } from '../links/link-page.ts';
+import { answeredPage, earlierPage, questionPage, tooLate } from '../links/link-page.ts';
 import type { Principal } from '../identity/principal.ts';
 import { requirePrincipal } from '../identity/require-principal.ts';
 import { refuseInput } from '../shapes/refuse-input.ts';
@@ -93,7 +94,7 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         const { requestId, workflowId, digest: shown, reviewer } = link;
         const decisionId = decisionIdOf(text);
         const earlier = earlierPage(await requestOf(gateway, link), reviewer, decisionId);
-        if (earlier !== undefined) return earlier;
+        if (earlier !== undefined && earlier.status !== tooLate) return earlier;
         const decision = {
           requestId,
           approved: given === 'approve',
@@ -104,8 +105,14 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           viewed: { channel: 'link', card, userMessages },
         };
         // Never signed: whoever has a link has not authenticated.
-        const receipt = await client.decide(decision, { workflowId });
-        return answeredPage('Your answer counts', receipt.message);
+        const answered = decideFor(gateway, reviewer, decision, workflowId);
+        // The run keeps who answered after the deadline, and the log who did after the run's end.
+        if (earlier !== undefined)
+          return answered.then(
+            () => earlier,
+            () => earlier,
+          );
+        return answeredPage('Your answer counts', (await answered).message);
       }),
     );
 }
