@@ -174,7 +174,7 @@ const table: Record<string, Wrapper> = {
   'uv poetry pipenv pdm hatch rye conda mamba': { runs: 'words', subcommands: 'run exec develop shell' },
   rustup: { runs: 'words', subcommands: 'run:1' },
   nix: { runs: 'words', subcommands: 'run:1 shell:1 develop:1' },
-  'docker podman nerdctl': {
+  'docker podman nerdctl docker-compose podman-compose': {
     runs: 'words',
     subcommands: 'run:1 exec:1 unshare',
     flags: 'ditqP',
@@ -191,7 +191,13 @@ const table: Record<string, Wrapper> = {
     values: 'cn',
     long: 'stdin tty quiet container= namespace= context= pod-running-timeout=',
   },
-  direnv: { runs: 'words', subcommands: 'exec:1' },
+  'direnv lxc incus crictl': { runs: 'words', subcommands: 'exec:1' },
+  'distrobox toolbox': { runs: 'words', subcommands: 'enter:1 run' },
+  heroku: { runs: 'words', subcommands: 'run' },
+  wsl: { runs: 'script' },
+  vagrant: { runs: 'code', onlyWith: '-c --command' },
+  'fly flyctl': { runs: 'code', onlyWith: '-C --command' },
+  'gcloud aws az': { runs: 'code', onlyWith: '--command --scripts' },
   'bundle mise rbenv pyenv asdf': { runs: 'words', subcommands: 'exec x' },
   'npm pnpm yarn': { runs: 'words', subcommands: 'exec x dlx explore:1' },
   ip: { runs: 'words', subcommands: 'exec:1' },

@@ -173,12 +173,17 @@ export function callSubjects(
 function subjectOf(value: Json, engine: number): GlobSubject {
   if (!Array.isArray(value) || engine < 3) return valueSubject(value);
   const written = writeCanonicalJson(value);
-  return 'problem' in written ? written : listSubject(written.text, elementsOf(value).map(valueSubject));
+  return 'problem' in written ? written : listSubject(written.text, elementsOf(value, engine).map(valueSubject));
 }
 
-/** A list with canonical JSON is not deeper than the stack. */
-function elementsOf(list: readonly Json[]): Json[] {
-  return list.flatMap((item) => (Array.isArray(item) ? elementsOf(item) : [item]));
+/**
+ * The elements of a list and of all lists in it. From engine 5 on, a list in it that is empty is an element. A list with
+ * canonical JSON is not deeper than the stack.
+ */
+function elementsOf(list: readonly Json[], engine: number): Json[] {
+  return list.flatMap((item) =>
+    Array.isArray(item) && (item.length > 0 || engine < 5) ? elementsOf(item, engine) : [item],
+  );
 }
 
 function valueSubject(value: Json): GlobSubject {

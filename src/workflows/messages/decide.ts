@@ -23,12 +23,7 @@ export function decideMessages(
       return 'problem' in parsed ? parsed : { message: parsed.decision };
     },
     concerns: ({ requestId }) => [requestId],
-    // If the call runs at its deadline without a decision, a denial stops it although its time is unknown.
-    undatedAtMs: ({ requestId, approved, response }) => {
-      const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
-      const runsAtEnd = open?.terms.onTimeout === 'allow';
-      return (!approved && response === undefined && runsAtEnd ? open.deadlineMs : null) ?? Number.POSITIVE_INFINITY;
-    },
+    undatedAtMs: ({ requestId, approved }) => (approved ? Number.POSITIVE_INFINITY : inTimeIfRuns(state, requestId)),
     preview: (decision, { voter }, atMs) => {
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
       if (receipt.code !== undefined) return receipt;
@@ -60,6 +55,15 @@ export function decideMessages(
   function isInTheWay({ requestId, modifiedArguments }: ParsedDecision): boolean {
     return modifiedArguments !== undefined && inFlight.holds(requestId);
   }
+}
+
+/**
+ * If the call runs at its deadline without a decision, what stops it or puts the deadline off counts as in time although its
+ * time is unknown. Infinity if it does not run then.
+ */
+export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
+  const open = ledger.open.find(({ request }) => request.requestId === requestId);
+  return (open?.terms.onTimeout === 'allow' ? open.deadlineMs : null) ?? Number.POSITIVE_INFINITY;
 }
 
 function outdated({ requestId }: ParsedDecision): Receipt {

@@ -12,14 +12,16 @@ import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
 import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
+import { inTimeIfRuns } from './decide.ts';
 import type { MessageKind } from './message-kind.ts';
 
 export function extendMessages(state: GateState, policies: () => ActivePolicies): MessageKind<ExtendMessage> {
-  return ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
+  const messages = ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
     const found = requestOf(state.ledger, message.requestId);
     const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);
     return { kind: 'extend', atMs, ...aboutOne(message), untilMs: instantMs(message.until)!, latestMs, voter };
   });
+  return { ...messages, undatedAtMs: ({ requestId }) => inTimeIfRuns(state, requestId) };
 }
 
 export function delegateMessages(state: GateState): MessageKind<DelegateMessage> {

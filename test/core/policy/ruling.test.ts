@@ -197,6 +197,11 @@ describe('a pattern on a list', () => {
     ['*', 'allow', ['a', 'b'], 'matches'],
     ['*', 'allow', [], 'matches'],
     [acme, 'allow', [], 'does not'],
+    [acme, 'allow', [[], 'a@acme.com'], 'does not'],
+    [acme, 'allow', [['a@acme.com', [[]]]], 'does not'],
+    [acme, 'allow', [['a@acme.com']], 'matches'],
+    ['*', 'allow', [[], 'a'], 'matches'],
+    [evil, 'deny', [[], 'x@evil.example'], 'matches'],
     ['[[]"a","b"]', 'allow', ['a', 'b'], 'matches'],
     ['a', 'allow', ['a', 'a'], 'matches'],
     ['[[]"[*]"]', 'allow', ['*'], 'matches'],
@@ -226,6 +231,13 @@ describe('a pattern on a list', () => {
       { grantId: 'g', tool: 'tool', approved, scope: { kind: 'arguments', match: { to: glob } } } as const,
     ];
     expect(evaluate({}, { tool: 'tool', args: { to: to! }, risk: 'write' }, { grants }).action).toBe(action);
+  });
+
+  test('before engine 5, an empty list in a list was no element', () => {
+    const run = `rules: [{ pattern: tool, args: { to: '${acme}' }, action: allow }]`;
+    const layers = { run: compiled(run, 'run') };
+    const call: RuledCall = { tool: 'tool', args: { to: [[], 'a@acme.com'] }, risk: 'write' };
+    expect([4, 5].map((engine) => evaluate(layers, call, { engine }).action)).toEqual(['allow', 'ask']);
   });
 
   test('a long list of short elements costs as much as a long text, and is refused like one', () => {

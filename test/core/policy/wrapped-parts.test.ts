@@ -102,8 +102,42 @@ describe('not covered', () => {
     ['* ls', 'sudo ls'],
     ['sudo *', 'sudo env ls'],
     ['xargs ls*', 'xargs ls | sh'],
+    ['docker-compose exec * ls*', 'docker-compose exec web rm ls'],
+    ['lxc exec * ls*', 'lxc exec box rm ls'],
+    ['incus exec * ls*', 'incus exec box rm ls'],
+    ['crictl exec * ls*', 'crictl exec box rm ls'],
+    ['wsl ls*', "wsl ls ';' rm x"],
+    ['distrobox enter * ls*', 'distrobox enter box -- rm ls'],
+    ['vagrant ssh *', 'vagrant ssh -c "rm x"'],
+    ['fly ssh console *', 'fly ssh console -C "rm x"'],
+    ['gcloud compute ssh *', 'gcloud compute ssh host --command "rm x"'],
+    ['aws ecs *', 'aws ecs execute-command --command "rm x"'],
   ])('%s does not cover %s', (pattern, command) => expect(allows(pattern, command)).toBe(false));
 });
+
+test.each([
+  'docker-compose exec web rm x',
+  'lxc exec box rm x',
+  'wsl rm x',
+  'toolbox run rm x',
+  'heroku run rm x',
+  'vagrant ssh -c "rm x"',
+  'fly ssh console -C "rm x"',
+  'gcloud compute ssh host --command "rm x"',
+  'aws ecs execute-command --command "rm x"',
+  'az vm run-command invoke --scripts "rm x"',
+])('a deny sees what %s runs', (command) => {
+  const rules: Rule[] = [
+    { pattern: 'bash', action: 'allow' },
+    { pattern: 'bash:rm *', action: 'deny' },
+  ];
+  expect(answer(rules, command)).toBe('deny');
+});
+
+test.each(['docker-compose up -d', 'lxc list', 'heroku logs', 'vagrant up', 'fly deploy -c fly.toml', 'aws s3 ls'])(
+  '%s runs no other program',
+  (command) => expect(allows(`${command.split(' ')[0]} *`, command)).toBe(true),
+);
 
 test('an inner command may be covered by a rule of its own, if that names the wrapper', () => {
   expect(allows(['sh -c ls', 'sh -c wc*', 'sh -c ls;wc'], 'sh -c "ls;wc"')).toBe(false);

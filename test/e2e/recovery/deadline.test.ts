@@ -87,10 +87,13 @@ describe('the time of a decision cannot be read', () => {
   });
   afterAll(() => world.close());
 
-  test('where silence lets the call run, a denial counts and an approval does not', async () => {
+  test('where silence lets the call run, what stops it or puts it off counts, and an approval does not', async () => {
+    const later = new Date(Date.now() + 3_600_000).toISOString();
     const cases = [
-      { approved: false, output: 'Denied: User denied', outcome: 'denied', ran: 'no' },
-      { approved: true, output: 'saw sky', outcome: 'expired', ran: 'yes' },
+      { sent: { approved: false }, output: 'Denied: User denied', outcome: 'denied', ran: 'no' },
+      { sent: { approved: false, response: 'look up' }, output: 'look up', outcome: 'responded', ran: 'no' },
+      { sent: { approved: true }, output: 'saw sky', outcome: 'expired', ran: 'yes' },
+      { sent: { until: later }, output: 'Denied: User denied', outcome: 'denied', ran: 'no' },
     ];
     const { played } = await inTime(leastSeconds, async (timeoutS) => {
       await world.stopWorker();
@@ -110,14 +113,22 @@ describe('the time of a decision cannot be read', () => {
         }),
       );
       await world.stopWorker();
-      for (const { run, request, approved } of runs) {
-        await run.handle.signal('decide', { requestId: request.requestId, approved });
+      for (const { run, request, sent } of runs) {
+        await run.handle.signal('until' in sent ? 'extend' : 'decide', { requestId: request.requestId, ...sent });
       }
       return runs;
     });
     for (const { request } of played) await passed(request.deadline);
     await world.startWorker();
-    for (const { run, output, outcome, ran } of played) {
+    for (const { run, request, sent, output, outcome, ran } of played) {
+      if ('until' in sent) {
+        const put = await eventually('the deadline is put off', async () => {
+          const [open] = await run.open();
+          return open?.deadline === request.deadline ? undefined : open;
+        });
+        expect(put.deadline).toBe(later);
+        await run.handle.signal('decide', { requestId: request.requestId, approved: false });
+      }
       expect(await run.result()).toMatchObject({ output, outcomes: [{ outcome, ran }] });
       expect(await arbitrations(run)).toBe(1);
     }
