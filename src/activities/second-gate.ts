@@ -261,7 +261,7 @@ async function runGated(
 function asRead(result: unknown, converter: PayloadConverter): unknown {
   let read: unknown;
   try {
-    read = converter.fromPayload(converter.toPayload(result)!);
+    read = converter.fromPayload(converter.toPayload(result));
   } catch (error) {
     throw notKept('it is neither JSON nor bytes', error as Error);
   }
