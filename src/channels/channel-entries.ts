@@ -1,9 +1,9 @@
+import { personKey } from '../core/people/person-key.ts';
 import type { ShapeProblem } from '../policy-file/explain-shape.ts';
 import { explainWithoutValues } from '../policy-file/explain-without-values.ts';
 import type { ChannelEntry } from './channel-builder.ts';
 import type { ChannelDocument } from './channel-file-shape.ts';
 import type { ChannelKind } from './channel-kind.ts';
-import { nfc } from '../core/base/normal-text.ts';
 
 /** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
 export async function readEntries(
@@ -57,7 +57,7 @@ function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 
       names.map((other, index) => ({ other, path: [...path, index] })),
     );
   const reviewers = Object.entries(routes.reviewers ?? {});
-  const forms = reviewers.map(([name]) => nfc(name));
+  const forms = reviewers.map(([name]) => personKey(name));
   return [
     ...unknown(routes.default, ['routes', 'default']),
     ...(routes.requests ?? []).flatMap((route, index) =>
@@ -66,7 +66,7 @@ function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 
     ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {
       const path = ['routes', 'reviewers', name];
       if (forms.indexOf(forms[index]!) === index) return unknown(names, path);
-      return [{ path, message: `'${name}' appears twice, in two Unicode forms`, part: 'key' }];
+      return [{ path, message: `'${name}' appears twice, in two spellings`, part: 'key' }];
     }),
   ];
 }

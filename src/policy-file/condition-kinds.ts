@@ -300,7 +300,9 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
 
 function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
-  if (mayBe(of, 'list') && numbers.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
+  // The library takes `true` for 1 and `false` for 0.
+  const places: readonly Kind[] = [...numbers, 'true', 'false'];
+  if (mayBe(of, 'list') && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
   if (mayBe(of, 'map') && (of.members === undefined || mayBe(index, 'text'))) found.push(any);
   return found.length === 0 ? failure : found.reduce(either);
 }

@@ -29,7 +29,10 @@ const equalities = new Map([
   ['_!=_', '!='],
 ]);
 
-/** The problem of a condition that can hold for no call, as a clause; undefined if there is none. */
+/**
+ * The problem of a condition that can hold for no call, or that compares `risk` or `severity` as it cannot be meant, as a
+ * clause; undefined if there is none.
+ */
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return compiled.problem;

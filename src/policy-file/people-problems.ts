@@ -4,7 +4,7 @@ import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../core/people/max-matching.ts';
 import { directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { personKey } from '../core/people/person-key.ts';
 
 /** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
@@ -26,18 +26,18 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/** Names that differ only in Unicode form are one name: the directory would lose a person. */
+/** Names with one key are one name: the directory would lose a person. */
 function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
   const seen = new Set<string>();
   return Object.keys(people).flatMap((name): ShapeProblem[] => {
-    const isNew = !seen.has(nfc(name));
-    seen.add(nfc(name));
+    const isNew = !seen.has(personKey(name));
+    seen.add(personKey(name));
     return isNew
       ? []
       : [
           {
             path: ['directory', 'people', name],
-            message: `'${name}' appears twice, in two Unicode forms`,
+            message: `'${name}' appears twice, in two spellings`,
             part: 'key',
           },
         ];

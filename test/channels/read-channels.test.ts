@@ -253,7 +253,7 @@ describe('a file is refused, with the place', () => {
     [
       'a reviewer in two forms',
       after('routes: { default: [a], reviewers: { Jose\u0301: [a], Jos\u00e9: [a] } }'),
-      `channels:2:50 'Jos\u00e9' appears twice, in two Unicode forms`,
+      `channels:2:50 'Jos\u00e9' appears twice, in two spellings`,
     ],
     [
       'an hour that is none',

@@ -74,7 +74,13 @@ describe('refused, with line and column', () => {
       'a person twice',
       'directory: { people: { "ren\u00e9": {}, "rene\u0301": {} } }',
       true,
-      `1:36 'rene\u0301' appears twice, in two Unicode forms`,
+      `1:36 'rene\u0301' appears twice, in two spellings`,
+    ],
+    [
+      'a person twice, in other letters',
+      'directory: { people: { ann@acme.com: {}, Ann@Acme.com: {} } }',
+      true,
+      `1:42 'Ann@Acme.com' appears twice, in two spellings`,
     ],
     [
       'a person called like a group',

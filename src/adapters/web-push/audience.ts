@@ -1,9 +1,9 @@
+import { isSamePerson, personKey } from '../../core/people/person-key.ts';
 import { inParallel } from '../../client/server/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isOneOf } from '../../core/people/directory.ts';
 import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';
-import { nfc } from '../../core/base/normal-text.ts';
 
 /** The most messages of one step: `sent` would not hold more. */
 const mostMessages = 200;
@@ -23,10 +23,10 @@ export async function audienceOf(
   const names = step.kind === 'escalated' ? (step.to ?? []) : namesOf(request);
   const found = await subscribed(names, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
-  const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId }) => reviewerId));
+  const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId = '' }) => personKey(reviewerId)));
   const { approvers } = request;
-  const counts = (person: string): boolean => approvers?.includes(nfc(person)) ?? true;
-  const audience = found.filter(({ person }) => counts(person) && !voted.has(person));
+  const counts = (person: string): boolean => approvers?.some((each) => isSamePerson(each, person)) ?? true;
+  const audience = found.filter(({ person }) => counts(person) && !voted.has(personKey(person)));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
   throw policyInvalid(message);
@@ -51,7 +51,7 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
 }
 
 async function subscribed(names: readonly string[], subscriptions: Subscriptions): Promise<Subscription[]> {
-  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => nfc(name)))];
+  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => personKey(name)))];
   const named = await inParallel(people, readsAtOnce, (person) => subscriptions.of(person));
   const needsAll = names.length === 0 || people.length < names.length;
   const others = needsAll ? await subscriptions.all() : [];

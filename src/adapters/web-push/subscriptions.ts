@@ -1,3 +1,4 @@
+import { isSamePerson, personKey } from '../../core/people/person-key.ts';
 import { createHash, createSecretKey } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import type { BrowserSubscription, SubscribedPerson } from '../../channels/push-app.ts';
@@ -45,7 +46,7 @@ export function subscriptionsOf(
     publicUrl: origin,
     namespace: records.namespace,
   });
-  const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: nfc(person) });
+  const nameOf = (person: string): RecordName => ({ kind, owner: publicKey, id: personKey(person) });
 
   async function opened(record: JsonObject | undefined): Promise<Kept[]> {
     const sealed = record?.['sealed'];
@@ -60,7 +61,7 @@ export function subscriptionsOf(
 
   async function keptOf(person: string): Promise<Kept[]> {
     const kept = await opened(await records.get(nameOf(person)));
-    return kept.filter(({ subscription }) => subscription.person === nfc(person));
+    return kept.filter(({ subscription }) => isSamePerson(subscription.person, person));
   }
 
   async function keep(person: string, kept: readonly string[]): Promise<void> {

@@ -30,6 +30,7 @@ import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
+import { personKeyOf } from '../people/person-key.ts';
 import { nfc } from '../base/normal-text.ts';
 
 /** The result of checking edited arguments, before their decision is applied (I9). */
@@ -62,12 +63,14 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (record === undefined) return answerSettled(ledger, decision);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
-  const person = nfc(voter.reviewerId);
+  const personOf = ({ reviewerId }: Voter): string | undefined =>
+    reviewerId === undefined ? undefined : personKeyOf(ledger.engine)(reviewerId);
+  const person = personOf(voter);
   // Before engine 5, the first answer under this id, whoever gave it.
-  const isOwn = (vote: ReviewerVote): boolean => ledger.engine < 5 || nfc(vote.reviewerId) === person;
+  const isOwn = (vote: ReviewerVote): boolean => ledger.engine < 5 || personOf(vote) === person;
   const again =
     decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId && isOwn(vote));
-  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
+  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(ledger, record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
@@ -75,15 +78,15 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `the digest is not that of request ${requestId}: look at it again`;
     return refusalOf(ledger, requestId, 'digest_mismatch', message);
   }
-  const panel = panelOf(record, directories, atMs);
+  const panel = panelOf(record, directories, atMs, ledger.engine);
   // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  const earlier = record.votes.find(({ reviewerId }) => nfc(reviewerId) === person);
+  const earlier = record.votes.find((vote) => personOf(vote) === person);
   // Under one decision ID, as of a link, a person answers once. Before engine 5, another answer counted as another decision.
   const isSameId = earlier !== undefined && earlier === again && ledger.engine >= 5;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
-    const message = `${person ?? 'somebody without a name'} has answered request ${requestId} already`;
+    const message = `${nfc(voter.reviewerId) ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }
   const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
@@ -124,7 +127,7 @@ function decideEdited(
   const { atMs, decision } = command;
   const { digest, asked } = edit;
   const edited = { arguments: edit.arguments, digest };
-  const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
+  const alone = tally(panelOf(record, directories, atMs, ledger.engine), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
     const voted = { ...record, votes: [vote], editedRedaction: edit.redaction };
     const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
@@ -173,7 +176,7 @@ function keepVote(
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
   const { approved, reason, reviewerId, identity, decisionId, viewed } = vote;
-  const receipt = receiptOf(voted, directories, atMs);
+  const receipt = receiptOf(ledger, voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
     callId: voted.callId,
@@ -244,8 +247,8 @@ function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
   return votes.some((vote) => vote.decisionId === decision.decisionId && vote.contentDigest === contentDigest);
 }
 
-function receiptOf(record: RequestRecord, directories: Directories, atMs: number): Receipt {
-  const { have, need } = tally(panelOf(record, directories, atMs), record.votes);
+function receiptOf(ledger: Ledger, record: RequestRecord, directories: Directories, atMs: number): Receipt {
+  const { have, need } = tally(panelOf(record, directories, atMs, ledger.engine), record.votes);
   return votedReceipt(record.request.requestId, { have, need });
 }
 

@@ -68,7 +68,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  const problem = delegationProblem(panelOf(found, directories, atMs), votes, voter, to);
+  const problem = delegationProblem(panelOf(found, directories, atMs, ledger.engine), votes, voter, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const delegated: RequestRecord = { ...found, delegations: [...delegations, { from, to }] };
   const receipt = {
@@ -100,6 +100,6 @@ function answerable(
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
-  const problem = entitlement(panelOf(record, directories, atMs), voter, false);
+  const problem = entitlement(panelOf(record, directories, atMs, ledger.engine), voter, false);
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }

@@ -222,7 +222,7 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const { atMs, requestId, terms, request } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
-  const panel = panelOf({ ...record, terms }, directories, atMs);
+  const panel = panelOf({ ...record, terms }, directories, atMs, ledger.engine);
   // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again.
   const votes = record.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
   const changed: RequestRecord = { ...record, terms, votes, request: { ...record.request, ...request } };

@@ -101,9 +101,15 @@ function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
 }
 
 /** A grant answers another request only if the votes that made it would have settled that request (I14). */
-export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
+export function grantAnswers(
+  grant: Grant,
+  asked: Asked,
+  directories: Directories,
+  atMs: number,
+  engine: number,
+): boolean {
   const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
-  return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
+  return tally(panelOf(asked, directories, atMs, engine), votes).outcome === (grant.approved ? 'approved' : 'denied');
 }
 
 /** The parts of a request that determine which grants answer it. */
@@ -124,7 +130,7 @@ export function grantOver(
     (grant) =>
       grant.tool === record.request.toolName &&
       isOfDefinition(grant, record.ruled.definition) &&
-      grantAnswers(grant, record, directories, atMs),
+      grantAnswers(grant, record, directories, atMs, ledger.engine),
   );
   return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
 }

@@ -1,6 +1,7 @@
 import { reviewersAt, type Requirement } from '../policy/ask-terms.ts';
 import type { Panel } from '../people/entitlement.ts';
 import type { Directory } from '../people/directory.ts';
+import { personKeyOf } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
@@ -12,9 +13,9 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
 
 /**
  * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
- * added by then.
+ * added by then. Names are compared as runs of this engine do.
  */
-export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
+export function panelOf(record: Asked, directories: Directories, atMs: number, engine: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
   const waitedMs = atMs - openedAtMs(record);
   return {
@@ -29,6 +30,7 @@ export function panelOf(record: Asked, directories: Directories, atMs: number): 
     allowSelf,
     callerUserId: record.request.callerUserId,
     delegations: record.delegations,
+    keyOf: personKeyOf(engine),
   };
 }
 

@@ -110,7 +110,7 @@ export function ruleCase(
     grant.tool === call.tool &&
     grant.approved &&
     isOfDefinition(grant, definition) &&
-    grantAnswers(grant, asked, directories, atMs);
+    grantAnswers(grant, asked, directories, atMs, engine);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const ruling = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible });

@@ -5,6 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 import { nfc } from '../base/normal-text.ts';
+import { personKey, type PersonKey } from '../people/person-key.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
 export interface SentMessage {
@@ -28,8 +29,9 @@ export interface Sender {
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
+  keyOf: PersonKey = personKey,
 ): Sender | { problem: Problem } {
-  const sender = claimedSender(sent, ceiling);
+  const sender = claimedSender(sent, ceiling, keyOf);
   const { message, workflowId, namespace } = sent;
   if ('problem' in sender || message.signature === undefined) return sender;
   const { keyId } = message.signature;
@@ -42,6 +44,7 @@ export function verifiedSender(
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
+  keyOf: PersonKey = personKey,
 ): Sender | { problem: Problem } {
   const name = (action === 'decide' ? message.reviewerId : message.by) ?? '';
   if (message.signature === undefined) {
@@ -53,17 +56,18 @@ export function claimedSender(
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (key === undefined) return refused(`the operator's policy has no reviewer key '${keyId}'`);
   const isFree = key.operator && (action === 'setPolicy' || action === 'revoke');
-  const owners = ownersOf(ceiling?.directory, keyId);
+  const owners = ownersOf(ceiling?.directory, keyId, keyOf);
   if (key.signsFor !== undefined) {
     // Its owner could be whomever they name.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
-    if (name !== '' || !isFree) return signedFor(key.signsFor, keyId, name, ceiling?.directory);
+    if (name !== '' || !isFree)
+      return signedFor({ ...key, signsFor: key.signsFor, keyId }, name, ceiling?.directory, keyOf);
   }
   const owner = owners.length === 1 ? owners[0] : undefined;
   if (owner === undefined && !isFree) {
     return refused(`key '${keyId}' is not that of exactly one person of the operator's directory`);
   }
-  if (name !== '' && nfc(name) !== owner) {
+  if (name !== '' && (owner === undefined || keyOf(name) !== keyOf(owner))) {
     return refused(`key '${keyId}' is not that of '${name}'`);
   }
   const voter: Voter = { reviewerId: owner, identity: 'verified' };
@@ -72,13 +76,13 @@ export function claimedSender(
 
 /** The person for whom a gateway signed. An operator's key makes nobody an operator whom it only names. */
 function signedFor(
-  signsFor: readonly string[],
-  keyId: string,
+  { signsFor, keyId }: { signsFor: readonly string[]; keyId: string },
   name: string,
   directory: Directory | undefined,
+  keyOf: PersonKey,
 ): Sender | { problem: Problem } {
   if (name === '') return refused(`key '${keyId}' signs for others: the message must name the person`);
-  if (!signsFor.includes('*') && !isOneOf(directory, name, signsFor)) {
+  if (!signsFor.includes('*') && !isOneOf(directory, name, signsFor, keyOf)) {
     return refused(
       `key '${keyId}' does not sign for '${name}': its 'signs_for' names people, or groups of the operator's directory`,
     );
@@ -87,8 +91,9 @@ function signedFor(
 }
 
 /** The owners of a key, in NFC. */
-function ownersOf(directory: Directory | undefined, keyId: string): string[] {
-  const owners = Object.keys(directory?.people ?? {}).filter((id) => personOf(directory, id)?.keys.includes(keyId));
+function ownersOf(directory: Directory | undefined, keyId: string, keyOf: PersonKey): string[] {
+  const people = Object.keys(directory?.people ?? {});
+  const owners = people.filter((id) => personOf(directory, id, keyOf)?.keys.includes(keyId));
   return owners.map((id) => nfc(id));
 }
 

@@ -1,5 +1,5 @@
 import { type Directory, membersOf } from './directory.ts';
-import { nfc } from '../base/normal-text.ts';
+import { personKey, type PersonKey } from './person-key.ts';
 import { severities, type Severity } from '../base/tool-call.ts';
 import { severityRank } from '../assess/assessment.ts';
 import { type Glob, globMatches, globSubject } from '../match/glob.ts';
@@ -47,14 +47,16 @@ export function channelsFor(
     directories,
     ofRequest = [],
     chosen,
+    keyOf = personKey,
   }: {
     asked: readonly string[];
     directories: readonly Directory[];
     ofRequest?: readonly string[];
     chosen?: readonly string[];
+    keyOf?: PersonKey;
   },
 ): string[] {
-  const routed = chosen ?? [...asked.flatMap((name) => routeOf(routes, name, directories)), ...ofRequest];
+  const routed = chosen ?? [...asked.flatMap((name) => routeOf(routes, name, directories, keyOf)), ...ofRequest];
   const names = routed.length > 0 || chosen !== undefined ? routed : routes.default;
   return [...new Set(names)].filter((name) => Object.hasOwn(routes.channels, name));
 }
@@ -111,15 +113,21 @@ function routeOf(
   { reviewers = {} }: ChannelRoutes,
   name: string,
   directories: readonly Directory[],
+  keyOf: PersonKey,
 ): readonly string[] {
-  const own = named(reviewers, name);
+  const own = named(reviewers, name, keyOf);
   if (own !== undefined) return own;
   if (!name.startsWith('group:')) return [];
-  return directories.flatMap((directory) => membersOf(directory, [name]).flatMap((id) => named(reviewers, id) ?? []));
+  return directories.flatMap((directory) =>
+    membersOf(directory, [name], keyOf).flatMap((id) => named(reviewers, id, keyOf) ?? []),
+  );
 }
 
-/** Names are compared in Unicode NFC, as everywhere. */
-function named(reviewers: Record<string, readonly string[]>, name: string): readonly string[] | undefined {
-  const id = nfc(name);
-  return Object.entries(reviewers).find(([each]) => nfc(each) === id)?.[1];
+function named(
+  reviewers: Record<string, readonly string[]>,
+  name: string,
+  keyOf: PersonKey,
+): readonly string[] | undefined {
+  const key = keyOf(name);
+  return Object.entries(reviewers).find(([each]) => keyOf(each) === key)?.[1];
 }

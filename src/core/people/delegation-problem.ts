@@ -1,8 +1,9 @@
-import { holderOf, seatsOf } from './delegation.ts';
+import { Seats, seatsOf } from './delegation.ts';
 import { groupOf } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
+import { personKey } from './person-key.ts';
 
 /**
  * Why `from` may not give their seat to `to`, or undefined if they may. A person who has voted keeps their seat and
@@ -14,21 +15,28 @@ export function delegationProblem(
   from: Voter,
   to: string,
 ): Problem | undefined {
-  const id = nfc(from.reviewerId) ?? '';
-  if (id === '' || from.identity === 'anonymous') return notEntitled(`a delegation must say who sends it`);
+  const { keyOf = personKey } = panel;
+  const name = nfc(from.reviewerId) ?? '';
+  const id = keyOf(name);
+  if (name === '' || from.identity === 'anonymous') return notEntitled(`a delegation must say who sends it`);
   if (to === '' || groupOf(to) !== undefined) return invalid(`a request is delegated to one person, not to '${to}'`);
   const denied = entitlement(panel, from, false);
   if (denied !== undefined) return denied;
-  const holder = holderOf(panel.delegations, to);
-  if (holder === id) return invalid(`'${id}' would only delegate this request to themselves`);
-  for (const person of [id, holder]) {
-    const hasVoted = votes.some(({ reviewerId }) => nfc(reviewerId) === person);
-    if (hasVoted) return invalid(`'${person}' has voted already, and the vote stands`);
+  const seats = new Seats(panel.delegations, keyOf);
+  const holder = seats.holderOf(keyOf(to));
+  const holderName = holder === keyOf(to) ? nfc(to) : seats.nameOf(holder);
+  if (holder === id) return invalid(`'${name}' would only delegate this request to themselves`);
+  for (const [person, shown] of [
+    [id, name],
+    [holder, holderName],
+  ] as const) {
+    const hasVoted = votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === person);
+    if (hasVoted) return invalid(`'${shown}' has voted already, and the vote stands`);
   }
   const caller = nfc(panel.callerUserId);
-  const moved = seatsOf([...panel.delegations, { from: id, to }], holder).find(([owner]) => owner === id);
-  if (!panel.allowSelf && caller !== undefined && moved?.includes(caller)) {
-    const message = `'${holder}' could approve nothing with it: the run was started by '${caller}', through whom the seat would go`;
+  const moved = seatsOf([...panel.delegations, { from: name, to }], holder, keyOf).find(([owner]) => owner === id);
+  if (!panel.allowSelf && caller !== undefined && moved?.includes(keyOf(caller))) {
+    const message = `'${holderName}' could approve nothing with it: the run was started by '${caller}', through whom the seat would go`;
     return { code: 'self_approval', message };
   }
   return undefined;

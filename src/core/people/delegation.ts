@@ -1,33 +1,42 @@
 /** One reviewer's seat in one request, given to another person. */
 import { nfc } from '../base/normal-text.ts';
+import { personKey, type PersonKey } from './person-key.ts';
 
 export interface Delegation {
   from: string;
   to: string;
 }
 
-/** The people a seat passed through: first its owner by the policy, last its holder. */
+/** The people a seat passed through, by their keys: first its owner by the policy, last its holder. */
 export type Seat = readonly [string, ...string[]];
 
 /**
  * The seats of one request, by its delegations. The first delegation by a person counts, and one that would close a cycle
- * is ignored, so each seat has exactly one holder. Names in NFC.
+ * is ignored, so each seat has exactly one holder. People are given and returned by their keys.
  */
 export class Seats {
   readonly #given = new Map<string, string>();
   /** Of those who gave theirs away. */
   readonly #held = new Map<string, Seat[]>();
+  /** As the delegations write them. */
+  readonly #names = new Map<string, string>();
 
-  constructor(delegations: readonly Delegation[]) {
+  constructor(delegations: readonly Delegation[], keyOf: PersonKey = personKey) {
     for (const delegation of delegations) {
-      const from = nfc(delegation.from);
-      const to = nfc(delegation.to);
+      const from = keyOf(delegation.from);
+      const to = keyOf(delegation.to);
+      if (!this.#names.has(to)) this.#names.set(to, nfc(delegation.to));
       if (!this.#given.has(from) && !this.seatOf(to).includes(from)) this.#given.set(from, to);
     }
     for (const owner of this.#given.keys()) {
       const holder = this.holderOf(owner);
       this.#held.set(holder, [...(this.#held.get(holder) ?? []), this.seatOf(owner)]);
     }
+  }
+
+  /** The name by which somebody got a seat. */
+  nameOf(key: string): string {
+    return this.#names.get(key) ?? key;
   }
 
   /** The seats that a person holds: their own, unless they gave it away, and those given to them, also through others. */
@@ -57,11 +66,6 @@ export class Seats {
  * seatsOf([{ from: 'ann', to: 'bob' }], 'bob'); // => [['bob'], ['ann', 'bob']]
  * seatsOf([{ from: 'ann', to: 'bob' }], 'ann'); // => []
  */
-export function seatsOf(delegations: readonly Delegation[], personId: string): Seat[] {
-  return new Seats(delegations).of(nfc(personId));
-}
-
-/** Returns the holder of this person's seat: the person, unless they gave it away. */
-export function holderOf(delegations: readonly Delegation[], personId: string): string {
-  return new Seats(delegations).holderOf(nfc(personId));
+export function seatsOf(delegations: readonly Delegation[], personId: string, keyOf: PersonKey = personKey): Seat[] {
+  return new Seats(delegations, keyOf).of(keyOf(personId));
 }

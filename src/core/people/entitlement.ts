@@ -8,6 +8,7 @@ import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './dir
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
+import { personKey, type PersonKey } from './person-key.ts';
 
 /**
  * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
@@ -49,6 +50,8 @@ export interface Panel {
   allowSelf: boolean;
   callerUserId: string | null;
   delegations: readonly Delegation[];
+  /** How the run compares names. Default: as the newest engine does. */
+  keyOf?: PersonKey;
 }
 
 /**
@@ -57,7 +60,11 @@ export interface Panel {
  * started the run cannot approve: neither they nor anyone they chose may.
  */
 export function entitlement(panel: Panel, voter: Voter, approves: boolean): Problem | undefined {
-  return entitlementOf(panel, new Seats(panel.delegations))(voter, approves);
+  return entitlementOf(panel, seatsIn(panel))(voter, approves);
+}
+
+function seatsIn({ delegations, keyOf }: Panel): Seats {
+  return new Seats(delegations, keyOf);
 }
 
 /** As `entitlement`, for many voters: it reads the names of each requirement once. */
@@ -65,7 +72,7 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
   const reviewers: ((personId: string) => boolean)[] = [];
   const isReviewer = (index: number, { directory, reviewers: named, oneOfEach }: SeatedRequirement, held: Seat[]) => {
     if (named.length + oneOfEach.length === 0) return held.length > 0;
-    const isAsked = (reviewers[index] ??= isAmong(directory, [...named, ...oneOfEach]));
+    const isAsked = (reviewers[index] ??= isAmong(directory, [...named, ...oneOfEach], panel.keyOf));
     return held.some(([owner]) => isAsked(owner));
   };
   const isAny = (held: Seat[]) => panel.requirements.some((each, index) => isReviewer(index, each, held));
@@ -73,7 +80,8 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
     if (panel.verified && voter.identity !== 'verified') {
       return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
     }
-    const id = idOf(voter);
+    const id = idOf(panel, voter);
+    const name = nfc(voter.reviewerId);
     if (id === undefined) {
       if (!namesAnybody(panel)) return undefined;
       return {
@@ -83,15 +91,15 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
     }
     const held = seats.of(id);
     if (held.length === 0) {
-      const holder = seats.holderOf(id);
-      return { code: 'not_entitled', message: `'${id}' has delegated this request; '${holder}' decides instead` };
+      const holder = seats.nameOf(seats.holderOf(id));
+      return { code: 'not_entitled', message: `'${name}' has delegated this request; '${holder}' decides instead` };
     }
     if (!isAny(held)) {
-      const message = `'${id}' is not among the reviewers of this request${groupsHint(panel)}`;
+      const message = `'${name}' is not among the reviewers of this request${groupsHint(panel)}`;
       return { code: 'not_entitled', message };
     }
     if (approves && !isAny(approvingSeats(panel, seats, id))) {
-      const message = `'${id}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
+      const message = `'${name}' cannot approve: the run was started by '${panel.callerUserId}', and nobody may approve calls of their own run`;
       return { code: 'self_approval', message };
     }
     return undefined;
@@ -109,11 +117,12 @@ const mostLookups = 5_000_000;
  * them. Undefined: anyone can, or there are too many.
  */
 export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | undefined {
-  const { requirements, delegations } = panel;
+  const { requirements, delegations, keyOf = personKey } = panel;
   if (requirements.some(({ reviewers, oneOfEach }) => reviewers.length + oneOfEach.length === 0)) return undefined;
   if (requirements.some(({ directory }) => Object.keys(directory?.people ?? {}).length > mostSearched))
     return undefined;
-  const asked = new Set<string>();
+  const asked = new Map<string, string>();
+  const ask = (name: string): void => void (asked.has(keyOf(name)) || asked.set(keyOf(name), nfc(name)));
   let names = 0;
   let lookups = 0;
   for (const { directory, reviewers, oneOfEach } of requirements) {
@@ -121,14 +130,14 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
     names += own.size;
     lookups += own.size * Object.keys(directory?.people ?? {}).length;
     if (lookups > mostLookups) return undefined;
-    for (const id of membersOf(directory, [...own])) asked.add(id);
+    for (const name of membersOf(directory, [...own], keyOf)) ask(name);
   }
-  for (const { to } of delegations) asked.add(nfc(to));
+  for (const { to } of delegations) ask(to);
   if (asked.size * names > mostLookups) return undefined;
-  const voted = new Set(votes.map((vote) => idOf(vote)));
-  const problemOf = entitlementOf(panel, new Seats(delegations));
-  const approvers = [...asked].filter((reviewerId) => {
-    return !voted.has(reviewerId) && problemOf({ reviewerId, identity: 'verified' }, true) === undefined;
+  const voted = new Set(votes.map((vote) => idOf(panel, vote)));
+  const problemOf = entitlementOf(panel, seatsIn(panel));
+  const approvers = [...asked.values()].filter((reviewerId) => {
+    return !voted.has(keyOf(reviewerId)) && problemOf({ reviewerId, identity: 'verified' }, true) === undefined;
   });
   return approvers.length > mostApprovers ? undefined : approvers;
 }
@@ -143,11 +152,11 @@ export function tally(
   panel: Panel,
   votes: readonly Ballot[],
 ): { outcome?: 'approved' | 'denied'; have: number; need: number } {
-  const seats = new Seats(panel.delegations);
+  const seats = seatsIn(panel);
   const problemOf = entitlementOf(panel, seats);
   const voted = new Map<string, boolean>();
   for (const vote of votes) {
-    const id = idOf(vote) ?? anonymous;
+    const id = idOf(panel, vote) ?? anonymous;
     if (!voted.has(id) && problemOf(vote, vote.approved) === undefined) voted.set(id, vote.approved);
   }
   const approving = [...voted.keys()].filter((id) => voted.get(id) === true);
@@ -173,7 +182,7 @@ function canBeApproved(panel: Panel, seats: Seats, voted: ReadonlyMap<string, bo
     const possible = (names: readonly string[], most: number): string[] => {
       const found = new Set<string>();
       for (const name of new Set(names)) {
-        for (const owner of membersOfOne(directory, name)) {
+        for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
           if (voted.get(holder) !== false && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
@@ -198,7 +207,7 @@ function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, a
   const { directory, reviewers, quorum, oneOfEach } = requirement;
   const owners = new Map(approving.map((id) => [id, approvingSeats(panel, seats, id).map(([owner]) => owner)]));
   const countOf = (names: readonly string[]): ((id: string) => boolean) => {
-    const isNamed = isAmong(directory, names);
+    const isNamed = isAmong(directory, names, panel.keyOf);
     return (id) => owners.get(id)!.some(isNamed);
   };
   const names = reviewers.length > 0 ? reviewers : oneOfEach;
@@ -217,8 +226,8 @@ function approvingSeats(panel: Panel, seats: Seats, id: string): Seat[] {
 }
 
 /** Not by a seat that passed through the person who started the run. */
-function canApproveBy({ allowSelf, callerUserId }: Panel, seat: Seat): boolean {
-  return allowSelf || callerUserId === null || !seat.includes(nfc(callerUserId));
+function canApproveBy({ allowSelf, callerUserId, keyOf = personKey }: Panel, seat: Seat): boolean {
+  return allowSelf || callerUserId === null || !seat.includes(keyOf(callerUserId));
 }
 
 /** A group of a credential is not one of the policy: people look for the mistake there. */
@@ -236,8 +245,9 @@ function namesAnybody({ named = false, requirements }: Panel): boolean {
   );
 }
 
-function idOf({ reviewerId = '', identity }: Voter): string | undefined {
-  return reviewerId === '' || identity === 'anonymous' ? undefined : nfc(reviewerId);
+/** The voter's key; undefined if the voter is anonymous. */
+function idOf({ keyOf = personKey }: Panel, { reviewerId = '', identity }: Voter): string | undefined {
+  return reviewerId === '' || identity === 'anonymous' ? undefined : keyOf(reviewerId);
 }
 
 function total(numbers: readonly number[]): number {

@@ -124,7 +124,7 @@ export function answerQueries(
     };
     if (settled !== undefined) return { ...shown, settled };
     const channels = active()?.channelsOf(found) ?? [];
-    const panel = panelOf(found, state.directories, clock.nowMs);
+    const panel = panelOf(found, state.directories, clock.nowMs, state.ledger.engine);
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
     const people = approvers === undefined ? {} : { approvers };

@@ -3,6 +3,7 @@ import { decideName, messageNames } from '../../contract.ts';
 import { claimedSender, verifiedSender, type Sender, type SentMessage } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
+import { personKeyOf } from '../../core/people/person-key.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
@@ -27,10 +28,15 @@ function actionOf(name: string): SignedAction | undefined {
 }
 
 /** The sender of message `name`, if its signature holds. */
-export function claimed(name: string, message: unknown, ceiling: Policy | undefined): Sender | { problem: Problem } {
+export function claimed(
+  name: string,
+  message: unknown,
+  ceiling: Policy | undefined,
+  engine: number,
+): Sender | { problem: Problem } {
   const action = actionOf(name);
   if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
-  return claimedSender({ action, message: message as SentMessage }, ceiling);
+  return claimedSender({ action, message: message as SentMessage }, ceiling, personKeyOf(engine));
 }
 
 /** The sender, as far as it can be believed; verifies the signature if there is one. */
@@ -40,7 +46,7 @@ export function authenticate(
   ceiling: Policy | undefined,
   state: GateState,
 ): Sender | { problem: Problem } {
-  const sender = claimed(name, message, ceiling);
+  const sender = claimed(name, message, ceiling, state.ledger.engine);
   const action = actionOf(name);
   const sent = message as SentMessage;
   if ('problem' in sender || action === undefined || sent.signature === undefined) return sender;
@@ -50,5 +56,6 @@ export function authenticate(
   }
   state.checks++;
   const { namespace, workflowId } = workflowInfo();
-  return verifiedSender({ action, message: sent, namespace, workflowId }, ceiling);
+  const keyOf = personKeyOf(state.ledger.engine);
+  return verifiedSender({ action, message: sent, namespace, workflowId }, ceiling, keyOf);
 }

@@ -1,3 +1,4 @@
+import { personKeyOf } from '../../core/people/person-key.ts';
 import type { Directories, Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { compileRules, ruleCase, type Case, type CaseCall, type RunRules } from '../../core/ledger/rule-case.ts';
 import type { ApprovalRequest, Caller } from '../../contract.ts';
@@ -110,15 +111,16 @@ export class ActivePolicies {
    * delegated, and by what it asks as it is now; undefined: the run has none. It reads no clock: the steps are in the ledger.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
-    const { routes } = this.options;
+    const { routes, engine = 1 } = this.options;
     if (routes === undefined) return undefined;
+    const keyOf = personKeyOf(engine);
     const { requestedAt, toolName, agentName, assessment } = request;
     const waitedMs = Math.max(0, stepsTakenUntilMs - openedAtMs({ request: { requestedAt } }));
     const asked = [...reviewersOf(terms, waitedMs), ...delegations.map(({ to }) => to)];
     const { ceiling, parents = [], run } = this.directories;
     const directories = [ceiling, ...parents, run].filter((directory) => directory !== undefined);
     const ofRequest = this.#routesOf?.({ toolName, agentName, severity: assessment.severity });
-    return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels });
+    return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels, keyOf });
   }
 
   /** How long the channels of a new request leave it open at most. */

@@ -303,6 +303,7 @@ describe('AI SDK: regenerate and resume', () => {
     const idempotencyKey = keyOf(thread(threadId), 3);
     await world.client.start('tester', script, { idempotencyKey, caller, session: true });
     await visible(sessionOf(threadId, 3));
+    await eventually('the first turn is over', async () => (await sessionOf(threadId, 3).status()).awaitsMessage);
     await chat(world, path, body(threadId, [['b', 'wipe']]));
     await sessionOf(threadId, 3).open();
     expect((await resume(threadId)).status).toBe(200);

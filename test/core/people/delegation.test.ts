@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { delegationProblem } from '../../../src/core/people/delegation-problem.ts';
-import { holderOf, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';
+import { Seats, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';
 import type { Ballot, Panel, Voter } from '../../../src/core/people/entitlement.ts';
 
 /** Parses `ann>bob bob>carl`. */
@@ -57,7 +57,8 @@ test('each seat has one holder: the one whom its token reaches', () => {
       const held = people.flatMap((person) => seatsOf(delegations, person).map(([owner]) => [owner, person] as const));
       expect(new Map(held)).toEqual(tokens(delegations));
       expect(held).toHaveLength(people.length);
-      for (const person of people) expect(holderOf(delegations, person)).toBe(tokens(delegations).get(person));
+      for (const person of people)
+        expect(new Seats(delegations).holderOf(person)).toBe(tokens(delegations).get(person));
     }),
     { numRuns: 2_000 },
   );
@@ -139,7 +140,7 @@ test('a delegation without a problem moves the seat', () => {
       fc.pre(delegationProblem(open, [], claimed(from), to) === undefined);
       const after = [...delegations, { from, to }];
       expect(seatsOf(after, from)).toEqual([]);
-      expect(holderOf(after, from)).toBe(holderOf(delegations, to));
+      expect(new Seats(after).holderOf(from)).toBe(new Seats(delegations).holderOf(to));
     }),
   );
 });

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Delegation } from '../../../src/core/people/delegation.ts';
 import { isOneOf, type Directory } from '../../../src/core/people/directory.ts';
+import { personKey } from '../../../src/core/people/person-key.ts';
 import {
+  approversOf,
   entitlement,
   tally,
   type Ballot,
@@ -134,6 +136,57 @@ test('tally agrees with the naive version on random panels', () => {
     { numRuns: runs(2_000) },
   );
   // Each answer must occur often.
+  for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(least(60));
+});
+
+/** The same name as other people, programs and keyboards write it. */
+const spelled = (name: string): fc.Arbitrary<string> =>
+  fc.constantFrom(name, name.toUpperCase(), `${name[0]!.toUpperCase()}${name.slice(1)}`, `${name}\u200b`, ` ${name}`);
+const spelledAs = (names: readonly string[]): fc.Arbitrary<string[]> =>
+  fc.tuple(...names.map((name) => (name.startsWith('group:') ? fc.constant(name) : spelled(name))));
+const otherSpelling = fc.tuple(panel, votes).chain(([thePanel, cast]) => {
+  const { requirements, callerUserId, delegations: given } = thePanel;
+  return fc
+    .record({
+      reviewers: fc.tuple(...requirements.map((each) => spelledAs(each.reviewers))),
+      oneOfEach: fc.tuple(...requirements.map((each) => spelledAs(each.oneOfEach))),
+      callerUserId: callerUserId === null ? fc.constant(null) : spelled(callerUserId),
+      delegations: fc.tuple(...given.map(({ from, to }) => fc.record({ from: spelled(from), to: spelled(to) }))),
+      voters: fc.tuple(...cast.map(({ reviewerId }) => (reviewerId ? spelled(reviewerId) : fc.constant(reviewerId)))),
+    })
+    .map(({ reviewers, oneOfEach, voters, ...more }) => ({
+      before: { thePanel, cast },
+      after: {
+        thePanel: {
+          ...thePanel,
+          ...more,
+          requirements: requirements.map((each, at) => ({
+            ...each,
+            reviewers: reviewers[at]!,
+            oneOfEach: oneOfEach[at]!,
+          })),
+        },
+        cast: cast.map((each, at) => ({ ...each, ...(voters[at] !== undefined && { reviewerId: voters[at] }) })),
+      },
+    }));
+});
+
+test('law: it makes no difference how anybody is written', () => {
+  const seen = new Map<string | undefined, number>();
+  fc.assert(
+    fc.property(otherSpelling, ({ before, after }) => {
+      const { outcome } = tally(before.thePanel, before.cast);
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+      expect(tally(after.thePanel, after.cast)).toEqual(tally(before.thePanel, before.cast));
+      const problems = ({ thePanel, cast }: typeof before): (string | undefined)[] =>
+        cast.map((each) => entitlement(thePanel, each, each.approved)?.code);
+      expect(problems(after)).toEqual(problems(before));
+      expect(approversOf(after.thePanel, after.cast)?.map(personKey).sort()).toEqual(
+        approversOf(before.thePanel, before.cast)?.map(personKey).sort(),
+      );
+    }),
+    { numRuns: runs(2_000) },
+  );
   for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(least(60));
 });
 

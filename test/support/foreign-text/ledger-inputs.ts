@@ -213,8 +213,8 @@ export const ledgerInputs: Inputs = {
   'workflows/guarded/gate-refusal.ts gateRefusal': failed(gateRefusal),
   'workflows/guarded/gate-refusal.ts ranOf': failed(ranOf),
   'workflows/messages/authenticate.ts claimed': [
-    (text) => claimed('decide', { reviewerId: text, signature: { ...signature, keyId: text } }, ceiling),
-    (text) => claimed(text, { by: text }, ceiling),
+    (text) => claimed('decide', { reviewerId: text, signature: { ...signature, keyId: text } }, ceiling, 5),
+    (text) => claimed(text, { by: text }, ceiling, 5),
   ],
   'workflows/messages/idempotency.ts identityOf': [
     (text) => identityOf('decide', decision(text)),

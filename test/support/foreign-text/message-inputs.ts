@@ -33,7 +33,8 @@ import { claimedSender, verifiedSender } from '../../../src/core/messages/sender
 import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';
 import { viewedProblem } from '../../../src/core/messages/viewed.ts';
 import { groupOf, isAmong, isOneOf, membersOf, membersOfOne, personOf } from '../../../src/core/people/directory.ts';
-import { holderOf, Seats, seatsOf } from '../../../src/core/people/delegation.ts';
+import { isSamePerson, personKey } from '../../../src/core/people/person-key.ts';
+import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);
@@ -138,8 +139,10 @@ export const messageInputs: Inputs = {
     runs: [(text) => assessStatements(text, true)],
   },
   'core/people/delegation.ts seatsOf': (text) => seatsOf([{ from: 'ann', to: 'bob' }], text),
-  'core/people/delegation.ts holderOf': (text) => holderOf([{ from: 'ann', to: 'bob' }], text),
   'core/people/delegation.ts Seats.of': (text) => new Seats([{ from: 'ann', to: 'bob' }]).of(text),
+  'core/people/person-key.ts personKey': personKey,
+  'core/people/person-key.ts isSamePerson': (text) => isSamePerson(text, `${text} `),
+  'core/people/delegation.ts Seats.nameOf': (text) => new Seats([{ from: 'bob', to: text }]).nameOf(text),
   'core/people/delegation.ts Seats.holderOf': (text) => new Seats([{ from: text, to: 'bob' }]).holderOf(text),
   'core/people/delegation.ts Seats.seatOf': (text) => new Seats([{ from: 'ann', to: text }]).seatOf('ann'),
   'core/people/directory.ts isOneOf': (text) => isOneOf(directory, text, ['group:a', 'ann']),

@@ -3,6 +3,7 @@ import { outside } from './outside.ts';
 /** Functions that `textFunctions` finds and that are not measured, by the reason why. */
 export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   'looks at the type of a value, or at one name of it': [
+    'workflows/messages/decide.ts inTimeIfRuns',
     'events/journal.ts takeOutcome',
     'core/base/is-object.ts isObject',
     'core/base/kind-of.ts kindOf',

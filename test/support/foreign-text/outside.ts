@@ -77,6 +77,7 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'packages/gateway/src/http/chat/say.ts retryTurn',
     'packages/gateway/src/http/decide-as.ts decideAllAs',
     'packages/gateway/src/http/decide-as.ts decideAs',
+    'packages/gateway/src/http/decide-as.ts decideFor',
     'packages/gateway/src/http/identity/session-sender.ts isUserOf',
     'packages/gateway/src/http/identity/session-sender.ts requireUserOf',
     'packages/gateway/src/http/shapes/shown-run.ts shownRun',

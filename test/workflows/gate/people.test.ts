@@ -59,6 +59,7 @@ test.each<[string, JsonObject, string[], unknown[]]>([
     ['cat', 'eve', 'nobody', 'ann', 'dan'],
     ['not_entitled', 'not_entitled', 'not_entitled', '1/2', 'approved'],
   ],
+  ['a person has one vote, in all spellings', two, ['ann', 'ANN', 'Bob'], ['1/2', 'already_settled', 'approved']],
   ['one denial settles', two, ['ann', '-bob'], ['1/2', 'denied']],
   ['whoever approved may deny before it is settled', two, ['ann', '-ann'], ['1/2', 'denied']],
   ['without a veto others go on', { ...two, veto: false }, ['-ann', 'bob', 'dan'], ['0/2', '1/2', 'approved']],
@@ -84,6 +85,12 @@ describe('the person who started the run', () => {
   const caller = { caller: { userId: 'ann' } };
   test.each<[string, JsonObject, string[], unknown[]]>([
     ['does not approve it', { reviewers: ['group:finance'] }, ['ann', 'bob'], ['self_approval', 'approved']],
+    [
+      'does not approve it in another spelling',
+      { reviewers: ['group:Finance'] },
+      ['Ann', 'an\u200bn', ' ANN', 'Bob'],
+      ['self_approval', 'self_approval', 'self_approval', 'approved'],
+    ],
     ['may deny it', { reviewers: ['group:finance'] }, ['-ann'], ['denied']],
     ['approves where the rule allows it', { reviewers: ['ann'], allow_self: true }, ['ann'], ['approved']],
   ])('%s', async (name, ask, words, expected) => {

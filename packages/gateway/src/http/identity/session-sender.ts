@@ -1,6 +1,6 @@
 /** Who may say more to a session through the gateway: the person for whom it works. */
-import { sessionOf, type SessionOfRun } from 'countersign/adapter';
-import { ProblemError, isProblemError, nfc } from 'countersign/base';
+import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter';
+import { ProblemError, isProblemError } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import type { Principal } from './principal.ts';
 
@@ -36,5 +36,5 @@ export async function isUserOf(client: CountersignClient, principal: Principal, 
 /** A run without a caller has no user whom anybody knows: whoever may start runs may say more to it. */
 function isUser({ id, via, actsForOthers }: Principal, { callerUserId }: SessionOfRun): boolean {
   if (callerUserId === undefined || via === 'local' || actsForOthers === true) return true;
-  return nfc(callerUserId) === nfc(id);
+  return isSamePerson(callerUserId, id);
 }

@@ -1,5 +1,4 @@
-import { isOneOf, seatsOf, type Delegation } from 'countersign/adapter';
-import { nfc } from 'countersign/base';
+import { isSamePerson, isOneOf, seatsOf, type Delegation } from 'countersign/adapter';
 import type { ApprovalDetails } from 'countersign/client';
 import type { WaitsFor } from './api.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -16,7 +15,7 @@ export function waitsFor(
     approvers,
   }: { reviewers: readonly string[]; delegations?: readonly Delegation[]; approvers?: readonly string[] },
 ): WaitsFor {
-  if (approvers !== undefined) return approvers.includes(nfc(id)) ? 'you' : 'others';
+  if (approvers !== undefined) return approvers.some((each) => isSamePerson(each, id)) ? 'you' : 'others';
   const seats = seatsOf(delegations, id);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
   const own = { people: { [id]: { groups, keys: [] } } };
@@ -26,6 +25,6 @@ export function waitsFor(
 /** As `waitsFor`, of one request with its votes: nothing waits for somebody who has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   const { settled, votes = [] } = request;
-  const hasVoted = votes.some(({ reviewerId }) => nfc(reviewerId) === nfc(principal.id));
+  const hasVoted = votes.some(({ reviewerId }) => isSamePerson(reviewerId, principal.id));
   return settled !== undefined || hasVoted ? 'others' : waitsFor(principal, request);
 }

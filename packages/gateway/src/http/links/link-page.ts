@@ -1,4 +1,5 @@
-import { visibleText, nfc, type Problem } from 'countersign/base';
+import { isSamePerson } from 'countersign/adapter';
+import { visibleText, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { htmlResponse } from '../responses/html-response.ts';
@@ -9,8 +10,8 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   const card = cardOf(request, { nowMs: Date.now() });
   // The least permissive answer is the prominent one.
   const { approvers, callerUserId } = request;
-  const isOwnRun = nfc(callerUserId) === nfc(reviewer);
-  const canApprove = !isOwnRun || approvers === undefined || approvers.includes(nfc(reviewer));
+  const isOwnRun = isSamePerson(callerUserId, reviewer);
+  const canApprove = !isOwnRun || approvers === undefined || approvers.some((each) => isSamePerson(each, reviewer));
   const approve = canApprove
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';

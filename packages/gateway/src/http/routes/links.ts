@@ -1,6 +1,15 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { requireGated, decisionIdOf, linkExpiry, linkUrl, openLink, sealLink, type Link } from 'countersign/adapter';
-import { ProblemError, nfc } from 'countersign/base';
+import {
+  isSamePerson,
+  requireGated,
+  decisionIdOf,
+  linkExpiry,
+  linkUrl,
+  openLink,
+  sealLink,
+  type Link,
+} from 'countersign/adapter';
+import { ProblemError } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { json, page } from '../shapes/response-shapes.ts';
 import type { MadeLink } from '../inbox/api.ts';
@@ -139,7 +148,7 @@ function requireOther({ id, actsForOthers }: Principal, { callerUserId }: Approv
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';
     throw new ProblemError({ code: 'forbidden', message });
   }
-  if (nfc(callerUserId) !== nfc(id)) return;
+  if (!isSamePerson(callerUserId, id)) return;
   const message = 'You cannot make a link for a call of your own run: somebody else has to.';
   throw new ProblemError({ code: 'self_approval', message });
 }

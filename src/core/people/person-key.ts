@@ -1,0 +1,37 @@
+/** When two names are the name of one person or one group, however they are written. */
+import { nfc } from '../base/normal-text.ts';
+
+/** Gives the same text for all names of one person, and another for those of others. */
+export type PersonKey = (name: string) => string;
+
+// Not literals: the bundler of workflow code writes out each property as hundreds of ranges.
+const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
+const blanks = /\s+/gu;
+
+/**
+ * The form in which names are compared: Unicode NFC without case, without characters that nobody sees, and with single
+ * blanks. It is never shown. A name of which nothing would be left is its own key.
+ *
+ * @example
+ * personKey('Ann@Acme.com') === personKey('ann@acme.com'); // => true
+ */
+export function personKey(name: string): string {
+  if (plain.test(name)) return name;
+  const seen = name.replaceAll(unseen, '').replaceAll(blanks, ' ').trim();
+  // By way of capitals, because `ß` and `ss`, or `ς` and `σ`, differ in small letters only.
+  const folded = nfc(nfc(seen).toLowerCase().toUpperCase().toLowerCase());
+  return folded === '' ? nfc(name) : folded;
+}
+
+/** A name that is its own key. */
+const plain = /^[!-@[-~]+$/;
+
+/** True if both name one person. Nobody has no name. */
+export function isSamePerson(one: string | null | undefined, other: string | null | undefined): boolean {
+  return one != null && other != null && personKey(one) === personKey(other);
+}
+
+/** How a run of this engine compares names. Before engine 5, only their Unicode form made no difference. */
+export function personKeyOf(engine: number): PersonKey {
+  return engine >= 5 ? personKey : nfc;
+}

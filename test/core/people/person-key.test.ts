@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { isSamePerson, personKey, personKeyOf } from '../../../src/core/people/person-key.ts';
+import { runs } from '../../support/thorough.ts';
+
+describe('one person', () => {
+  test.each<[string, string, string]>([
+    ['in capitals', 'Ann@Acme.com', 'ann@acme.com'],
+    ['composed and not', 'ren\u00e9', 'Rene\u0301'],
+    ['a sharp s', 'Straße', 'STRASSE'],
+    ['a final sigma', 'ΟΔΥΣΣΕΥΣ', 'Οδυσσευς'],
+    ['a joiner that nobody sees', 'an\u200bn', 'ann'],
+    ['a mark of direction', '\u202eann', 'ann'],
+    ['a soft hyphen', 'an\u00adn', 'ann'],
+    ['blanks around and within', '  Ann   Lee ', 'ann lee'],
+    ['a blank that does not break', 'ann\u00a0lee', 'ann lee'],
+    ['letters of another script', 'АНН', 'анн'],
+    ['a small letter without a dot', 'kılıç', 'KILIÇ'],
+  ])('%s: %j and %j', (_, one, other) => {
+    expect(isSamePerson(one, other)).toBe(true);
+  });
+});
+
+describe('two people', () => {
+  test.each<[string, string, string]>([
+    ['other letters', 'ann', 'anna'],
+    ['with an accent', 'ren\u00e9', 'rene'],
+    ['a letter that only looks the same', 'ann', '\u0430nn'],
+    ['only what nobody sees, and something else of that', '\u200b', '\u200c'],
+    ['a name and one in which it is', 'ann', 'ann lee'],
+  ])('%s: %j and %j', (_, one, other) => {
+    expect(isSamePerson(one, other)).toBe(false);
+  });
+
+  test.each([
+    [null, null],
+    [undefined, undefined],
+    [null, 'ann'],
+  ])('%s and %s: nobody has no name', (one, other) => expect(isSamePerson(one, other)).toBe(false));
+});
+
+test('law: a key is its own key, and capitals change none', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' })), (name) => {
+      const key = personKey(name);
+      expect(personKey(key)).toBe(key);
+      expect(personKey(name.toUpperCase())).toBe(key);
+    }),
+    { numRuns: runs(2_000) },
+  );
+});
+
+test('before engine 5, case and what nobody sees make a difference', () => {
+  expect([4, 5].map((engine) => personKeyOf(engine)('Ann\u200b'))).toEqual(['Ann\u200b', 'ann']);
+});
