@@ -91,7 +91,7 @@ describe('rules that can never decide', () => {
         fc.pre(matches.every(({ matched }) => matched !== 'error'));
         expect(evaluate({ run: compilePolicy({ ...thePolicy, rules }, 'run') }, theCall).action).toBe(ruling.action);
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -6,7 +6,6 @@ export type PersonKey = (name: string) => string;
 
 // Not literals: the bundler of workflow code writes out each property as hundreds of ranges.
 const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
-const blanks = /\s+/gu;
 
 /**
  * The form in which names are compared: Unicode NFC without case, without characters that nobody sees, and with single
@@ -17,7 +16,7 @@ const blanks = /\s+/gu;
  */
 export function personKey(name: string): string {
   if (plain.test(name)) return name;
-  const seen = name.replaceAll(unseen, '').replaceAll(blanks, ' ').trim();
+  const seen = name.replaceAll(unseen, '').replaceAll(/\s+/gu, ' ').trim();
   // By way of capitals, because `ß` and `ss`, or `ς` and `σ`, differ in small letters only.
   const folded = nfc(nfc(seen).toLowerCase().toUpperCase().toLowerCase());
   return folded === '' ? nfc(name) : folded;
