@@ -7,6 +7,7 @@ import { conditionWarnings, equalitiesOf } from './condition-problem.ts';
 import { globCovers, globsOverlap } from './globs-overlap.ts';
 import { budgetWarnings } from './lint-budget.ts';
 import { isAlwaysGiven, type KnownNames } from './lint-names.ts';
+import { lateSteps } from './late-steps.ts';
 import { patternWarnings } from './lint-patterns.ts';
 import { hidingProblem } from './hiding-problem.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
@@ -15,7 +16,8 @@ import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
 
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
- * condition fails where an argument is absent, people and groups that its directory lacks, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
+ * condition fails where an argument is absent, people and groups that its directory lacks, reminders and escalations behind
+ * the time-out, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
  * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
  * requires count as given. Throws `arguments_invalid` for another option, and never for a policy.
  *
@@ -71,6 +73,7 @@ export function lintPolicy(
         about(`rule ${own.id} escalates faster than a ceiling admits by default: its 'min_remind' lies between steps`),
       );
     }
+    for (const problem of lateSteps(rule, policy, of)) found.push(about(`rule ${own.id} ${problem}`));
     if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(

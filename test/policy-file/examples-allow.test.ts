@@ -138,3 +138,10 @@ test('no example has a pattern or a condition that cannot do what it says', () =
   // A deny without a test of what it reads is right where the tool requires that.
   expect(found.filter(([, message]) => problem.test(message) && !message.includes('if such calls'))).toEqual([]);
 });
+
+test.each(examples)('$place: no step of an example comes when its requests have ended', ({ policy }) => {
+  const late = lintPolicy(policy, { of: 'ceiling' }).filter(({ message }) =>
+    /requests (have ended|end),/.test(message),
+  );
+  expect(late).toEqual([]);
+});

@@ -117,7 +117,7 @@ describe('people', () => {
     ],
     [
       'added later',
-      `${people}\n${asks("reviewers: [ann], escalate: [{ after: 5m, to: ['group:cfo'] }]")}`,
+      `${people}\n${asks("reviewers: [ann], escalate: [{ after: 2m, to: ['group:cfo'] }]")}`,
       'run',
       ["rule r asks 'group:cfo', where the directory has nobody"],
     ],

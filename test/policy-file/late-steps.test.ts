@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { lintPolicy } from '../../src/policy-file/lint-policy.ts';
+import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
+
+function warnings(ask: string, approval = '{}', of: 'ceiling' | 'agent' | 'run' = 'ceiling'): string[] {
+  const source = `rules: [{ id: r, pattern: pay, action: ask, ask: { ${ask} } }]\napproval: ${approval}`;
+  const parsed = parsePolicy(source, { ceiling: of === 'ceiling' });
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems));
+  return lintPolicy(parsed.policy, { of }).map(({ message }) => message);
+}
+
+describe.each(['ceiling', 'agent', 'run'] as const)('a step behind the time-out, in the policy of the %s', (of) => {
+  test.each<[string, string, string, string]>([
+    [
+      'a reminder',
+      'remind: 15m',
+      '{}',
+      "rule r reminds after 15m, when its requests have ended: they wait 5m, so set 'timeout'",
+    ],
+    [
+      'an escalation',
+      "escalate: [{ after: 2m, to: [bob] }, { after: 30m, to: ['group:cfo', eve] }]",
+      '{}',
+      "rule r asks group:cfo, eve after 30m, when its requests have ended: they wait 5m, so set 'timeout'",
+    ],
+    [
+      'one as late as the end',
+      'remind: 1h, timeout: 1h',
+      '{}',
+      "rule r reminds after 1h, when its requests have ended: they wait 1h, so set 'timeout'",
+    ],
+    [
+      'by the time-out of the policy',
+      'remind: 20m',
+      '{ timeout: 10m }',
+      "rule r reminds after 20m, when its requests have ended: they wait 10m, so set 'timeout'",
+    ],
+    [
+      'a warning before the opening',
+      'warn_before: 10m, timeout: 5m',
+      '{}',
+      "rule r warns 10m before its requests end, which is as they are opened: they wait 5m, so set 'timeout'",
+    ],
+  ])('%s', (_, ask, approval, sentence) => expect(warnings(ask, approval, of)).toContain(sentence));
+
+  test.each<[string, string]>([
+    ['remind: 2m', '{}'],
+    ['remind: 15m, timeout: 1h, warn_before: 5m, escalate: [{ after: 30m, to: [bob] }]', '{}'],
+    ['remind: 15m', '{ timeout: 1h }'],
+    ['reviewers: [ann]', '{}'],
+  ])('none: %s %s', (ask, approval) => {
+    expect(warnings(ask, approval, of).filter((each) => /requests (have ended|end),/.test(each))).toEqual([]);
+  });
+});
+
+test('where a request waits for ever, no step is late', () => {
+  expect(warnings('remind: 30m, timeout: never', '{ max_timeout: never }')).toEqual([]);
+});
