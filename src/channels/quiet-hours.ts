@@ -8,9 +8,14 @@ const clockChange = 180;
 
 /**
  * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
- * zone, whichever way they are changed meanwhile; or not at all.
+ * zone, whichever way they are changed meanwhile; or not at all. A request that ends before these hours do does not wait:
+ * nobody would hear of it. `endsAtMs`: its deadline; null: none.
  */
-export function quietForMs({ above = 'high', ...hours }: QuietHours, severity: Severity, atMs: number): number {
+export function quietForMs(
+  { above = 'high', ...hours }: QuietHours,
+  { severity, endsAtMs }: { severity: Severity; endsAtMs: number | null },
+  atMs: number,
+): number {
   if (severities.indexOf(severity) > severities.indexOf(above)) return 0;
   const minutesOf = clockOf(hours.timeZone);
   const [start, end] = [minuteOf(hours.from), minuteOf(hours.to)];
@@ -22,7 +27,7 @@ export function quietForMs({ above = 'high', ...hours }: QuietHours, severity: S
   const left = (end - now + minutesOfDay) % minutesOfDay;
   let untilMs = atMs - (atMs % minuteMs) + Math.max(1, left - clockChange) * minuteMs;
   while (isQuiet(minutesOf(untilMs))) untilMs += minuteMs;
-  return untilMs - atMs;
+  return endsAtMs !== null && endsAtMs <= untilMs ? 0 : untilMs - atMs;
 }
 
 function minuteOf(clock: string): number {

@@ -3,7 +3,7 @@ import { quietForMs } from '../../src/channels/quiet-hours.ts';
 
 const night = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' };
 const ends = (hours: typeof night, at: string): string =>
-  new Date(Date.parse(at) + quietForMs(hours, 'medium', Date.parse(at))).toISOString();
+  new Date(Date.parse(at) + quietForMs(hours, { severity: 'medium', endsAtMs: null }, Date.parse(at))).toISOString();
 
 describe('quiet hours end by the clocks of their time zone', () => {
   test.each([
@@ -23,9 +23,19 @@ describe('quiet hours end by the clocks of their time zone', () => {
     ['no quiet hours', night, '2026-01-15T12:00:00Z', '2026-01-15T12:00:00.000Z'],
   ])('%s', (_case, hours, at, end) => expect(ends(hours, at)).toBe(end));
 
+  test.each([
+    ['the default five minutes', '2026-01-14T22:35:00Z', 0],
+    ['the very end of the hours', '2026-01-15T06:00:00Z', 0],
+    ['a minute later', '2026-01-15T06:01:00Z', 7.5],
+    ['never', null, 7.5],
+  ])('a request that ends before they do does not wait: %s', (_case, ends, hours) => {
+    const [atMs, endsAtMs] = [Date.parse('2026-01-14T22:30:00Z'), ends === null ? null : Date.parse(ends)];
+    expect(quietForMs(night, { severity: 'medium', endsAtMs }, atMs)).toBe(hours * 3_600_000);
+  });
+
   test('an urgent request does not wait', () => {
     const atMs = Date.parse('2026-01-14T22:30:00Z');
-    expect(quietForMs(night, 'critical', atMs)).toBe(0);
-    expect(quietForMs({ ...night, above: 'medium' }, 'high', atMs)).toBe(0);
+    expect(quietForMs(night, { severity: 'critical', endsAtMs: null }, atMs)).toBe(0);
+    expect(quietForMs({ ...night, above: 'medium' }, { severity: 'high', endsAtMs: null }, atMs)).toBe(0);
   });
 });

@@ -48,24 +48,19 @@ export function createLookAtRequests(set: ChannelSet | undefined, requestsOf: Re
     return found.map((details): LookedRequest => {
       const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
-      const delayMs = quietForNowMs(set, assessment.severity);
+      const endsAtMs = deadline === null ? null : Date.parse(deadline);
+      const about = { severity: assessment.severity, endsAtMs };
+      const delayMs = set?.quietHours === undefined ? 0 : quietForMs(set.quietHours, about, Date.now());
       return {
         requestId,
         state: 'open',
-        deadlineMs: deadline === null ? null : Date.parse(deadline),
+        deadlineMs: endsAtMs,
         ...(userMessages !== undefined && { userMessages: userMessages.count }),
         names: channels,
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };
     });
   };
-}
-
-function quietForNowMs(
-  { quietHours }: Partial<ChannelSet> = {},
-  severity: ApprovalDetails['assessment']['severity'],
-): number {
-  return quietHours === undefined ? 0 : quietForMs(quietHours, severity, Date.now());
 }
 
 /** A channel that the run has recorded and this worker does not have is left out. */

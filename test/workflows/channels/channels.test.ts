@@ -279,7 +279,7 @@ describe.concurrent('quiet hours', () => {
   test('an urgent request does not wait for the end of the quiet hours beside others', async () => {
     const channel = recordedChannel({ resolves: false });
     const calls = [pay, { tool: 'wipe', args: {} }];
-    const policy = { rules: [{ pattern: '*', action: 'ask' }] };
+    const policy = { rules: [{ pattern: '*', action: 'ask' }], approval: { timeout: '3h' } };
     const run = await quiet.start({ team: channel }, { turns: [{ calls }, { text: 'done' }], policy });
     const requests = await run.open(2);
     const urgent = requests.find(({ toolName }) => toolName === 'wipe')!;
@@ -291,6 +291,15 @@ describe.concurrent('quiet hours', () => {
     await ended(run);
     expect(channel.notified).toHaveLength(1);
     expect(channel.settlements.map(({ request }) => request.requestId)).toEqual([urgent.requestId]);
+  });
+
+  test('a request that ends before the quiet hours do is sent at once', async () => {
+    const channel = recordedChannel({ resolves: false });
+    const run = await quiet.start({ team: channel });
+    const [request] = await run.open();
+    await eventually('it is sent', () => channel.notified.length > 0);
+    await decide(run, request!.requestId, { approved: false });
+    await ended(run);
   });
 
   test('an automatic answer does not wait for the end of the quiet hours, and nobody is told', async () => {
@@ -305,7 +314,7 @@ describe.concurrent('quiet hours', () => {
     const quietHours = { from: soon(120), to: soon(180), timeZone: 'UTC' };
     const later = await openChannelStage({ quietHours });
     onTestFinished(() => later.close());
-    const ask = { remind: '3s', timeout: '1h' };
+    const ask = { remind: '3s', timeout: '3h' };
     const run = await later.start({ hall: channel }, { policy: { rules: [{ pattern: 'pay', action: 'ask', ask }] } });
     const [request] = await run.open();
     await eventually('the message is sent', () => channel.notified.length > 0);
