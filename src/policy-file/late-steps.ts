@@ -8,8 +8,8 @@ import type { Policy, Rule } from '../core/policy/policy.ts';
  */
 export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run'): string[] {
   if (ask === undefined) return [];
-  const layer = of === 'ceiling' ? 'ceiling' : 'run';
-  const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer: layer as 'ceiling' | 'run' }] } };
+  const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
+  const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
   const { timeoutMs } = limitsOf({ [layer]: policy }, asked);
   if (timeoutMs === null) return [];
   const { remindMs, warnBeforeMs, escalate = [] } = ask;
