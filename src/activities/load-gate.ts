@@ -41,10 +41,10 @@ const contextShape = z.looseObject({
   metadata: z.record(z.string(), z.json()).optional(),
 });
 
-/** Of `new ApprovalGate`. */
+/** The options of `new ApprovalGate`. */
 const gateOptions = ['refuseUnknownSignals'];
 
-/** Those of `ApprovalGate.load`, and what the gate adds: the activities that it guards, and what it was made with. */
+/** The options of `ApprovalGate.load`, and what the gate adds: the activities that it guards, and its own options. */
 const optionNames = ['agent', 'policy', 'mode', 'caller', 'metadata', 'gated', 'written'];
 
 /**

@@ -33,7 +33,7 @@ interface WebpackModule {
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
 
-/** What stack traces call a source: its path in its package, and outside all packages its path from where it was bundled. */
+/** Names a source for stack traces: by its path in its package, or by its path from where it was bundled if no package has it. */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
   const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));

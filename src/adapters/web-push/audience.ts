@@ -1,8 +1,8 @@
-import { isSamePerson, personKey } from '../../core/people/person-key.ts';
 import { inParallel } from '../../client/server/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
-import { groupOf, isOneOf } from '../../core/people/directory.ts';
+import { groupOf, isAmong, isOneOf } from '../../core/people/directory.ts';
+import { personKey } from '../../core/people/person-key.ts';
 import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';
 
 /** The most messages of one step: `sent` would not hold more. */
@@ -24,8 +24,8 @@ export async function audienceOf(
   const found = await subscribed(names, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId = '' }) => personKey(reviewerId)));
-  const { approvers } = request;
-  const counts = (person: string): boolean => approvers?.some((each) => isSamePerson(each, person)) ?? true;
+  const isApprover = request.approvers && isAmong(undefined, request.approvers);
+  const counts = (person: string): boolean => isApprover?.(personKey(person)) ?? true;
   const audience = found.filter(({ person }) => counts(person) && !voted.has(personKey(person)));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;

@@ -60,8 +60,8 @@ export function claimedSender(
   if (key.signsFor !== undefined) {
     // Its owner could be whomever they name.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
-    if (name !== '' || !isFree)
-      return signedFor({ ...key, signsFor: key.signsFor, keyId }, name, ceiling?.directory, keyOf);
+    const signer = { signsFor: key.signsFor, keyId };
+    if (name !== '' || !isFree) return signedFor(signer, name, ceiling?.directory, keyOf);
   }
   const owner = owners.length === 1 ? owners[0] : undefined;
   if (owner === undefined && !isFree) {

@@ -122,7 +122,10 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
   if (requirements.some(({ directory }) => Object.keys(directory?.people ?? {}).length > mostSearched))
     return undefined;
   const asked = new Map<string, string>();
-  const ask = (name: string): void => void (asked.has(keyOf(name)) || asked.set(keyOf(name), nfc(name)));
+  const ask = (name: string): void => {
+    const key = keyOf(name);
+    if (!asked.has(key)) asked.set(key, nfc(name));
+  };
   let names = 0;
   let lookups = 0;
   for (const { directory, reviewers, oneOfEach } of requirements) {

@@ -47,10 +47,10 @@ export function noteProgress({ timestamp, historyLength, isReplaying, jobs }: Ac
   }
   state.isOfUpdates = jobs?.every(({ doUpdate }) => doUpdate != null) ?? false;
   if (length !== last.historyLength) {
-    const isWhole = isOneTask(length, jobs ?? []);
-    if (state.isQueried && !isWhole) throw new Error(sentences.takenEarly);
+    const isWhole = (): boolean => isOneTask(length, jobs ?? []);
+    if (state.isQueried && !isWhole()) throw new Error(sentences.takenEarly);
     const isLate = last.isReplayed && workerNowMs() - startedMs > longestStartMs;
-    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isWhole));
+    state.isAhead = !isReplayed && (startedMs === last.startedMs || (isLate && !isWhole()));
     state.isFirst = last.isReplayed && !isReplayed && brought > 0;
     state.isQueried = false;
   }

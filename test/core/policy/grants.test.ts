@@ -109,7 +109,7 @@ describe.each([4, engine])('engine %i', (number) => {
         call({ to: 'acme', n: 2 }),
         false,
       ],
-      // What cannot be evaluated counts for a denial from engine 5 on.
+      // From engine 5 on, a denial counts where it cannot be evaluated.
       ['a missing argument', { scope: { kind: 'arguments', match: { to: '*' } } }, call(), number >= 5],
       ['a bad glob', { scope: { kind: 'arguments', match: { to: '[z-a]' } } }, call({ to: '[z-a]' }), number >= 5],
     ])('a standing denial: %s', (_, more, theCall, expected) => {

@@ -109,7 +109,7 @@ const scheduled = (name: string, ...given: unknown[]) => ({
 const completed = (value: unknown) => ({
   activityTaskCompletedEventAttributes: { scheduledEventId: 2, result: payloads(value) },
 });
-/** What follows the start of a run, with the text in each place where a history holds one. */
+/** The events after a run's start. Each place that can hold a text holds this one. */
 const histories: readonly ((text: string) => object[])[] = [
   (text) => [signal('decide', { requestId: text, approved: true, reason: text, decisionId: text })],
   (text) => pieces(text).map((content) => signal(messageNames.message, { content })),

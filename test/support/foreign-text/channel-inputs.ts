@@ -54,7 +54,7 @@ const answers: readonly ((text: string) => Record<string, unknown>)[] = [
 const answered = (run: (answer: Record<string, unknown>) => unknown): Run[] =>
   answers.map((answer) => (text) => run(answer(text)));
 
-/** What the server says, as the SDK throws it. */
+/** An error of the server, as the SDK throws it. */
 const said: readonly ((text: string) => Error)[] = [
   (text) => new Error(text),
   (text) => Object.assign(new Error(text), { code: 5, details: text }),

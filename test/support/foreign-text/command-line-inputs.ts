@@ -43,7 +43,7 @@ const problems: readonly ((text: string) => Error)[] = [
     new Error('a', { cause: Object.assign(new Error(text), { stack: `Error\n    at ${text} (/${text}:1:1)` }) }),
 ];
 const thrown = (run: (error: Error) => unknown): Run[] => problems.map((problem) => (text) => run(problem(text)));
-/** What it writes is not looked at. */
+/** Takes what a command writes, and drops it. */
 const unheard = (run: () => unknown): unknown => {
   const write = process.stderr.write.bind(process.stderr);
   process.stderr.write = () => true;

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const holdsText =
   /\b(?:string|unknown|object|Json|JsonObject|Uint8Array|Request|Card\w*|Call\w*|AssessedCall|Change|TableChange|Rows|\w*Message|\w*Decision|Addressed|TokenTail|Path|Leaf|ShellWord|Redaction|Assessment|ListedTool|RunContext)\b|= ['"`]/;
 
-/** Of a function that is the value of a constant: its name, and whether the type of the constant has its parameters. */
+/** Finds functions that are values of constants. Gives their names, and says whether the constant's type has the parameters. */
 const constant = /^export const (\w+)(: [^=\n]+)? =\s+(?:async )?(?:<[^\n]*?>)?(?=\()/gm;
 
 /** `FILE NAME`, or `FILE CLASS.METHOD`, of each exported function with a parameter that may hold text. */

@@ -8,7 +8,7 @@ import { writtenMembers } from './written-members.ts';
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** What a ruling in a run reads besides. */
+/** Only a run gives these to a ruling: a line that has one is refused. */
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 

@@ -13,12 +13,9 @@ export async function decideAs(
   decision: Decision,
   workflowId?: string,
 ): Promise<Receipt> {
-  try {
-    return await sendAs(gateway, person, (sign) => gateway.client.decide(decision, { workflowId, sign }));
-  } catch (error) {
-    if (isProblemError(error)) noteEnded(gateway, person, decision, error);
-    throw error;
-  }
+  return noted(gateway, person.id, decision, () =>
+    sendAs(gateway, person, (sign) => gateway.client.decide(decision, { workflowId, sign })),
+  );
 }
 
 /** As `decideAs`, for one decision about several requests. */
@@ -31,31 +28,40 @@ export async function decideAllAs(
   const receipts = await sendAllAs(gateway, person, requests, (some, sign) =>
     gateway.client.decideAll(some, decision, { sign }),
   );
-  for (const { requestId, code } of receipts) noteEnded(gateway, person, { ...decision, requestId }, { code });
+  for (const { requestId, code } of receipts) noteEnded(gateway, person.id, { ...decision, requestId }, code);
   return receipts;
 }
 
 /** Sends a decision of somebody who has not signed in, and says who gave it, as `decideAs` says it. */
 export async function decideFor(
-  { client, log }: Pick<GatewayContext, 'client' | 'log'>,
+  gateway: Pick<GatewayContext, 'client' | 'log'>,
   who: string,
   decision: Decision,
   workflowId?: string,
 ): Promise<Receipt> {
+  return noted(gateway, who, decision, () => gateway.client.decide(decision, { workflowId }));
+}
+
+async function noted(
+  gateway: Pick<GatewayContext, 'log'>,
+  who: string,
+  decision: Decision,
+  send: () => Promise<Receipt>,
+): Promise<Receipt> {
   try {
-    return await client.decide(decision, { workflowId });
+    return await send();
   } catch (error) {
-    if (isProblemError(error)) noteEnded({ log }, { id: who }, decision, error);
+    if (isProblemError(error)) noteEnded(gateway, who, decision, error.code);
     throw error;
   }
 }
 
 function noteEnded(
   { log }: Pick<GatewayContext, 'log'>,
-  { id }: Pick<Principal, 'id'>,
+  who: string,
   { requestId, approved }: Pick<Decision, 'requestId' | 'approved'>,
-  { code }: { code?: string | undefined },
+  code: string | undefined,
 ): void {
   if (code !== 'run_closed') return;
-  log(`${id} ${approved ? 'approved' : 'denied'} request ${requestId} after its run had ended: no run records it.`);
+  log(`${who} ${approved ? 'approved' : 'denied'} request ${requestId} after its run had ended: no run records it.`);
 }

@@ -15,7 +15,7 @@ export function waitsFor(
     approvers,
   }: { reviewers: readonly string[]; delegations?: readonly Delegation[]; approvers?: readonly string[] },
 ): WaitsFor {
-  if (approvers !== undefined) return approvers.some((each) => isSamePerson(each, id)) ? 'you' : 'others';
+  if (approvers !== undefined) return isOneOf(undefined, id, approvers) ? 'you' : 'others';
   const seats = seatsOf(delegations, id);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
   const own = { people: { [id]: { groups, keys: [] } } };

@@ -1,4 +1,4 @@
-import { isSamePerson } from 'countersign/adapter';
+import { isOneOf, isSamePerson } from 'countersign/adapter';
 import { visibleText, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
@@ -11,7 +11,7 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   // The least permissive answer is the prominent one.
   const { approvers, callerUserId } = request;
   const isOwnRun = isSamePerson(callerUserId, reviewer);
-  const canApprove = !isOwnRun || approvers === undefined || approvers.some((each) => isSamePerson(each, reviewer));
+  const canApprove = !isOwnRun || approvers === undefined || isOneOf(undefined, reviewer, approvers);
   const approve = canApprove
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';
