@@ -40,6 +40,6 @@ export { waitingFor } from './core/ledger/waiting-for.ts';
 export { instantMs } from './core/messages/control.ts';
 export { seatsOf } from './core/people/delegation.ts';
 export type { Delegation } from './core/people/delegation.ts';
-export { groupOf, isOneOf } from './core/people/directory.ts';
+export { groupOf, isOneOf, personKeyIn } from './core/people/directory.ts';
 export { isSamePerson } from './core/people/person-key.ts';
 export { withFileLock } from './connection/file-lock.ts';

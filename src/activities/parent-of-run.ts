@@ -107,7 +107,12 @@ const limits = {
   cost: costLimit,
 } satisfies Members<RunLimits>;
 
-const person = { groups: names, keys: names } satisfies Members<Person>;
+const person = {
+  groups: names,
+  keys: names,
+  name: z.string().optional(),
+  also: names.optional(),
+} satisfies Members<Person>;
 
 /**
  * A policy in its normal form, as a run records it. Members that this version does not know are kept: a run of a newer

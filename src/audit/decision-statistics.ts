@@ -3,6 +3,8 @@
  * explains each figure.
  */
 import { shortened } from '../core/base/shortened.ts';
+import { membersOf, personKeyIn, type Directory } from '../core/people/directory.ts';
+import { personKey } from '../core/people/person-key.ts';
 import { projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
@@ -27,6 +29,8 @@ export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
   /** The digest of the operator's policy that the run recorded. Absent: it has none. */
   policy?: string;
+  /** The directory of that policy, which says which ids are one person. Absent: it has none. */
+  directory?: Directory;
   /** True: the run was terminated or timed out, and could not write how its open requests end. */
   ended?: boolean;
 }
@@ -53,7 +57,7 @@ const mostAgents = 200;
  */
 export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
   const tallies = new Map<string, Tally>();
-  const reviewers = new Map<string | null, Answer[]>();
+  const reviewers = new Map<string | null, Reviewed>();
   const tallyOf = (run: CountedRun, deciding: Deciding): Tally => {
     const place = placeOf(run, deciding);
     const key = JSON.stringify(place);
@@ -80,17 +84,20 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
       counts[isSettled(outcome) ? outcome : 'open'] += 1;
       if (isByPeople(outcome)) times.push(Math.max(0, timeOf(settledAt ?? '') - openedMs));
       for (const answer of answersOf(request)) {
-        const id = answer.reviewerId === null ? null : shortened(answer.reviewerId, longestRowName);
-        const known = reviewers.get(id);
-        if (known === undefined) reviewers.set(id, [answer]);
-        else known.push(answer);
+        const id = answer.reviewerId === null ? null : idIn(run.directory, answer.reviewerId);
+        const key = id === null ? null : personKey(id);
+        const known = reviewers.get(key);
+        if (known === undefined) reviewers.set(key, { id, answers: [answer] });
+        else known.answers.push(answer);
       }
     }
   }
   const rules = [...tallies.values()]
     .map(ruleRow)
     .sort((one, other) => other.asked - one.asked || uses(other) - uses(one));
-  const people = [...reviewers].map(reviewerRow).sort((one, other) => other.answers - one.answers);
+  const people = [...reviewers.values()]
+    .map(({ id, answers }) => reviewerRow([id, answers]))
+    .sort((one, other) => other.answers - one.answers);
   const agents = agentUsage(runs);
   const left = (rows: readonly unknown[], most: number): number => Math.max(0, rows.length - most);
   return {
@@ -103,6 +110,18 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
       agents: left(agents, mostAgents),
     },
   };
+}
+
+/** The answers of one person, in all spellings of their ids. */
+interface Reviewed {
+  id: string | null;
+  answers: Answer[];
+}
+
+/** The person's id as the directory writes it, or else as it is. */
+function idIn(directory: Directory | undefined, reviewerId: string): string {
+  const [id = reviewerId] = membersOf(directory, [reviewerId], personKeyIn(directory));
+  return shortened(id, longestRowName);
 }
 
 const settledStates = ['approved', 'denied', 'responded', 'expired', 'cancelled', 'superseded'] as const;

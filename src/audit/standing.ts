@@ -10,6 +10,7 @@ import { counted, emptyLedger, irreversibleCount, withDenial } from '../core/led
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
+import { personKeyOf } from '../core/people/person-key.ts';
 import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
@@ -51,7 +52,8 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   }
   if (kind === 'vote') {
     const { reviewerId, identity = 'anonymous', approved = false } = entry;
-    const isOthers = (vote: { reviewerId?: string }): boolean => vote.reviewerId !== reviewerId;
+    const personOf = (id = ''): string => personKeyOf(entry.engine)(id);
+    const isOthers = (vote: { reviewerId?: string }): boolean => personOf(vote.reviewerId) !== personOf(reviewerId);
     return withRequest(standing, requestId, (request) => ({
       votes: [...request.votes.filter(isOthers), { reviewerId, identity, approved }],
     }));

@@ -12,6 +12,7 @@ import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
 import type { WaitingFor } from '../core/ledger/waiting-for.ts';
+import type { NamedPerson } from '../core/people/directory.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { Problem } from '../core/base/problem.ts';
@@ -111,6 +112,11 @@ export interface ApprovalDetails extends ApprovalRequest {
    * directory has in them. Absent: anyone's would, or they are more than 200.
    */
   approvers?: string[];
+  /**
+   * What the operator's directory says of the people whom the request names, by their ids there. Absent: it says nothing of
+   * them. For settled requests, too.
+   */
+  people?: Record<string, NamedPerson>;
   /** For an open request: the names of the channels that carry it. Absent: none does. */
   channels?: string[];
   /** Delegated seats, in the order of delegation. */

@@ -35,9 +35,14 @@ export function normalForm(document: PolicyDocument): Policy {
 
 /** The directory, with all names in NFC. */
 export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
-  const persons = Object.entries(people).map(([name, { groups = [], keys = [] }]) => [
-    nfc(name),
-    { groups: groups.map((group) => nfc(group)), keys },
+  const persons = Object.entries(people).map(([id, { groups = [], keys = [], name, also }]) => [
+    nfc(id),
+    written({
+      groups: groups.map((group) => nfc(group)),
+      keys,
+      name: nfc(name),
+      also: also?.map((other) => nfc(other)),
+    }),
   ]);
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }

@@ -15,7 +15,7 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
   }
   const directory = written && directoryOf(written);
   return [
-    ...(written === undefined ? [] : nameProblems(written)),
+    ...(written === undefined ? [] : nameProblems(written, ceiling)),
     ...(written === undefined ? [] : keyProblems(written, ceiling ? (keys ?? {}) : undefined)),
     ...placedRules(document).flatMap(({ rule, path }) => {
       return rule.ask === undefined ? [] : quorumProblems(rule.ask, [...path, 'ask'], directory);
@@ -26,22 +26,34 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
 type DirectoryDocument = NonNullable<PolicyDocument['directory']>;
 type KeysDocument = NonNullable<PolicyDocument['reviewer_keys']>;
 
-/** Names with one key are one name: the directory would lose a person. */
-function nameProblems({ people }: DirectoryDocument): ShapeProblem[] {
-  const seen = new Set<string>();
-  return Object.keys(people).flatMap((name): ShapeProblem[] => {
-    const isNew = !seen.has(personKey(name));
-    seen.add(personKey(name));
-    return isNew
-      ? []
-      : [
-          {
-            path: ['directory', 'people', name],
-            message: `'${name}' appears twice, in two spellings`,
-            part: 'key',
-          },
-        ];
+/** Names with one key are one name: the directory would lose a person, or one id would be two people. */
+function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapeProblem[] {
+  const owners = new Map<string, string>();
+  const twice = Object.keys(people).flatMap((id): ShapeProblem[] => {
+    const isNew = !owners.has(personKey(id));
+    if (isNew) owners.set(personKey(id), id);
+    const message = `'${id}' appears twice, in two spellings`;
+    return isNew ? [] : [{ path: ['directory', 'people', id], message, part: 'key' }];
   });
+  const others = Object.entries(people).flatMap(([id, { name, also = [] }]): ShapeProblem[] => {
+    const path = ['directory', 'people', id];
+    if (!ceiling && (name !== undefined || also.length > 0)) {
+      const member = name === undefined ? 'also' : 'name';
+      const message = `'${member}' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`;
+      return [{ path: [...path, member], message, part: 'key' }];
+    }
+    return also.flatMap((other, index): ShapeProblem[] => {
+      const owner = owners.get(personKey(other));
+      owners.set(personKey(other), id);
+      if (owner === undefined) return [];
+      const message =
+        owner === id
+          ? `'${other}' is an id of '${id}' already`
+          : `'${other}' is '${owner}' already: an id is one person's`;
+      return [{ path: [...path, 'also', index], message }];
+    });
+  });
+  return [...twice, ...others];
 }
 
 /** `known`: absent if the policy cannot know, because the keys are in the ceiling. */

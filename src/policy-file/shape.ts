@@ -158,6 +158,12 @@ const directory = z
         z.strictObject({
           groups: z.array(group).max(50, 'must have at most 50 items').optional(),
           keys: z.array(keyId).max(20, 'must have at most 20 items').optional(),
+          name: text(200).optional().describe('What people call them. It is shown beside the id.'),
+          also: z
+            .array(person)
+            .max(10, 'must have at most 10 items')
+            .optional()
+            .describe('Other ids of the same person: an e-mail address, the id of a provider, of a token.'),
         }),
       )
       .refine(most(1_000), 'must name at most 1000 people'),

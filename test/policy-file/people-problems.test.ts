@@ -83,6 +83,42 @@ describe('refused, with line and column', () => {
       `1:42 'Ann@Acme.com' appears twice, in two spellings`,
     ],
     [
+      'an id of two people',
+      'directory: { people: { ann: { also: [u-1] }, bob: { also: [u-2, U-1] } } }',
+      true,
+      `1:65 'U-1' is 'ann' already: an id is one person's`,
+    ],
+    [
+      'an id that is another person',
+      'directory: { people: { ann: { also: [Bob] }, bob: {} } }',
+      true,
+      `1:38 'Bob' is 'bob' already: an id is one person's`,
+    ],
+    [
+      'an id of their own twice',
+      'directory: { people: { ann: { also: [u-1, Ann] } } }',
+      true,
+      `1:43 'Ann' is an id of 'ann' already`,
+    ],
+    [
+      'an id that is a group',
+      'directory: { people: { ann: { also: ["group:a"] } } }',
+      true,
+      `1:38 'also' item 1 must not begin with group:`,
+    ],
+    [
+      'further ids below the ceiling',
+      'directory: { people: { ann: { also: [u-1] } } }',
+      false,
+      `1:31 'also' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`,
+    ],
+    [
+      'a name to show below the ceiling',
+      'directory: { people: { ann: { name: Ann Lee } } }',
+      false,
+      `1:31 'name' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`,
+    ],
+    [
       'a person called like a group',
       'directory: { people: { "group:a": {} } }',
       true,
@@ -136,7 +172,7 @@ describe('refused, with line and column', () => {
       'an unknown key of a person',
       'directory: { people: { ann: { group: [a] } } }',
       true,
-      `1:31 unknown key 'group'; known here are groups, keys`,
+      `1:31 unknown key 'group'; known here are groups, keys, name, also`,
     ],
     ['no people', 'directory: {}', true, `1:12 'people' is missing`],
   ])('%s', (_, text, ceiling, expected) => expect(lines(text, ceiling)).toEqual([`p.yaml:${expected}`]));

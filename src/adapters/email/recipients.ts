@@ -1,7 +1,6 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
-import { type Directory, isAmong, isOneOf } from '../../core/people/directory.ts';
-import { personKey } from '../../core/people/person-key.ts';
+import { type Directory, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 
 /** A person who reviews, and where mail reaches them. */
 export interface MailedPerson {
@@ -30,15 +29,17 @@ export function recipientsOf(
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
   const names = step.kind === 'escalated' ? (step.to ?? []) : [...reviewers, ...delegations.map(({ to }) => to)];
   const directory = directoryOf(people);
-  const isApprover = approvers && isAmong(undefined, approvers);
+  const keyOf = personKeyIn(request);
+  const isApprover = approvers && isAmong(undefined, approvers, keyOf);
   // The run knows the groups of the policy's directory. Of an escalation it does not say who was added.
-  const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(personKey(name)) === true;
-  const isAsked = (name: string): boolean => names.length === 0 || isMember(name) || isOneOf(directory, name, names);
+  const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(keyOf(name)) === true;
+  const isAsked = (name: string): boolean =>
+    names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);
   const asked = [...people].filter(([name]) => isAsked(name));
-  const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [personKey(reviewerId)])));
+  const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   // A person whose approval would not count, such as the one for whom the run works, is not asked.
-  const counts = (name: string): boolean => isApprover?.(personKey(name)) ?? true;
-  const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(personKey(name))));
+  const counts = (name: string): boolean => isApprover?.(keyOf(name)) ?? true;
+  const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(keyOf(name))));
   const all = [
     ...waitedFor.map(([reviewer, { address }]) => ({ reviewer, address })),
     ...shared.map((address) => ({ address })),

@@ -37,6 +37,7 @@ const requestMembers = Object.keys({
   votes: true,
   approvals: true,
   approvers: true,
+  people: true,
   delegations: true,
   always: true,
   schema: true,

@@ -1,7 +1,7 @@
 import { inParallel } from '../../client/server/in-parallel.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
-import { groupOf, isAmong, isOneOf } from '../../core/people/directory.ts';
+import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 import { personKey } from '../../core/people/person-key.ts';
 import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';
 
@@ -21,12 +21,13 @@ export async function audienceOf(
   subscriptions: Subscriptions,
 ): Promise<Subscription[]> {
   const names = step.kind === 'escalated' ? (step.to ?? []) : namesOf(request);
-  const found = await subscribed(names, subscriptions);
+  const keyOf = personKeyIn(request);
+  const found = await subscribed(names, request, subscriptions);
   const isRepeated = step.kind === 'reminded' || step.kind === 'warned';
-  const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId = '' }) => personKey(reviewerId)));
-  const isApprover = request.approvers && isAmong(undefined, request.approvers);
-  const counts = (person: string): boolean => isApprover?.(personKey(person)) ?? true;
-  const audience = found.filter(({ person }) => counts(person) && !voted.has(personKey(person)));
+  const voted = new Set((isRepeated ? (request.votes ?? []) : []).map(({ reviewerId = '' }) => keyOf(reviewerId)));
+  const isApprover = request.approvers && isAmong(undefined, request.approvers, keyOf);
+  const counts = (person: string): boolean => isApprover?.(keyOf(person)) ?? true;
+  const audience = found.filter(({ person }) => counts(person) && !voted.has(keyOf(person)));
   if (audience.length <= mostMessages) return audience;
   const message = `No push message was sent: ${audience.length} browsers would get it, and ${mostMessages} may. Name fewer reviewers.`;
   throw policyInvalid(message);
@@ -42,7 +43,7 @@ export async function reachedBefore(
   const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
   const names = namesOf(request);
   // The list of all may lag behind, so named people are looked up first.
-  const named = names.length === 0 ? [] : (await subscribed(names, subscriptions)).filter(isReached);
+  const named = names.length === 0 ? [] : (await subscribed(names, request, subscriptions)).filter(isReached);
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
@@ -50,12 +51,20 @@ function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }
 
-async function subscribed(names: readonly string[], subscriptions: Subscriptions): Promise<Subscription[]> {
-  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => personKey(name)))];
-  const named = await inParallel(people, readsAtOnce, (person) => subscriptions.of(person));
+async function subscribed(
+  names: readonly string[],
+  request: ChannelRequest,
+  subscriptions: Subscriptions,
+): Promise<Subscription[]> {
+  const keyOf = personKeyIn(request);
+  const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => keyOf(name)))];
+  // A browser is kept under the id with which its person signed in.
+  const others = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
+  const ids = [...people, ...others.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
+  const named = await inParallel([...new Set(ids)], readsAtOnce, (person) => subscriptions.of(person));
   const needsAll = names.length === 0 || people.length < names.length;
-  const others = needsAll ? await subscriptions.all() : [];
-  const wanted = others.filter((each) => names.length === 0 || isOneOf(directoryOf(each), each.person, names));
+  const all = needsAll ? await subscriptions.all() : [];
+  const wanted = all.filter((each) => names.length === 0 || isOneOf(directoryOf(each), each.person, names, keyOf));
   return once([...named.flat(), ...wanted]);
 }
 

@@ -13,6 +13,7 @@ import type { RunConfig } from '../../core/policy/run-config.ts';
 import type { RuleLines } from '../../core/policy/rule-place.ts';
 import type { Session } from '../server/connect.ts';
 import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
+import { personKeyIn } from '../../core/people/directory.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
 import { inParallel } from '../server/in-parallel.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
@@ -117,7 +118,7 @@ function factsOf(executions: readonly ReadExecution[]): Omit<SurveyedRun, 'workf
     entries: entriesOf(executions),
     ended: executions.slice(-1).some(wasEnded),
     ...(typeof config?.agent === 'string' && { agent: config.agent, ...whatItUsed(executions) }),
-    ...(ceiling != null && { policy: ceiling.digest }),
+    ...(ceiling != null && { policy: ceiling.digest, directory: ceiling.policy.directory }),
     ...(ceiling !== undefined && { ceiling }),
   };
 }
@@ -137,5 +138,6 @@ function recordedCeiling({ ceiling, ceilingLines: lines }: RunConfig | GateConfi
   if (ceiling === undefined) return null;
   // A policy that no worker wrote makes the run unreadable.
   compilePolicy(ceiling, 'ceiling');
+  personKeyIn(ceiling.directory);
   return { digest: jsonDigest(ceiling as unknown as Json), policy: ceiling, ...(lines !== undefined && { lines }) };
 }

@@ -24,13 +24,12 @@ import {
 import { openedAtMs } from './escalation.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequest } from './open-request.ts';
-import { panelOf } from './panel.ts';
+import { panelOf, personKeyOfRun } from './panel.ts';
 import { settle, wordOf } from './settle.ts';
 import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
-import { personKeyOf } from '../people/person-key.ts';
 import { nfc } from '../base/normal-text.ts';
 
 /** The result of checking edited arguments, before their decision is applied (I9). */
@@ -63,8 +62,9 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   if (record === undefined) return answerSettled(ledger, decision);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
+  const keyOf = personKeyOfRun(directories, ledger.engine);
   const personOf = ({ reviewerId }: Voter): string | undefined =>
-    reviewerId === undefined ? undefined : personKeyOf(ledger.engine)(reviewerId);
+    reviewerId === undefined ? undefined : keyOf(reviewerId);
   const person = personOf(voter);
   // Before engine 5, the first answer under this id, whoever gave it.
   const isOwn = (vote: ReviewerVote): boolean => ledger.engine < 5 || personOf(vote) === person;

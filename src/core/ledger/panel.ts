@@ -1,7 +1,7 @@
 import { reviewersAt, type Requirement } from '../policy/ask-terms.ts';
 import type { Panel } from '../people/entitlement.ts';
-import type { Directory } from '../people/directory.ts';
-import { personKeyOf } from '../people/person-key.ts';
+import { personKeyIn, type Directory } from '../people/directory.ts';
+import { personKeyOf, type PersonKey } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
@@ -13,7 +13,7 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
 
 /**
  * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
- * added by then. Names are compared as runs of this engine do.
+ * added by then. Names are compared as runs of this engine do, and by the ids that the operator's directory says.
  */
 export function panelOf(record: Asked, directories: Directories, atMs: number, engine: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
@@ -30,8 +30,13 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
     allowSelf,
     callerUserId: record.request.callerUserId,
     delegations: record.delegations,
-    keyOf: personKeyOf(engine),
+    keyOf: personKeyOfRun(directories, engine),
   };
+}
+
+/** How a run of this engine compares names: the operator's directory says which ids are one person. */
+export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>, engine: number): PersonKey {
+  return personKeyIn(ceiling, personKeyOf(engine));
 }
 
 /** The directories of a run's policies, which resolve groups. */

@@ -1,3 +1,4 @@
+import { isObject } from '../base/is-object.ts';
 import { nfc } from '../base/normal-text.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
@@ -8,11 +9,19 @@ export interface Directory {
 }
 
 /** A person in a directory. */
-export interface Person {
+export interface Person extends NamedPerson {
   /** Without the prefix `group:`. */
   groups: readonly string[];
   /** Ids in the ceiling's `reviewer_keys`. */
   keys: readonly string[];
+}
+
+/** What the operator's directory says of a person's names. No other directory says it. */
+export interface NamedPerson {
+  /** What people call them. It decides nothing. */
+  name?: string;
+  /** Their other ids, such as an e-mail address or the id of a provider. */
+  also?: readonly string[];
 }
 
 const groupPrefix = 'group:';
@@ -129,6 +138,60 @@ function known(directory: Directory | undefined, keyOf: PersonKey): Known {
   const now = { personOf, keysIn };
   before.set(keyOf, now);
   return now;
+}
+
+const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
+
+/**
+ * How names are compared where these people are known: an id in `also` has the key of its person. Only the operator's
+ * directory may say so: with the one of a run, its author could take another's seat.
+ *
+ * @example
+ * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };
+ * personKeyIn(directory)('U-17'); // => 'ann'
+ */
+export function personKeyIn(
+  directory: { people?: Readonly<Record<string, NamedPerson>> } | undefined,
+  keyOf: PersonKey = personKey,
+): PersonKey {
+  const { people } = directory ?? {};
+  if (people === undefined) return keyOf;
+  // The same function each time, so that what is remembered for it is found.
+  const before = aliased.get(people) ?? new Map<PersonKey, PersonKey>();
+  aliased.set(people, before);
+  const found = before.get(keyOf);
+  if (found !== undefined) return found;
+  const persons = new Map<string, string>();
+  for (const [name, person] of Object.entries(people)) {
+    for (const id of idsOf(person)) persons.set(keyOf(id), keyOf(name));
+  }
+  const inPeople = (name: string): string => {
+    const key = keyOf(name);
+    return persons.get(key) ?? key;
+  };
+  const now = persons.size === 0 ? keyOf : inPeople;
+  before.set(keyOf, now);
+  return now;
+}
+
+/** Any workflow may answer with people of any form. */
+function idsOf(person: unknown): string[] {
+  const also: unknown = isObject(person) ? person['also'] : undefined;
+  return Array.isArray(also) ? also.filter((id) => typeof id === 'string') : [];
+}
+
+/** What these people say of those named, by the ids under which they stand there. Absent: nothing. */
+export function namesIn(
+  people: Readonly<Record<string, NamedPerson>> | undefined,
+  ids: readonly (string | null | undefined)[],
+  keyOf: PersonKey,
+): Record<string, NamedPerson> | undefined {
+  const keys = new Set(ids.flatMap((id) => (id == null ? [] : [keyOf(id)])));
+  const named = Object.entries(people ?? {}).flatMap(([id, { name, also }]) => {
+    const isAsked = keys.has(keyOf(id)) && (name !== undefined || also !== undefined);
+    return isAsked ? [[id, { ...(name !== undefined && { name }), ...(also !== undefined && { also }) }] as const] : [];
+  });
+  return named.length === 0 ? undefined : Object.fromEntries(named);
 }
 
 /** The group's name; undefined for the name of a person. */

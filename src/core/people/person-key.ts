@@ -26,8 +26,12 @@ export function personKey(name: string): string {
 const plain = /^[!-@[-~]+$/;
 
 /** True if both name one person. Nobody has no name. */
-export function isSamePerson(one: string | null | undefined, other: string | null | undefined): boolean {
-  return one != null && other != null && personKey(one) === personKey(other);
+export function isSamePerson(
+  one: string | null | undefined,
+  other: string | null | undefined,
+  keyOf: PersonKey = personKey,
+): boolean {
+  return one != null && other != null && keyOf(one) === keyOf(other);
 }
 
 /** How a run of this engine compares names. Before engine 5, only their Unicode form made no difference. */

@@ -5,6 +5,7 @@ import type { ApprovalRequest, UserMessages } from '../../core/ledger/approval.t
 import { byteLength } from '../../core/base/byte-length.ts';
 import { shortened } from '../../core/base/shortened.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
+import { namesIn } from '../../core/people/directory.ts';
 import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
@@ -15,7 +16,7 @@ import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
 import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { shownParts, shownPreview } from '../../core/ledger/shown-parts.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
-import { panelOf } from '../../core/ledger/panel.ts';
+import { panelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { UserMessageTaker } from '../messages/user-message.ts';
@@ -122,13 +123,27 @@ export function answerQueries(
       ...(votes.length > 0 && { votes }),
       ...(delegations.length > 0 && { delegations }),
     };
-    if (settled !== undefined) return { ...shown, settled };
+    const named = (approvers: readonly string[] = []): Pick<ApprovalDetails, 'people'> => {
+      const given = delegations.flatMap(({ from, to }) => [from, to]);
+      const voters = [...votes, ...(settled === undefined ? [] : [settled])].map(({ reviewerId }) => reviewerId);
+      const ids = [request.callerUserId, ...request.reviewers, ...given, ...voters, ...approvers];
+      const { ceiling } = state.directories;
+      const people = namesIn(ceiling?.people, ids, personKeyOfRun({ ceiling }, state.ledger.engine));
+      return people === undefined ? {} : { people };
+    };
+    if (settled !== undefined) return { ...shown, settled, ...named() };
     const channels = active()?.channelsOf(found) ?? [];
     const panel = panelOf(found, state.directories, clock.nowMs, state.ledger.engine);
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
-    const people = approvers === undefined ? {} : { approvers };
-    return { ...shown, approvals: { have, need }, ...people, ...(channels.length > 0 && { channels }) };
+    const counting = approvers === undefined ? {} : { approvers };
+    return {
+      ...shown,
+      approvals: { have, need },
+      ...counting,
+      ...named(approvers),
+      ...(channels.length > 0 && { channels }),
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { decideName, messageNames } from '../../contract.ts';
 import { claimedSender, verifiedSender, type Sender, type SentMessage } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
-import { personKeyOf } from '../../core/people/person-key.ts';
+import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
 
@@ -36,7 +36,8 @@ export function claimed(
 ): Sender | { problem: Problem } {
   const action = actionOf(name);
   if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
-  return claimedSender({ action, message: message as SentMessage }, ceiling, personKeyOf(engine));
+  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, engine);
+  return claimedSender({ action, message: message as SentMessage }, ceiling, keyOf);
 }
 
 /** The sender, as far as it can be believed; verifies the signature if there is one. */
@@ -56,6 +57,6 @@ export function authenticate(
   }
   state.checks++;
   const { namespace, workflowId } = workflowInfo();
-  const keyOf = personKeyOf(state.ledger.engine);
+  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, state.ledger.engine);
   return verifiedSender({ action, message: sent, namespace, workflowId }, ceiling, keyOf);
 }

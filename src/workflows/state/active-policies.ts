@@ -1,4 +1,4 @@
-import { personKeyOf } from '../../core/people/person-key.ts';
+import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { Directories, Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { compileRules, ruleCase, type Case, type CaseCall, type RunRules } from '../../core/ledger/rule-case.ts';
 import type { ApprovalRequest, Caller } from '../../contract.ts';
@@ -113,11 +113,11 @@ export class ActivePolicies {
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
     const { routes, engine = 1 } = this.options;
     if (routes === undefined) return undefined;
-    const keyOf = personKeyOf(engine);
     const { requestedAt, toolName, agentName, assessment } = request;
     const waitedMs = Math.max(0, stepsTakenUntilMs - openedAtMs({ request: { requestedAt } }));
     const asked = [...reviewersOf(terms, waitedMs), ...delegations.map(({ to }) => to)];
     const { ceiling, parents = [], run } = this.directories;
+    const keyOf = personKeyOfRun({ ceiling }, engine);
     const directories = [ceiling, ...parents, run].filter((directory) => directory !== undefined);
     const ofRequest = this.#routesOf?.({ toolName, agentName, severity: assessment.severity });
     return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels, keyOf });

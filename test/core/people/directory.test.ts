@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { groupOf, isOneOf, membersOf, personOf, type Directory } from '../../../src/core/people/directory.ts';
+import {
+  groupOf,
+  isOneOf,
+  membersOf,
+  namesIn,
+  personKeyIn,
+  personOf,
+  type Directory,
+} from '../../../src/core/people/directory.ts';
 
 const directory: Directory = {
   people: {
@@ -64,4 +72,50 @@ test.each<[string, string | undefined]>([
 
 test.each(['__proto__', 'toString', 'zoe', ''])('nobody is named %j', (id) => {
   expect(personOf(directory, id)).toBeUndefined();
+});
+
+describe('further ids', () => {
+  const operator = {
+    people: { Ann: { name: 'Ann Lee', also: ['ann@acme.com', 'u-17'] }, bob: { name: 'Bob' }, carl: {} },
+  };
+  const keyOf = personKeyIn(operator);
+
+  test.each<[string, string]>([
+    ['ann', 'ann'],
+    ['ANN@acme.com', 'ann'],
+    ['U-17', 'ann'],
+    ['u-1\u200b7', 'ann'],
+    ['u-18', 'u-18'],
+    ['Bob', 'bob'],
+    ['toString', 'tostring'],
+  ])('%s is %s', (id, key) => {
+    expect(keyOf(id)).toBe(key);
+  });
+
+  test('a directory of another layer names anybody by any id', () => {
+    const own: Directory = { people: { 'u-17': { groups: ['ops'], keys: [] } } };
+    expect(isOneOf(own, 'ann@acme.com', ['group:ops'], keyOf)).toBe(true);
+    expect(isOneOf(own, 'bob', ['group:ops'], keyOf)).toBe(false);
+    expect(membersOf(own, ['ann', 'group:ops'], keyOf)).toEqual(['u-17']);
+  });
+
+  test('the key is the same function each time, and without further ids that of spellings', () => {
+    expect(personKeyIn(operator)).toBe(keyOf);
+    expect(personKeyIn({ people: { bob: {} } })).toBe(personKeyIn(undefined));
+  });
+
+  test.each([null, 7, 'ann', { also: 7 }, { also: [7, null, 'u-1'] }, { also: { length: 1e9 } }])(
+    'people of any form: %j',
+    (person) => {
+      expect(personKeyIn({ people: { ann: person as object } })('bob')).toBe('bob');
+    },
+  );
+
+  test.each<[(string | null | undefined)[], object | undefined]>([
+    [['u-17', null], { Ann: { name: 'Ann Lee', also: ['ann@acme.com', 'u-17'] } }],
+    [['BOB', 'ann'], { Ann: operator.people.Ann, bob: { name: 'Bob' } }],
+    [['carl', 'dora', undefined], undefined],
+  ])('names of %j', (ids, expected) => {
+    expect(namesIn(operator.people, ids, keyOf)).toEqual(expected);
+  });
 });

@@ -32,7 +32,16 @@ import { isRequestId, parseDecision, sameDecision, signatureProblem } from '../.
 import { claimedSender, verifiedSender } from '../../../src/core/messages/sender.ts';
 import { signedText, verifySignature } from '../../../src/core/messages/signature.ts';
 import { viewedProblem } from '../../../src/core/messages/viewed.ts';
-import { groupOf, isAmong, isOneOf, membersOf, membersOfOne, personOf } from '../../../src/core/people/directory.ts';
+import {
+  groupOf,
+  isAmong,
+  isOneOf,
+  membersOf,
+  membersOfOne,
+  namesIn,
+  personKeyIn,
+  personOf,
+} from '../../../src/core/people/directory.ts';
 import { isSamePerson, personKey } from '../../../src/core/people/person-key.ts';
 import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
@@ -153,6 +162,9 @@ export const messageInputs: Inputs = {
   'core/people/directory.ts membersOf': (text) => membersOf(directory, [text]),
   'core/people/directory.ts membersOfOne': (text) => membersOfOne(directory, text),
   'core/people/directory.ts groupOf': [groupOf, (text) => groupOf(`group:${text}`)],
+  'core/people/directory.ts personKeyIn': (text) =>
+    personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),
+  'core/people/directory.ts namesIn': (text) => namesIn({ [text]: { name: text } }, [text], personKey),
   'core/people/directory.ts personOf': (text) => personOf(directory, text),
   'text/console-line.ts readConsoleLine': readConsoleLine,
   'core/messages/content-digest.ts decisionDigest': decided((decision) => decisionDigest(decision as never)),

@@ -224,7 +224,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   ],
   'takes names of people, which have at most 200 characters': [
     'core/people/delegation-problem.ts delegationProblem',
-    'packages/gateway/src/http/inbox/waits-for.ts waitsFor',
     'packages/gateway/src/http/accounts/account-pages.ts confirmPage',
     'adapters/email/recipients.ts recipientsOf',
     'adapters/email/mail-thread.ts firstMessage',

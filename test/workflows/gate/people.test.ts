@@ -166,3 +166,63 @@ test('only the ceiling can define the members of a group that it names', async (
     await strict.close();
   }
 });
+
+describe('the ids that the operator says are one person', () => {
+  let known: World;
+  beforeAll(async () => {
+    known = await openWorld({
+      policy: {
+        rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], quorum: 2 } }],
+        directory: {
+          people: {
+            ann: { groups: ['finance'], name: 'Ann Lee', also: ['ann@acme.com', 'u.17'] },
+            bob: { groups: ['finance'], also: ['u.18'] },
+            cat: { groups: ['finance'] },
+          },
+        },
+      },
+    });
+  });
+  afterAll(() => known.close());
+  const startAs = (userId: string | undefined, to: string): Promise<RunInTest> =>
+    known.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'end' }], {
+      ...(userId !== undefined && { caller: { userId } }),
+    });
+
+  test.each<[string, string | undefined, string[], unknown[]]>([
+    [
+      'approve no call of their own',
+      'Ann@Acme.com',
+      ['ann', 'U.17', 'bob', 'cat'],
+      ['self_approval', 'self_approval', '1/2', 'approved'],
+    ],
+    ['have one vote', undefined, ['bob', 'u.18', 'u.17'], ['1/2', 'already_settled', 'approved']],
+    ['may deny what they approved', undefined, ['bob', '-u.18'], ['1/2', 'denied']],
+  ])('%s', async (name, userId, words, expected) => {
+    const run = await startAs(userId, name);
+    const [request] = await run.open();
+    expect(await answer(run, request!.requestId, words)).toEqual(expected);
+    await run.result();
+  });
+
+  test('have one seat, and are shown under the id of the directory', async () => {
+    const run = await startAs('u.17', 'seat');
+    const [{ requestId } = { requestId: '' }] = await run.open();
+    expect(await send(run, 'delegate', { requestId, to: 'eve', by: 'u.18' })).toMatchObject({ accepted: true });
+    expect(await answer(run, requestId, ['bob', 'eve'])).toEqual(['not_entitled', '1/2']);
+    const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+    expect(details).toMatchObject({ approvers: ['cat'], callerUserId: 'u.17' });
+    expect(details.people).toEqual({
+      ann: { name: 'Ann Lee', also: ['ann@acme.com', 'u.17'] },
+      bob: { also: ['u.18'] },
+    });
+    expect(await answer(run, requestId, ['cat'])).toEqual(['approved']);
+    await run.result();
+  });
+
+  test('are read from no policy of a run', async () => {
+    const policy = { rules: [], directory: { people: { bob: { also: ['eve'] } } } };
+    const start = known.start([{ text: 'end' }], { policy });
+    await expect(start.then((run) => run.result())).rejects.toThrow();
+  });
+});

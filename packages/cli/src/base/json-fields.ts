@@ -81,6 +81,7 @@ export const jsonFields = {
     reviewers: true,
     approvals: true,
     approvers: true,
+    people: true,
     votes: true,
     delegations: true,
     always: true,

@@ -13,6 +13,8 @@ export interface RowFacts {
   delegations: { from: string; to: string }[];
   /** The people whose approval would count. Absent: the run does not say. */
   approvers?: string[];
+  /** The ids of these people, by the operator's directory. */
+  people?: Record<string, { also: string[] }>;
 }
 
 const mostRequests = 50;
@@ -53,7 +55,7 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
   const facts = new Map<string, RowFacts>();
   for (const request of requests as unknown[]) {
     if (!isObject(request) || request['workflowId'] !== workflowId) continue;
-    const { requestId, reviewers, delegations = [], approvers } = request;
+    const { requestId, reviewers, delegations = [], approvers, people } = request;
     if (typeof requestId !== 'string' || !isNames(reviewers) || !isDelegations(delegations)) continue;
     const sentence = sentenceOf(request);
     if (sentence === undefined) continue;
@@ -63,6 +65,7 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
       reviewers,
       delegations: delegations.map(({ from, to }) => ({ from, to })),
       ...(isNames(approvers) && { approvers }),
+      ...(isObject(people) && { people: idsOf(people) }),
     });
   }
   return facts;
@@ -80,6 +83,16 @@ function sentenceOf(request: object): string | undefined {
 
 function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.length <= mostNames && value.every(isName);
+}
+
+function idsOf(people: object): RowFacts['people'] {
+  const named = Object.entries(people).slice(0, mostNames) as [string, unknown][];
+  return Object.fromEntries(
+    named.flatMap(([id, person]) => {
+      const also = isObject(person) ? person['also'] : undefined;
+      return isName(id) && isNames(also) ? [[id, { also }] as const] : [];
+    }),
+  );
 }
 
 function isDelegations(value: unknown): value is RowFacts['delegations'] {

@@ -1,4 +1,4 @@
-import { isSamePerson, isOneOf, seatsOf, type Delegation } from 'countersign/adapter';
+import { isSamePerson, isOneOf, personKeyIn, seatsOf } from 'countersign/adapter';
 import type { ApprovalDetails } from 'countersign/client';
 import type { WaitsFor } from './api.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -13,18 +13,20 @@ export function waitsFor(
     reviewers,
     delegations = [],
     approvers,
-  }: { reviewers: readonly string[]; delegations?: readonly Delegation[]; approvers?: readonly string[] },
+    people,
+  }: Pick<ApprovalDetails, 'reviewers' | 'delegations' | 'approvers' | 'people'>,
 ): WaitsFor {
-  if (approvers !== undefined) return isOneOf(undefined, id, approvers) ? 'you' : 'others';
-  const seats = seatsOf(delegations, id);
+  const keyOf = personKeyIn({ people });
+  if (approvers !== undefined) return isOneOf(undefined, id, approvers, keyOf) ? 'you' : 'others';
+  const seats = seatsOf(delegations, id, keyOf);
   if (reviewers.length === 0) return seats.length === 0 ? 'others' : 'anyone';
   const own = { people: { [id]: { groups, keys: [] } } };
-  return seats.some(([owner]) => isOneOf(own, owner, reviewers)) ? 'you' : 'others';
+  return seats.some(([owner]) => isOneOf(own, owner, reviewers, keyOf)) ? 'you' : 'others';
 }
 
 /** As `waitsFor`, of one request with its votes: nothing waits for somebody who has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
   const { settled, votes = [] } = request;
-  const hasVoted = votes.some(({ reviewerId }) => isSamePerson(reviewerId, principal.id));
+  const hasVoted = votes.some(({ reviewerId }) => isSamePerson(reviewerId, principal.id, personKeyIn(request)));
   return settled !== undefined || hasVoted ? 'others' : waitsFor(principal, request);
 }

@@ -1,4 +1,4 @@
-import { isOneOf, isSamePerson } from 'countersign/adapter';
+import { isOneOf, isSamePerson, personKeyIn } from 'countersign/adapter';
 import { visibleText, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
@@ -10,8 +10,9 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   const card = cardOf(request, { nowMs: Date.now() });
   // The least permissive answer is the prominent one.
   const { approvers, callerUserId } = request;
-  const isOwnRun = isSamePerson(callerUserId, reviewer);
-  const canApprove = !isOwnRun || approvers === undefined || isOneOf(undefined, reviewer, approvers);
+  const keyOf = personKeyIn(request);
+  const isOwnRun = isSamePerson(callerUserId, reviewer, keyOf);
+  const canApprove = !isOwnRun || approvers === undefined || isOneOf(undefined, reviewer, approvers, keyOf);
   const approve = canApprove
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';

@@ -1,6 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import {
   isSamePerson,
+  personKeyIn,
   requireGated,
   decisionIdOf,
   linkExpiry,
@@ -143,12 +144,12 @@ async function requestOf({ client }: GatewayContext, link: Link): Promise<Approv
 }
 
 /** Whoever makes a link can use it, so nobody makes one for a call of their own run. */
-function requireOther({ id, actsForOthers }: Principal, { callerUserId }: ApprovalDetails): void {
+function requireOther({ id, actsForOthers }: Principal, request: ApprovalDetails): void {
   if (actsForOthers === true) {
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';
     throw new ProblemError({ code: 'forbidden', message });
   }
-  if (!isSamePerson(callerUserId, id)) return;
+  if (!isSamePerson(request.callerUserId, id, personKeyIn(request))) return;
   const message = 'You cannot make a link for a call of your own run: somebody else has to.';
   throw new ProblemError({ code: 'self_approval', message });
 }
