@@ -67,6 +67,7 @@ const approval = {
   maxTimeoutMs: duration.nullable(),
   minRemindMs: interval,
   onTimeout: z.enum(['deny', 'allow']),
+  onImpossible: z.enum(['ask', 'deny']),
   maxPending: count,
   maxRetriesAfterDeny: count,
   maxIrreversiblePerRun: count,

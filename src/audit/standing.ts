@@ -10,6 +10,7 @@ import { counted, emptyLedger, irreversibleCount, withDenial } from '../core/led
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
+import { withDelegation } from '../core/people/delegation.ts';
 import { personKeyOf } from '../core/people/person-key.ts';
 import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
@@ -60,7 +61,9 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   }
   if (kind !== 'delegated') return standing;
   const delegation = { from: entry.reviewerId ?? '', to: entry.to?.[0] ?? '' };
-  return withRequest(standing, requestId, ({ delegations }) => ({ delegations: [...delegations, delegation] }));
+  return withRequest(standing, requestId, ({ delegations }) => ({
+    delegations: withDelegation(delegations, delegation, personKeyOf(entry.engine)),
+  }));
 }
 
 /** The open request that an entry is about. */

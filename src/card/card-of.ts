@@ -108,8 +108,9 @@ function rawOf({ toolName, arguments: args, shown }: CardRequest, written: strin
 }
 
 function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonly CardField[]): string[] {
-  const { assessment, settled } = request;
+  const { assessment, settled, cannotBeApproved } = request;
   return [
+    ...(cannotBeApproved === undefined || settled !== undefined ? [] : [visibleText(cannotBeApproved)]),
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
     ...ranBefore(request),
     ...userMessagesWarning(request),

@@ -9,6 +9,7 @@ export interface CardRequest extends ApprovalRequest {
   settled?: Settlement;
   votes?: ReviewerVote[];
   approvals?: { have: number; need: number };
+  cannotBeApproved?: string;
   delegations?: { from: string; to: string }[];
   schema?: JsonObject;
   preview?: CallPreview;

@@ -113,6 +113,11 @@ export interface ApprovalDetails extends ApprovalRequest {
    */
   approvers?: string[];
   /**
+   * For an open request that no further votes can approve: why, as sentences for people. The people who are named must be
+   * known: of groups, those whom the policy's directory has in them.
+   */
+  cannotBeApproved?: string;
+  /**
    * What the operator's directory says of the people whom the request names, by their ids there. Absent: it says nothing of
    * them. For settled requests, too.
    */

@@ -126,6 +126,7 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
     maxTimeoutMs: approval.max_timeout === undefined ? undefined : milliseconds(approval.max_timeout),
     minRemindMs: finiteMs(approval.min_remind),
     onTimeout: approval.on_timeout,
+    onImpossible: approval.on_impossible,
     maxPending: approval.max_pending,
     maxRetriesAfterDeny: approval.max_retries_after_deny,
     maxIrreversiblePerRun: approval.max_irreversible_per_run,

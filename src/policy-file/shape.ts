@@ -236,6 +236,10 @@ export const policyShape = z.strictObject({
         .optional()
         .describe('Ceiling only: how often policies below it may remind, and escalate, at most. Default once in 1m.'),
       on_timeout: onTimeout.optional(),
+      on_impossible: z
+        .enum(['ask', 'deny'])
+        .optional()
+        .describe('What becomes of a request that no known reviewer could approve. Default ask.'),
       max_pending: count(1, maxPendingBound, pendingReason)
         .optional()
         .describe('Open requests of one run. Default 10.'),

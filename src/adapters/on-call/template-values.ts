@@ -38,6 +38,7 @@ const requestMembers = Object.keys({
   approvals: true,
   approvers: true,
   people: true,
+  cannotBeApproved: true,
   delegations: true,
   always: true,
   schema: true,

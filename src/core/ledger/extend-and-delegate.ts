@@ -1,9 +1,12 @@
 /** The commands of a reviewer besides the decision: to extend a request's deadline, and to delegate their seat. */
-import { delegationProblem } from '../people/delegation-problem.ts';
-import { entitlement, type Voter } from '../people/entitlement.ts';
+import { cannotBeApproved } from '../people/cannot-be-approved.ts';
+import { withDelegation } from '../people/delegation.ts';
+import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
+import { entitlement, shortageIn, type Voter } from '../people/entitlement.ts';
+import { personKey } from '../people/person-key.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
-import { panelOf } from './panel.ts';
+import { lastPanelOf, panelOf } from './panel.ts';
 import { notOpenReceipt } from './settled-receipt.ts';
 
 export interface ExtendCommand {
@@ -59,22 +62,35 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
 
 export function delegate(ledger: Ledger, command: DelegateCommand, directories: Directories): Reduction {
   const { atMs, requestId, to, voter, reason } = command;
-  const found = answerable(ledger, requestId, atMs, voter, directories);
+  const found = openInTime(ledger, requestId, atMs);
   if ('entries' in found) return found;
   const { callId, request, terms, delegations, votes } = found;
   const from = voter.reviewerId;
+  const panel = panelOf(found, directories, atMs, ledger.engine);
+  const { keyOf = personKey } = panel;
+  const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
+  const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
+  const isTakenBack = given !== undefined && ledger.engine >= 5;
+  const denied = isTakenBack ? undefined : entitlement(panel, voter, false);
+  if (denied !== undefined) return refusalOf(ledger, requestId, denied.code, denied.message);
   const refuse = (message: string): Reduction => refusalOf(ledger, requestId, 'invalid_message', message);
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  const problem = delegationProblem(panelOf(found, directories, atMs, ledger.engine), votes, voter, to);
+  const problem = isTakenBack ? takeBackProblem(panel, votes, voter) : delegationProblem(panel, votes, voter, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  const delegated: RequestRecord = { ...found, delegations: [...delegations, { from, to }] };
+  // Under one spelling, so that the journal alone says which delegation ends.
+  const more = isTakenBack ? { from: given.from, to: given.from } : { from, to };
+  const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
+  const why = ledger.engine >= 5 ? newShortage(found, delegated, directories, ledger.engine) : undefined;
+  if (why !== undefined) return refuse(why);
   const receipt = {
     requestId,
     accepted: true,
-    message: `request ${requestId}: '${to}' decides in the place of '${from}'`,
+    message: isTakenBack
+      ? `request ${requestId}: '${from}' decides again`
+      : `request ${requestId}: '${to}' decides in the place of '${from}'`,
   };
   return journaled(unchanged(withRequest(ledger, delegated), receipt), atMs, {
     kind: 'delegated',
@@ -82,12 +98,36 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     requestId,
     toolName: request.toolName,
     reason,
-    to: [to],
+    to: [more.to],
     ...voter,
+    reviewerId: more.from,
   });
 }
 
-/** The open request if this person may decide it at that time, else the refusalOf. */
+/** Why nobody could approve the request any more, if they still can without this change. */
+function newShortage(
+  before: RequestRecord,
+  after: RequestRecord,
+  directories: Directories,
+  engine: number,
+): string | undefined {
+  const why = cannotBeApproved(lastPanelOf(after, directories, engine), after.votes);
+  if (why === undefined || shortageIn(lastPanelOf(before, directories, engine), before.votes) !== undefined)
+    return undefined;
+  return `with this delegation no votes could approve the request. ${why}`;
+}
+
+/** The open request before its deadline, else the refusal. */
+function openInTime(ledger: Ledger, requestId: string, atMs: number): RequestRecord | Reduction {
+  const record = findOpen(ledger, requestId);
+  if (record === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId));
+  if (record.deadlineMs !== null && atMs > record.deadlineMs) {
+    return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
+  }
+  return record;
+}
+
+/** The open request if this person may decide it at that time, else the refusal. */
 function answerable(
   ledger: Ledger,
   requestId: string,
@@ -95,11 +135,8 @@ function answerable(
   voter: Voter,
   directories: Directories,
 ): RequestRecord | Reduction {
-  const record = findOpen(ledger, requestId);
-  if (record === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId));
-  if (record.deadlineMs !== null && atMs > record.deadlineMs) {
-    return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
-  }
+  const record = openInTime(ledger, requestId, atMs);
+  if ('entries' in record) return record;
   const problem = entitlement(panelOf(record, directories, atMs, ledger.engine), voter, false);
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }

@@ -19,7 +19,7 @@ import type { Grant } from '../policy/grants.ts';
 import type { ArgumentSums } from './argument-sums.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { isReplaced } from './is-replaced.ts';
-import { maxPendingBound } from '../policy/policy.ts';
+import { maxPendingBound, type Policy } from '../policy/policy.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { ShellSplit } from '../shell/parts.ts';
@@ -110,6 +110,8 @@ export interface Directories {
   ceiling?: Directory;
   parents?: readonly (Directory | undefined)[];
   run?: Directory;
+  /** The keys of the operator's policy, with which people verify who they are. */
+  reviewerKeys?: Policy['reviewerKeys'];
 }
 
 /** The result of a command. */

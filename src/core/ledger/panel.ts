@@ -1,6 +1,7 @@
 import { reviewersAt, type Requirement } from '../policy/ask-terms.ts';
 import type { Panel } from '../people/entitlement.ts';
 import { personKeyIn, type Directory } from '../people/directory.ts';
+import { canSign } from '../messages/sender.ts';
 import { personKeyOf, type PersonKey } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
@@ -31,7 +32,13 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
     callerUserId: record.request.callerUserId,
     delegations: record.delegations,
     keyOf: personKeyOfRun(directories, engine),
+    ...(verified && engine >= 5 && { canVerify: canSign(directories, personKeyOfRun(directories, engine)) }),
   };
+}
+
+/** As `panelOf`, with all reviewers whom escalation can add. */
+export function lastPanelOf(record: Asked, directories: Directories, engine: number): Panel {
+  return panelOf(record, directories, Infinity, engine);
 }
 
 /** How a run of this engine compares names: the operator's directory says which ids are one person. */
@@ -45,6 +52,7 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
     ceiling: ceiling?.directory,
     ...(parents.length > 0 && { parents: parents.map(({ directory }) => directory) }),
     run: run?.directory,
+    ...(ceiling?.reviewerKeys !== undefined && { reviewerKeys: ceiling.reviewerKeys }),
   };
 }
 

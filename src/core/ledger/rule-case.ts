@@ -24,7 +24,8 @@ import {
 import { sumOf } from './argument-sums.ts';
 import { iso, type Directories, type Ledger } from './ledger-state.ts';
 import { grantAnswers } from './make-grant.ts';
-import { directoriesOf } from './panel.ts';
+import { cannotBeApproved } from '../people/cannot-be-approved.ts';
+import { directoriesOf, lastPanelOf } from './panel.ts';
 
 /** The policies of a run, compiled for many rulings. */
 export interface RunRules {
@@ -113,6 +114,13 @@ export function ruleCase(
     grantAnswers(grant, asked, directories, atMs, engine);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
-  const ruling = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible });
+  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible });
+  const { ceiling, parents = [], run: ofRun } = policies;
+  const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
+  const why =
+    deniesImpossible && advised.action === 'ask' && engine >= 5
+      ? cannotBeApproved(lastPanelOf(asked, directories, engine), [])
+      : undefined;
+  const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };
 }

@@ -1,5 +1,5 @@
 /** The sender of a message: unnamed, a claimed name, or a verified signer. */
-import { isOneOf, personOf, type Directory } from '../people/directory.ts';
+import { isAmong, isOneOf, personOf, type Directory } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
@@ -88,6 +88,19 @@ function signedFor(
     );
   }
   return { voter: { reviewerId: nfc(name), identity: 'verified' }, operator: false };
+}
+
+/** Whether a person, by their key, has a key of the operator's policy to sign with, or one that signs for them. */
+export function canSign(
+  { ceiling: directory, reviewerKeys = {} }: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys'] },
+  keyOf: PersonKey,
+): (key: string) => boolean {
+  const signsFor = Object.values(reviewerKeys).flatMap((key) => key.signsFor ?? []);
+  const isSignedFor = isAmong(directory, signsFor, keyOf);
+  const isAnybody = signsFor.includes('*');
+  const isOwn = (id: string): boolean => Object.hasOwn(reviewerKeys, id) && reviewerKeys[id]!.signsFor === undefined;
+  return (key) =>
+    isAnybody || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => isOwn(id)) ?? false);
 }
 
 /** The owners of a key, in NFC. */

@@ -1,4 +1,4 @@
-import { Seats, seatsOf } from './delegation.ts';
+import { Seats, seatsOf, withDelegation } from './delegation.ts';
 import { groupOf } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
@@ -40,6 +40,19 @@ export function delegationProblem(
     return { code: 'self_approval', message };
   }
   return undefined;
+}
+
+/** Why `from` may not take back the seat that they gave away, or undefined if they may: until it was used. */
+export function takeBackProblem(panel: Panel, votes: readonly Ballot[], from: Voter): Problem | undefined {
+  const { keyOf = personKey, delegations } = panel;
+  const name = nfc(from.reviewerId) ?? '';
+  const before = { ...panel, delegations: withDelegation(delegations, { from: name, to: name }, keyOf) };
+  const denied = entitlement(before, from, false);
+  if (denied !== undefined) return denied;
+  const seats = new Seats(delegations, keyOf);
+  const holder = seats.holderOf(keyOf(name));
+  const hasVoted = votes.some(({ reviewerId = '' }) => reviewerId !== '' && keyOf(reviewerId) === holder);
+  return hasVoted ? invalid(`'${seats.nameOf(holder)}' has voted with it already, and the vote stands`) : undefined;
 }
 
 function notEntitled(message: string): Problem {

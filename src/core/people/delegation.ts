@@ -7,6 +7,17 @@ export interface Delegation {
   to: string;
 }
 
+/** The delegations after one more. A person who names themselves takes back the seat that they gave away. */
+export function withDelegation<Given extends Delegation>(
+  delegations: readonly Given[],
+  more: Given,
+  keyOf: PersonKey = personKey,
+): Given[] {
+  const from = keyOf(more.from);
+  if (keyOf(more.to) !== from) return [...delegations, more];
+  return delegations.filter((each) => keyOf(each.from) !== from);
+}
+
 /** The people a seat passed through, by their keys: first its owner by the policy, last its holder. */
 export type Seat = readonly [string, ...string[]];
 

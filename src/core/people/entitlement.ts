@@ -52,6 +52,8 @@ export interface Panel {
   delegations: readonly Delegation[];
   /** How the run compares names. Default: as the newest engine does. */
   keyOf?: PersonKey;
+  /** Whether a person can verify who they are, by their key. Absent: everybody can. */
+  canVerify?: (key: string) => boolean;
 }
 
 /**
@@ -140,7 +142,9 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
   const voted = new Set(votes.map((vote) => idOf(panel, vote)));
   const problemOf = entitlementOf(panel, seatsIn(panel));
   const approvers = [...asked.values()].filter((reviewerId) => {
-    return !voted.has(keyOf(reviewerId)) && problemOf({ reviewerId, identity: 'verified' }, true) === undefined;
+    const key = keyOf(reviewerId);
+    if (voted.has(key) || !maySign(panel, key)) return false;
+    return problemOf({ reviewerId, identity: 'verified' }, true) === undefined;
   });
   return approvers.length > mostApprovers ? undefined : approvers;
 }
@@ -156,12 +160,7 @@ export function tally(
   votes: readonly Ballot[],
 ): { outcome?: 'approved' | 'denied'; have: number; need: number } {
   const seats = seatsIn(panel);
-  const problemOf = entitlementOf(panel, seats);
-  const voted = new Map<string, boolean>();
-  for (const vote of votes) {
-    const id = idOf(panel, vote) ?? anonymous;
-    if (!voted.has(id) && problemOf(vote, vote.approved) === undefined) voted.set(id, vote.approved);
-  }
+  const voted = countedVotes(panel, seats, votes);
   const approving = [...voted.keys()].filter((id) => voted.get(id) === true);
   const need = total(panel.requirements.map(placesOf));
   const missing = total(panel.requirements.map((requirement) => missingIn(panel, seats, requirement, approving)));
@@ -170,17 +169,42 @@ export function tally(
   if (denied && panel.veto) return { outcome: 'denied', ...settled };
   // Never approved without a voter, whatever a panel demands (I2).
   if (missing === 0 && approving.length > 0) return { outcome: 'approved', ...settled };
-  if (denied && !canBeApproved(panel, seats, voted)) return { outcome: 'denied', ...settled };
+  if (denied && shortageOf(panel, seats, voted) !== undefined) return { outcome: 'denied', ...settled };
   return settled;
+}
+
+/** The votes that count, by the key of their person. */
+function countedVotes(panel: Panel, seats: Seats, votes: readonly Ballot[]): Map<string, boolean> {
+  const problemOf = entitlementOf(panel, seats);
+  const voted = new Map<string, boolean>();
+  for (const vote of votes) {
+    const id = idOf(panel, vote) ?? anonymous;
+    if (!voted.has(id) && problemOf(vote, vote.approved) === undefined) voted.set(id, vote.approved);
+  }
+  return voted;
 }
 
 /** Stands for all votes without a reviewer, which cannot be told apart. */
 const anonymous = '';
 
+/** A requirement that can no longer be met. */
+export interface Shortage {
+  requirement: SeatedRequirement;
+  /** The people who can still approve for it, by their keys, as far as they matter. */
+  able: string[];
+}
+
+/** The first requirement that no further votes of known people can meet; undefined if the request can be approved. */
+export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | undefined {
+  const seats = seatsIn(panel);
+  return shortageOf(panel, seats, countedVotes(panel, seats, votes));
+}
+
 /** If a requirement names nobody, anyone may still vote. */
-function canBeApproved(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): boolean {
-  return panel.requirements.every(({ directory, reviewers, quorum, oneOfEach }) => {
-    if (reviewers.length + oneOfEach.length === 0) return true;
+function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
+  for (const requirement of panel.requirements) {
+    const { directory, reviewers, quorum, oneOfEach } = requirement;
+    if (reviewers.length + oneOfEach.length === 0) continue;
     /** Up to `most` people who can still approve for one of the names. */
     const possible = (names: readonly string[], most: number): string[] => {
       const found = new Set<string>();
@@ -188,17 +212,25 @@ function canBeApproved(panel: Panel, seats: Seats, voted: ReadonlyMap<string, bo
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
-          if (voted.get(holder) !== false && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
+          const mayVote = voted.get(holder) ?? maySign(panel, holder);
+          if (mayVote && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
       }
       return [...found];
     };
-    if (possible(reviewers.length > 0 ? reviewers : oneOfEach, quorum).length < quorum) return false;
+    const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, Math.max(quorum, oneOfEach.length));
+    if (able.length < quorum) return { requirement, able };
     // As in `maxMatching`: more people than there are places make no difference.
     const fitting = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
     const people = new Set([...fitting.values()].flatMap((ids) => [...ids]));
-    return maxMatching(oneOfEach, [...people], (name, id) => fitting.get(name)!.has(id)) === oneOfEach.length;
-  });
+    const placed = maxMatching(oneOfEach, [...people], (name, id) => fitting.get(name)!.has(id));
+    if (placed < oneOfEach.length) return { requirement, able: [...people] };
+  }
+  return undefined;
+}
+
+function maySign({ verified, canVerify }: Panel, key: string): boolean {
+  return !verified || canVerify === undefined || canVerify(key);
 }
 
 function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {

@@ -88,6 +88,8 @@ export interface ApprovalSettings {
   minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
+  /** A request that no known reviewer could approve: it is opened all the same, or the call is denied. Default ask. */
+  onImpossible?: 'ask' | 'deny';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
   maxPending?: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. Default 3. */

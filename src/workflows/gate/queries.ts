@@ -6,6 +6,7 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import { shortened } from '../../core/base/shortened.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { namesIn } from '../../core/people/directory.ts';
+import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
@@ -16,7 +17,7 @@ import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
 import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
 import { shownParts, shownPreview } from '../../core/ledger/shown-parts.ts';
 import { listed } from '../../core/ledger/listed-request.ts';
-import { panelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
+import { lastPanelOf, panelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { UserMessageTaker } from '../messages/user-message.ts';
@@ -137,10 +138,12 @@ export function answerQueries(
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
     const counting = approvers === undefined ? {} : { approvers };
+    const why = cannotBeApproved(lastPanelOf(found, state.directories, state.ledger.engine), found.votes);
     return {
       ...shown,
       approvals: { have, need },
       ...counting,
+      ...(why !== undefined && { cannotBeApproved: why }),
       ...named(approvers),
       ...(channels.length > 0 && { channels }),
     };

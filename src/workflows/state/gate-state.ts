@@ -16,6 +16,8 @@ import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
 import { activation } from '../sandbox/activation.ts';
+import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
+import { lastPanelOf } from '../../core/ledger/panel.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
@@ -133,7 +135,10 @@ export class GateState {
   #logWaiting(requestId: string | undefined): void {
     const record = this.#ledger.open.find(({ request }) => request.requestId === requestId);
     if (record === undefined) return;
-    log.info(waitingMessage, { ...waitingNotice(record.request, this.#active?.channelsOf(record)) });
+    const notice = { ...waitingNotice(record.request, this.#active?.channelsOf(record)) };
+    log.info(waitingMessage, notice);
+    const why = cannotBeApproved(lastPanelOf(record, this.directories, this.#ledger.engine), record.votes);
+    if (why !== undefined) log.warn(why, notice);
   }
 
   /** Entries of calls name their agent, because a run may be handed over. The first one names the policies. */

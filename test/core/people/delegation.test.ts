@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { delegationProblem } from '../../../src/core/people/delegation-problem.ts';
-import { Seats, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';
+import { delegationProblem, takeBackProblem } from '../../../src/core/people/delegation-problem.ts';
+import { Seats, seatsOf, withDelegation, type Delegation } from '../../../src/core/people/delegation.ts';
+import { personKey } from '../../../src/core/people/person-key.ts';
 import type { Ballot, Panel, Voter } from '../../../src/core/people/entitlement.ts';
 
 /** Parses `ann>bob bob>carl`. */
@@ -128,6 +129,41 @@ test.each<[string, Panel, Ballot[], Voter, string, string | undefined]>([
   ['where they may approve', panel({ callerUserId: 'bob', allowSelf: true }), [], claimed('ann'), 'bob', undefined],
 ])('delegating %s', (_, thePanel, theVotes, from, to, code) => {
   expect(delegationProblem(thePanel, theVotes, from, to)?.code).toBe(code);
+});
+
+test.each<[string, Panel, Ballot[], Voter, string | undefined]>([
+  ['before it is used', panel({ delegations: read('ann>bob') }), [], claimed('ann'), undefined],
+  ['in another spelling', panel({ delegations: read('ann>bob') }), [], claimed('ANN'), undefined],
+  ['out of the middle of a chain', panel({ delegations: read('ann>zoe zoe>yan') }), [], claimed('zoe'), undefined],
+  ['after others have voted', panel({ delegations: read('ann>bob') }), votes('carl'), claimed('ann'), undefined],
+  [
+    'after the delegate has voted',
+    panel({ delegations: read('ann>bob') }),
+    votes('bob'),
+    claimed('ann'),
+    'invalid_message',
+  ],
+  [
+    'after the delegate of the delegate has voted',
+    panel({ delegations: read('ann>bob bob>zoe') }),
+    votes('zoe'),
+    claimed('ann'),
+    'invalid_message',
+  ],
+  ['of another', panel({ delegations: read('ann>bob') }), [], claimed('zoe'), 'not_entitled'],
+  [
+    'by a claimed one where verified is asked',
+    panel({ delegations: read('ann>bob'), verified: true }),
+    [],
+    claimed('ann'),
+    'unverified_reviewer',
+  ],
+])('taking a seat back %s', (_, thePanel, theVotes, from, code) => {
+  expect(takeBackProblem(thePanel, theVotes, from)?.code).toBe(code);
+  if (code !== undefined) return;
+  const { reviewerId = '' } = from;
+  const after = withDelegation(thePanel.delegations, { from: reviewerId, to: reviewerId });
+  expect(seatsOf(after, reviewerId).map((seat) => seat.at(-1))).toContain(personKey(reviewerId));
 });
 
 test('a delegation without a problem moves the seat', () => {

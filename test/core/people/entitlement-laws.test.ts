@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Delegation } from '../../../src/core/people/delegation.ts';
+import { cannotBeApproved } from '../../../src/core/people/cannot-be-approved.ts';
 import { isOneOf, personKeyIn, type Directory } from '../../../src/core/people/directory.ts';
 import {
   approversOf,
@@ -208,6 +209,45 @@ test('law: it makes no difference how anybody is written', () => {
     { numRuns: runs(2_000) },
   );
   for (const outcome of ['approved', 'denied', undefined]) expect(seen.get(outcome)).toBeGreaterThan(least(60));
+});
+
+const impossibleOrNot = fc
+  .record({
+    thePanel: panel,
+    cast: votes,
+    keys: fc.uniqueArray(person),
+    hasKeys: fc.boolean(),
+  })
+  .map(({ thePanel, cast, keys, hasKeys }) => {
+    const canVerify = (key: string): boolean => keys.includes(key);
+    return {
+      thePanel: { ...thePanel, ...(hasKeys && { canVerify }) },
+      cast: cast.filter(
+        ({ identity, reviewerId = '' }) => !hasKeys || identity !== 'verified' || canVerify(reviewerId),
+      ),
+      able: people.filter((id) => !hasKeys || canVerify(id)),
+    };
+  });
+
+test('law: a request is called impossible if and only if it stays open when all who can approve do', () => {
+  const seen = { possible: 0, impossible: 0 };
+  fc.assert(
+    fc.property(impossibleOrNot, ({ thePanel, cast, able }) => {
+      fc.pre(tally(thePanel, cast).outcome === undefined);
+      const why = cannotBeApproved(thePanel, cast);
+      // Where a requirement names nobody, anybody may vote, known or not.
+      const others = [...people, 'x', 'y', 'z'].map((reviewerId): Ballot => ({
+        reviewerId,
+        identity: people.includes(reviewerId) && !able.includes(reviewerId) ? 'claimed' : 'verified',
+        approved: true,
+      }));
+      const { outcome } = tally(thePanel, [...cast, ...others]);
+      expect(why === undefined).toBe(outcome === 'approved');
+      seen[why === undefined ? 'possible' : 'impossible'] += 1;
+    }),
+    { numRuns: runs(2_000) },
+  );
+  expect(Math.min(seen.possible, seen.impossible)).toBeGreaterThan(least(100));
 });
 
 test('an additional approval never undoes an approval, and never lowers the count', () => {

@@ -167,6 +167,65 @@ test('only the ceiling can define the members of a group that it names', async (
   }
 });
 
+describe('what can never be approved', () => {
+  const caller = { caller: { userId: 'ann' } };
+  const three = { reviewers: ['group:finance'], quorum: 3 };
+
+  test('is said before anybody answers', async () => {
+    const run = await start('impossible', three, caller);
+    const [request] = await run.open();
+    const { requestId } = request!;
+    const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+    expect(details.cannotBeApproved).toBe(
+      `It cannot be approved: it needs 3 approvals of 'group:finance', and only 'bob' and 'dan' can give one. The run was started by 'ann'. Deny it: a new run needs a policy with more reviewers.`,
+    );
+    expect(await answer(run, requestId, ['-bob'])).toEqual(['denied']);
+    const settled = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+    expect(settled.cannotBeApproved).toBeUndefined();
+    await run.result();
+  });
+
+  test('is denied at once where the policy says so', async () => {
+    const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: '{{lastResult}}' }], {
+      policy: { ...asking(three), approval: { on_impossible: 'deny' } },
+      ...caller,
+    });
+    const { outcomes, output } = await run.result();
+    expect(outcomes).toMatchObject([{ outcome: 'denied_by_policy' }]);
+    expect(output).toContain(`only 'bob' and 'dan' can give one`);
+  });
+
+  test('is not said of a request that waits for an escalation', async () => {
+    const run = await start(
+      'later',
+      { reviewers: ['ann'], timeout: '2h', escalate: [{ after: '1h', to: ['bob'] }] },
+      caller,
+    );
+    const [request] = await run.open();
+    const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId: request!.requestId });
+    expect(details.cannotBeApproved).toBeUndefined();
+    await run.handle.terminate();
+  });
+
+  test('no delegation makes it so, and a seat comes back until it is used', async () => {
+    const run = await start('back', { reviewers: ['ann', 'bob'], quorum: 2 });
+    const [request] = await run.open();
+    const { requestId } = request!;
+    await expect(send(run, 'delegate', { requestId, to: 'bob', by: 'ann' })).rejects.toMatchObject({
+      cause: { type: 'invalid_message', message: expect.stringContaining(`only 'bob' can give one`) },
+    });
+    expect(await send(run, 'delegate', { requestId, to: 'eve', by: 'ann' })).toMatchObject({ accepted: true });
+    expect(await send(run, 'delegate', { requestId, to: 'ANN', by: 'ann' })).toMatchObject({
+      accepted: true,
+      message: `request ${requestId}: 'ann' decides again`,
+    });
+    expect(await answer(run, requestId, ['eve', 'ann'])).toEqual(['not_entitled', '1/2']);
+    expect(await send(run, 'delegate', { requestId, to: 'eve', by: 'bob' })).toMatchObject({ accepted: true });
+    expect(await answer(run, requestId, ['eve'])).toEqual(['approved']);
+    await run.result();
+  });
+});
+
 describe('the ids that the operator says are one person', () => {
   let known: World;
   beforeAll(async () => {

@@ -82,6 +82,7 @@ export const jsonFields = {
     approvals: true,
     approvers: true,
     people: true,
+    cannotBeApproved: true,
     votes: true,
     delegations: true,
     always: true,

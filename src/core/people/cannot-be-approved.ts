@@ -1,0 +1,62 @@
+/** Says of a request that no votes can approve it, before a reviewer answers in vain. */
+import { Seats } from './delegation.ts';
+import { membersOf } from './directory.ts';
+import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
+import { personKey } from './person-key.ts';
+
+/**
+ * Why nobody's votes can approve a request, as sentences; undefined if they can. `panel`: with all reviewers whom escalation
+ * can add, so that a request which has to wait for them is not called impossible.
+ */
+export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
+  const shortage = shortageIn(panel, votes);
+  if (shortage === undefined) return undefined;
+  const { keyOf = personKey, callerUserId, allowSelf, verified, canVerify, delegations } = panel;
+  const { able, requirement } = shortage;
+  const { directory, reviewers, oneOfEach } = requirement;
+  const asked = membersOf(directory, [...reviewers, ...oneOfEach], keyOf);
+  const seats = new Seats(delegations, keyOf);
+  const shown = new Map(asked.map((name) => [keyOf(name), name]));
+  const names = able.map((key) => shown.get(key) ?? seats.nameOf(key));
+  const whoCan = names.length === 0 ? 'none of them can give one' : `only ${quoted(names)} can give one`;
+  const isCallers = callerUserId !== null && !allowSelf && shown.has(keyOf(callerUserId));
+  const keyless = verified && canVerify !== undefined ? asked.filter((name) => !canVerify(keyOf(name))) : [];
+  const denied = asked.filter((name) =>
+    votes.some((vote) => !vote.approved && keyOf(vote.reviewerId ?? '') === keyOf(name)),
+  );
+  return [
+    `It cannot be approved: it needs ${needOf(requirement)}, and ${whoCan}.`,
+    ...(isCallers ? [`The run was started by '${callerUserId}'.`] : []),
+    ...(denied.length > 0 ? [`${quoted(denied)} denied it.`] : []),
+    ...(keyless.length > 0 ? [`The operator's policy has no key with which ${quoted(keyless)} could sign.`] : []),
+    `Deny it: a new run needs a policy with more reviewers.`,
+  ].join(' ');
+}
+
+function needOf({
+  reviewers,
+  quorum,
+  oneOfEach,
+}: {
+  reviewers: readonly string[];
+  quorum: number;
+  oneOfEach: readonly string[];
+}): string {
+  const each = oneOfEach.length < 2 ? '' : ', each by another person';
+  const ofEach = oneOfEach.length === 0 ? [] : [`an approval of ${quoted(oneOfEach)}${each}`];
+  const names = reviewers.length > 0 ? reviewers : oneOfEach;
+  const isNeeded = reviewers.length > 0 || quorum > oneOfEach.length;
+  const ofQuorum = isNeeded
+    ? [`${quorum === 1 ? 'an approval' : `${quorum} approvals`} of ${quoted(names, 'or')}`]
+    : [];
+  return [...ofQuorum, ...ofEach].join(' and ');
+}
+
+const mostShown = 5;
+
+function quoted(names: readonly string[], word: 'and' | 'or' = 'and'): string {
+  const shown = names.slice(0, mostShown).map((name) => `'${name}'`);
+  const left = names.length - shown.length;
+  const all = left === 0 ? shown : [...shown, `${left} more`];
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} ${word} ${all.at(-1)!}`;
+}
