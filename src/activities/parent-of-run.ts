@@ -111,8 +111,10 @@ const limits = {
 const person = {
   groups: names,
   keys: names,
-  name: z.string().optional(),
-  also: names.optional(),
+  // Only those of the ceiling are read.
+  name: z.unknown().optional(),
+  also: z.unknown().optional(),
+  away: z.unknown().optional(),
 } satisfies Members<Person>;
 
 /**

@@ -1,4 +1,5 @@
-import type { Directory } from '../core/people/directory.ts';
+import { iso } from '../core/ledger/ledger-state.ts';
+import type { Absence, Directory } from '../core/people/directory.ts';
 import { parseDuration } from '../core/base/parse-duration.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import type {
@@ -35,16 +36,23 @@ export function normalForm(document: PolicyDocument): Policy {
 
 /** The directory, with all names in NFC. */
 export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
-  const persons = Object.entries(people).map(([id, { groups = [], keys = [], name, also }]) => [
+  const persons = Object.entries(people).map(([id, { groups = [], keys = [], name, also, away }]) => [
     nfc(id),
     written({
       groups: groups.map((group) => nfc(group)),
       keys,
       name: nfc(name),
       also: also?.map((other) => nfc(other)),
+      away: away?.map(absenceOf),
     }),
   ]);
   return { people: Object.fromEntries(persons) as Directory['people'] };
+}
+
+/** A day is one in UTC, and the last one belongs to the absence. */
+export function absenceOf({ from, until, deputy }: { from: string; until: string; deputy: string }): Absence {
+  const endMs = Date.parse(until) + (until.includes('T') ? 0 : 24 * 3_600_000);
+  return { fromAt: iso(Date.parse(from)), untilAt: iso(endMs), deputy: nfc(deputy) };
 }
 
 type KeyDocument = Exclude<NonNullable<PolicyDocument['reviewer_keys']>[string], string>;

@@ -2,9 +2,9 @@
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
 import { maxMatching } from '../core/people/max-matching.ts';
-import { directoryOf, placedRules } from './normal-form.ts';
+import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
-import { personKey } from '../core/people/person-key.ts';
+import { isSamePerson, personKey } from '../core/people/person-key.ts';
 
 /** For a document whose shape is valid. Group members are known only if the policy itself has a directory. */
 export function peopleProblems(document: PolicyDocument, { ceiling = false }: { ceiling?: boolean }): ShapeProblem[] {
@@ -35,14 +35,22 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
     const message = `'${id}' appears twice, in two spellings`;
     return isNew ? [] : [{ path: ['directory', 'people', id], message, part: 'key' }];
   });
-  const others = Object.entries(people).flatMap(([id, { name, also = [] }]): ShapeProblem[] => {
+  const others = Object.entries(people).flatMap(([id, { name, also = [], away = [] }]): ShapeProblem[] => {
     const path = ['directory', 'people', id];
-    if (!ceiling && (name !== undefined || also.length > 0)) {
-      const member = name === undefined ? 'also' : 'name';
+    const [member] =
+      Object.entries({ name, also: also[0], away: away[0] }).find(([, value]) => value !== undefined) ?? [];
+    if (!ceiling && member !== undefined) {
       const message = `'${member}' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`;
       return [{ path: [...path, member], message, part: 'key' }];
     }
-    return also.flatMap((other, index): ShapeProblem[] => {
+    const absences = away.flatMap((each, index): ShapeProblem[] => {
+      const at = [...path, 'away', index];
+      const { fromAt, untilAt } = absenceOf(each);
+      if (untilAt <= fromAt) return [{ path: [...at, 'until'], message: `'until' must come after 'from'` }];
+      const isOwn = [id, ...also].some((own) => isSamePerson(own, each.deputy));
+      return isOwn ? [{ path: [...at, 'deputy'], message: `'${id}' cannot be their own deputy` }] : [];
+    });
+    const ids = also.flatMap((other, index): ShapeProblem[] => {
       const owner = owners.get(personKey(other));
       owners.set(personKey(other), id);
       if (owner === undefined) return [];
@@ -52,6 +60,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
           : `'${other}' is '${owner}' already: an id is one person's`;
       return [{ path: [...path, 'also', index], message }];
     });
+    return [...absences, ...ids];
   });
   return [...twice, ...others];
 }

@@ -119,6 +119,30 @@ describe('refused, with line and column', () => {
       `1:31 'name' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`,
     ],
     [
+      'an absence that ends before it begins',
+      'directory: { people: { ann: { away: [{ from: 2030-01-02, until: 2030-01-01, deputy: bob }] } } }',
+      true,
+      `1:65 'until' must come after 'from'`,
+    ],
+    [
+      'no day',
+      'directory: { people: { ann: { away: [{ from: 2030-02-31x, until: 2030-03-01, deputy: bob }] } } }',
+      true,
+      `1:46 'from' must be a day, such as 2030-01-31, or an instant with its offset`,
+    ],
+    [
+      'a deputy of themselves',
+      'directory: { people: { ann: { also: [u-1], away: [{ from: 2030-01-01, until: 2030-01-01, deputy: U-1 }] } } }',
+      true,
+      `1:98 'ann' cannot be their own deputy`,
+    ],
+    [
+      'an absence below the ceiling',
+      'directory: { people: { ann: { away: [{ from: 2030-01-01, until: 2030-01-01, deputy: bob }] } } }',
+      false,
+      `1:31 'away' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`,
+    ],
+    [
       'a person called like a group',
       'directory: { people: { "group:a": {} } }',
       true,
@@ -172,7 +196,7 @@ describe('refused, with line and column', () => {
       'an unknown key of a person',
       'directory: { people: { ann: { group: [a] } } }',
       true,
-      `1:31 unknown key 'group'; known here are groups, keys, name, also`,
+      `1:31 unknown key 'group'; known here are groups, keys, name, also, away`,
     ],
     ['no people', 'directory: {}', true, `1:12 'people' is missing`],
   ])('%s', (_, text, ceiling, expected) => expect(lines(text, ceiling)).toEqual([`p.yaml:${expected}`]));

@@ -148,7 +148,7 @@ function decideEdited(
     { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...wordOf(vote) },
     atMs,
   );
-  const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs));
+  const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs, directories));
   // The reviewer saw the card of this request, not that of its successor.
   const { modifiedArguments: _, digest: __, viewed: ___, ...carried } = { ...decision, requestId: successorId };
   const carriedOn = chained(opened, (next) =>

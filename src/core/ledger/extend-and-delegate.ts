@@ -2,7 +2,8 @@
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
 import { withDelegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
-import { entitlement, shortageIn, type Voter } from '../people/entitlement.ts';
+import type { Problem } from '../base/problem.ts';
+import { entitlement, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
 import { personKey } from '../people/person-key.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
@@ -27,6 +28,10 @@ export interface DelegateCommand {
   to: string;
   voter: Voter;
   reason?: string;
+  /** Whose seat an operator moves. Default: the sender's. */
+  from?: string;
+  /** True: the message is signed with an operator's key. */
+  operator?: boolean;
 }
 
 const maxDelegations = 50;
@@ -61,24 +66,26 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
 }
 
 export function delegate(ledger: Ledger, command: DelegateCommand, directories: Directories): Reduction {
-  const { atMs, requestId, to, voter, reason } = command;
+  const { atMs, requestId, to, reason } = command;
   const found = openInTime(ledger, requestId, atMs);
   if ('entries' in found) return found;
   const { callId, request, terms, delegations, votes } = found;
-  const from = voter.reviewerId;
   const panel = panelOf(found, directories, atMs, ledger.engine);
+  const giver = giverOf(command, panel, ledger.engine);
+  if ('code' in giver) return refusalOf(ledger, requestId, giver.code, giver.message);
   const { keyOf = personKey } = panel;
+  const from = giver.reviewerId;
   const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
   const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
   const isTakenBack = given !== undefined && ledger.engine >= 5;
-  const denied = isTakenBack ? undefined : entitlement(panel, voter, false);
+  const denied = isTakenBack ? undefined : entitlement(panel, giver, false);
   if (denied !== undefined) return refusalOf(ledger, requestId, denied.code, denied.message);
   const refuse = (message: string): Reduction => refusalOf(ledger, requestId, 'invalid_message', message);
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  const problem = isTakenBack ? takeBackProblem(panel, votes, voter) : delegationProblem(panel, votes, voter, to);
+  const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(panel, votes, giver, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   // Under one spelling, so that the journal alone says which delegation ends.
   const more = isTakenBack ? { from: given.from, to: given.from } : { from, to };
@@ -99,9 +106,34 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     toolName: request.toolName,
     reason,
     to: [more.to],
-    ...voter,
+    ...command.voter,
     reviewerId: more.from,
+    ...(command.from !== undefined && { by: 'operator' as const, byId: command.voter.reviewerId }),
   });
+}
+
+/**
+ * Whose seat is given: the sender's, or the one that an operator moves. A name that is only claimed moves a seat where it
+ * could as well claim to be its holder.
+ */
+function giverOf(
+  { voter, from, operator, reason = '' }: DelegateCommand,
+  panel: Panel,
+  engine: number,
+): Voter | Problem {
+  if (from === undefined) return voter;
+  if (engine < 5)
+    return { code: 'invalid_message', message: `this run does not know 'from': it began with an older version` };
+  if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
+    return { code: 'not_entitled', message: 'who moves a request to another reviewer must say who they are' };
+  }
+  if (panel.verified && operator !== true) {
+    const message = `only a message that is signed with an operator's key moves a request whose rule says 'verified'`;
+    return { code: 'unverified_reviewer', message };
+  }
+  if (reason.trim() === '')
+    return { code: 'invalid_message', message: `who moves a request must say why: give a 'reason'` };
+  return { reviewerId: from, identity: 'verified' };
 }
 
 /** Why nobody could approve the request any more, if they still can without this change. */

@@ -58,8 +58,11 @@ export interface JournalEntry {
   approved?: boolean;
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
-  /** For a settled request: what superseded it. For an opened one: why it replaces request `byId`. */
-  by?: Settlement['by'] | 'definition';
+  /**
+   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`. For a delegated seat: the
+   * person is away, or the operator `byId` moved it. Absent there: the person gave it themselves.
+   */
+  by?: Settlement['by'] | 'definition' | 'away' | 'operator';
   byId?: string | null;
   /** For a ruling with the outcome `cached`: the id of the call whose result answered this one. */
   resultOf?: string;

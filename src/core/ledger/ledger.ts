@@ -115,7 +115,7 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
     case 'rule':
       return rule(ledger, command);
     case 'open':
-      return openRequest(ledger, command.record, command.ruling, command.atMs);
+      return openRequest(ledger, command.record, command.ruling, command.atMs, directories);
     case 'decide':
       return decide(ledger, command, directories);
     case 'expire':

@@ -1,17 +1,31 @@
 import { withShare } from './argument-sums.ts';
-import type { RequestRecord, Ledger, Reduction } from './ledger-state.ts';
+import { deputiesOf } from './deputies.ts';
+import type { Directories, RequestRecord, Ledger, Reduction } from './ledger-state.ts';
 import { counted, requestOf, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
-/** Adds an open request. One that replaces another asks about the same call, which is not counted again. */
-export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Ruling, atMs: number): Reduction {
+/**
+ * Adds an open request. One that replaces another asks about the same call, which is not counted again. The seats of people
+ * who are away go to their deputies.
+ */
+export function openRequest(
+  ledger: Ledger,
+  asked: RequestRecord,
+  ruling: Ruling,
+  atMs: number,
+  directories: Directories,
+): Reduction {
+  const deputies = deputiesOf(asked, directories, atMs, ledger.engine);
+  const delegations = [...asked.delegations, ...deputies.map(({ from, to }) => ({ from, to }))];
+  const record = deputies.length === 0 ? asked : { ...asked, delegations };
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
   const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
   const counting = withShare(ledger, record.callId, toolName, record.request.arguments);
-  return journaled(unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) }), atMs, {
+  const open = unchanged({ ...counting, open: [...ledger.open, record], counts: counted(ledger, more) });
+  const opened = journaled(open, atMs, {
     kind: 'opened',
     callId: record.callId,
     requestId,
@@ -24,6 +38,20 @@ export function openRequest(ledger: Ledger, record: RequestRecord, ruling: Rulin
     advice,
     ...factsOf(ruling),
   });
+  return deputies.reduce(
+    (before, { from, to, untilAt }) =>
+      journaled(before, atMs, {
+        kind: 'delegated',
+        callId: record.callId,
+        requestId,
+        toolName,
+        reviewerId: from,
+        to: [to],
+        by: 'away',
+        reason: `away until ${untilAt}`,
+      }),
+    opened,
+  );
 }
 
 /** True if a settled request let an irreversible call run. False after an edit, whose call is not known here. */

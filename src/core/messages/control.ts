@@ -28,11 +28,13 @@ export interface ExtendMessage extends ControlMessage {
   until: string;
 }
 
-/** Message `delegate`: transfers the seat of `by` among a request's reviewers to one person. */
+/** Message `delegate`: transfers the seat of `by`, or of `from`, among a request's reviewers to one person. */
 export interface DelegateMessage extends ControlMessage {
   requestId: string;
   /** That person's name. */
   to: string;
+  /** Whose seat, if an operator moves it. The message then needs a `reason`. Default: that of `by`. */
+  from?: string;
 }
 
 /** Message `revoke`: ends grants and standing denials. Calls that they answered stay answered. */
@@ -82,7 +84,7 @@ export type CloseMessage = Pick<ControlMessage, 'by' | 'reason' | 'messageId'>;
 
 type Read<Message> = { message: Message } | { problem: Problem };
 
-const longest = { by: 200, reason: 2_000, to: 200, messageId: 200 } as const;
+const longest = { by: 200, reason: 2_000, to: 200, from: 200, messageId: 200 } as const;
 /** Prefix of ids that are made from signatures: no message may use it in an id of its own. */
 const bySignature = 'signature:';
 const maxRevoked = 100;
@@ -108,14 +110,18 @@ export function readExtend(value: unknown): Read<ExtendMessage> {
 }
 
 export function readDelegate(value: unknown): Read<DelegateMessage> {
-  const fields = readFields(value, 'a delegation', ['requestId', 'to']);
+  const fields = readFields(value, 'a delegation', ['requestId', 'to', 'from']);
   if ('problem' in fields) return fields;
-  const { requestId, to, ...signed } = fields.message;
+  const { requestId, to, from, ...signed } = fields.message;
   if (!isRequestId(requestId)) return invalid(requestIdSentence);
   if (typeof to !== 'string' || to.trim() === '' || to.startsWith('group:')) {
     return invalid(`'to' must be the name of one person`);
   }
-  return { message: { requestId, to, ...(signed as ControlMessage) } };
+  if (from === undefined) return { message: { requestId, to, ...(signed as ControlMessage) } };
+  if (typeof from !== 'string' || from.trim() === '' || from.startsWith('group:')) {
+    return invalid(`'from' must be the name of one person`);
+  }
+  return { message: { requestId, to, from, ...(signed as ControlMessage) } };
 }
 
 export function readRevoke(value: unknown): Read<RevokeMessage> {

@@ -14,6 +14,18 @@ export interface Person extends NamedPerson {
   groups: readonly string[];
   /** Ids in the ceiling's `reviewer_keys`. */
   keys: readonly string[];
+  /** When another person decides in their place. Of the operator's directory only. */
+  away?: readonly Absence[];
+}
+
+/** A time in which a deputy gets a person's seat in the requests that are opened. */
+export interface Absence {
+  /** ISO 8601, with `Z`. */
+  fromAt: string;
+  /** ISO 8601, with `Z`: the first instant that does not belong to it. */
+  untilAt: string;
+  /** The deputy's id. */
+  deputy: string;
 }
 
 /** What the operator's directory says of a person's names. No other directory says it. */

@@ -7,7 +7,7 @@ import {
   type DelegateMessage,
   type ExtendMessage,
 } from '../../core/messages/control.ts';
-import type { Voter } from '../../core/people/entitlement.ts';
+import type { Sender } from '../../core/messages/sender.ts';
 import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
 import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
@@ -16,7 +16,7 @@ import { inTimeIfRuns } from './decide.ts';
 import type { MessageKind } from './message-kind.ts';
 
 export function extendMessages(state: GateState, policies: () => ActivePolicies): MessageKind<ExtendMessage> {
-  const messages = ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, voter) => {
+  const messages = ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, { voter }) => {
     const found = requestOf(state.ledger, message.requestId);
     const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);
     return { kind: 'extend', atMs, ...aboutOne(message), untilMs: instantMs(message.until)!, latestMs, voter };
@@ -25,8 +25,9 @@ export function extendMessages(state: GateState, policies: () => ActivePolicies)
 }
 
 export function delegateMessages(state: GateState): MessageKind<DelegateMessage> {
-  return ofOneRequest(state, messageNames.delegate, readDelegate, (message, atMs, voter) => {
-    return { kind: 'delegate', atMs, ...aboutOne(message), to: message.to, voter };
+  return ofOneRequest(state, messageNames.delegate, readDelegate, (message, atMs, { voter, operator }) => {
+    const { to, from } = message;
+    return { kind: 'delegate', atMs, ...aboutOne(message), to, voter, ...(from !== undefined && { from, operator }) };
   });
 }
 
@@ -34,14 +35,14 @@ function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
   state: GateState,
   name: string,
   parse: MessageKind<Message>['parse'],
-  commandOf: (message: Message, atMs: number, voter: Voter) => LedgerCommand,
+  commandOf: (message: Message, atMs: number, sender: Sender) => LedgerCommand,
 ): MessageKind<Message> {
   return {
     name,
     parse,
     concerns: ({ requestId }) => [requestId],
-    preview: (message, { voter }, atMs) => state.preview(commandOf(message, atMs, voter)),
-    apply: (message, { voter }, atMs) => state.answer(commandOf(message, atMs, voter)),
+    preview: (message, sender, atMs) => state.preview(commandOf(message, atMs, sender)),
+    apply: (message, sender, atMs) => state.answer(commandOf(message, atMs, sender)),
   };
 }
 

@@ -168,6 +168,29 @@ describe('extend', () => {
 });
 
 describe('delegate, and who may decide', () => {
+  test('an operator moves a request, with a reason', async () => {
+    const { run, workflowId, requestId } = await waiting({ reviewers: ['bob'] });
+    const move = [
+      'delegate',
+      ...short({ requestId, workflowId }),
+      '--from',
+      'bob',
+      '--to',
+      'carl',
+      '--reviewer',
+      'olga',
+    ];
+    expect(await cli(move)).toMatchObject({
+      code: 5,
+      stderr: "error: who moves a request must say why: give a 'reason'\n",
+    });
+    expect(receiptOf(await cli([...move, '--reason', 'Bob is ill'])).message).toBe(
+      `request ${requestId}: 'carl' decides in the place of 'bob'`,
+    );
+    await cli(['approve', ...short({ requestId, workflowId }), '--reviewer', 'carl']);
+    await run.result();
+  });
+
   test('a seat is delegated; votes are shown; others are refused', async () => {
     const { run, workflowId, requestId } = await waiting({ reviewers: ['ann', 'bob'], quorum: 2 });
     expect(await cli(['approve', requestId, '--reviewer', 'mallory'])).toMatchObject({

@@ -243,5 +243,13 @@ describe('looking', () => {
     expect(handed.status).toBe(200);
     const view = await json<ApprovalView>(await world.as('ann')('GET', path));
     expect(view.waitsFor).toBe('you');
+    const moved = { from: 'ann', to: 'zed', reason: 'Ann is ill' };
+    const inRun = `?workflowId=${run.workflowId}`;
+    expect(await httpProblem(await world.as('ann')('POST', `${path}/move${inRun}`, moved))).toMatchObject({
+      status: 403,
+    });
+    expect((await world.as('olga')('POST', `${path}/move${inRun}`, moved)).status).toBe(200);
+    const after = await json<ApprovalView>(await world.as('ann')('GET', path));
+    expect(after).toMatchObject({ waitsFor: 'others', request: { delegations: [{}, { from: 'ann', to: 'zed' }] } });
   });
 });

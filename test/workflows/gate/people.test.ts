@@ -186,10 +186,13 @@ describe('what can never be approved', () => {
   });
 
   test('is denied at once where the policy says so', async () => {
-    const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: '{{lastResult}}' }], {
-      policy: { ...asking(three), approval: { on_impossible: 'deny' } },
-      ...caller,
-    });
+    const run = await world.start(
+      [{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: '{{lastResult}}' }],
+      {
+        policy: { ...asking(three), approval: { on_impossible: 'deny' } },
+        ...caller,
+      },
+    );
     const { outcomes, output } = await run.result();
     expect(outcomes).toMatchObject([{ outcome: 'denied_by_policy' }]);
     expect(output).toContain(`only 'bob' and 'dan' can give one`);
@@ -223,6 +226,66 @@ describe('what can never be approved', () => {
     expect(await send(run, 'delegate', { requestId, to: 'eve', by: 'bob' })).toMatchObject({ accepted: true });
     expect(await answer(run, requestId, ['eve'])).toEqual(['approved']);
     await run.result();
+  });
+});
+
+describe('people who are away', () => {
+  test('have a deputy: the request goes to them, and the audit names both', async () => {
+    const policy = {
+      rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['bob'] } }],
+      directory: { people: { bob: { away: [{ from: '2000-01-01', until: '2999-12-31', deputy: 'eve' }] } } },
+    };
+    const away = await openWorld({ policy });
+    try {
+      const run = await away.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'end' }]);
+      const [request] = await run.open();
+      const { requestId } = request!;
+      const details = await run.handle.query<ApprovalDetails, [unknown]>('approvals', { requestId });
+      expect(details).toMatchObject({ delegations: [{ from: 'bob', to: 'eve' }], approvers: ['eve'] });
+      expect(await answer(run, requestId, ['bob', 'eve'])).toEqual(['not_entitled', 'approved']);
+      await run.result();
+      const { entries } = await away.client.journal(run.workflowId);
+      expect(entries.filter(({ kind }) => kind === 'delegated')).toMatchObject([
+        { reviewerId: 'bob', to: ['eve'], by: 'away', reason: 'away until 3000-01-01T00:00:00.000Z' },
+      ]);
+    } finally {
+      await away.close();
+    }
+  });
+
+  test('and a request that waits for them is moved by an operator, with a reason', async () => {
+    const run = await start('moved', { reviewers: ['bob'] }, { caller: { userId: 'ann' } });
+    const [request] = await run.open();
+    const { requestId } = request!;
+    const move = { requestId, from: 'bob', to: 'eve', by: 'olga', reason: 'Bob is ill' };
+    for (const [refused, code] of [
+      [{ ...move, reason: ' ' }, 'invalid_message'],
+      [{ ...move, by: undefined }, 'not_entitled'],
+      [{ ...move, from: 'cat' }, 'not_entitled'],
+      [{ ...move, to: 'ANN' }, 'self_approval'],
+      [{ ...move, from: 'group:finance' }, 'invalid_message'],
+    ] as const) {
+      await expect(send(run, 'delegate', refused)).rejects.toMatchObject({ cause: { type: code } });
+    }
+    expect(await send(run, 'delegate', move)).toMatchObject({
+      accepted: true,
+      message: `request ${requestId}: 'eve' decides in the place of 'bob'`,
+    });
+    expect(await answer(run, requestId, ['bob', 'eve'])).toEqual(['not_entitled', 'approved']);
+    await run.result();
+    const { entries } = await world.client.journal(run.workflowId);
+    expect(entries.filter(({ kind }) => kind === 'delegated')).toMatchObject([
+      { reviewerId: 'bob', to: ['eve'], by: 'operator', byId: 'olga', reason: 'Bob is ill' },
+    ]);
+  });
+
+  test('a rule with verified takes no claimed name for an operator', async () => {
+    const run = await start('verified', { reviewers: ['bob'], verified: true });
+    const [request] = await run.open();
+    const { requestId } = request!;
+    const move = { requestId, from: 'bob', to: 'eve', by: 'olga', reason: 'Bob is ill' };
+    await expect(send(run, 'delegate', move)).rejects.toMatchObject({ cause: { type: 'unverified_reviewer' } });
+    await run.handle.terminate();
   });
 });
 

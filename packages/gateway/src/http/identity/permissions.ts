@@ -27,6 +27,7 @@ export const permissions = {
   'POST /approvals/decide': ['reviewer'],
   'POST /approvals/{requestId}/extend': ['reviewer'],
   'POST /approvals/{requestId}/delegate': ['reviewer'],
+  'POST /approvals/{requestId}/move': ['operator'],
   'GET /runs': readers,
   'POST /runs': ['starter'],
   'GET /runs/{id}': readers,

@@ -1,5 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { coveredCalls, requireGated } from 'countersign/adapter';
+import type { DelegateMessage, Receipt } from 'countersign/client';
+import type { Principal } from '../identity/principal.ts';
 import type { Matches } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
@@ -15,6 +17,7 @@ import {
   idempotencyHeader,
   inRun,
   matchesBody,
+  moveBody,
   requestParams,
 } from '../shapes/input-shapes.ts';
 
@@ -32,15 +35,32 @@ const delegate = defineRoute('POST /approvals/{requestId}/delegate', {
   responses: { 200: json(receipt, 'They have your seat.') },
 });
 
+const move = defineRoute('POST /approvals/{requestId}/move', {
+  summary: "Give another person's seat among the reviewers of a request to somebody else, with a reason",
+  request: { ...message, ...body(moveBody) },
+  responses: { 200: json(receipt, 'They have the seat.') },
+});
+
 const match = defineRoute('POST /approvals/{requestId}/matches', {
   summary: 'Which past calls an "always" with this scope would have answered',
   request: { params: requestParams, query: inRun, ...body(matchesBody) },
   responses: { 200: json(matchList, 'The calls.') },
 });
 
-/** What reviewers do with a request besides answering it. */
+/** What reviewers and operators do with a request besides answering it. */
 export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
+  /** Sends a delegation as this person. */
+  const send = async (
+    principal: Principal,
+    delegation: Pick<DelegateMessage, 'requestId' | 'to' | 'from' | 'reason'>,
+    workflowId: string | undefined,
+    key: string | undefined,
+  ): Promise<Receipt> => {
+    if (workflowId !== undefined) await requireGated(client.session, workflowId);
+    const whole = { ...delegation, by: principal.id, messageId: idempotencyKeyOf(principal, key) };
+    return sendAs(gateway, principal, (sign) => client.delegate(whole, { workflowId, sign }));
+  };
   return new OpenAPIHono<HttpEnv>()
     .openapi(extend, async (context) => {
       const principal = requirePrincipal(context.var);
@@ -55,12 +75,15 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const principal = requirePrincipal(context.var);
       const { requestId } = context.req.valid('param');
       const { workflowId } = context.req.valid('query');
-      const messageId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
-      if (workflowId !== undefined) await requireGated(client.session, workflowId);
-      const delegation = { ...context.req.valid('json'), requestId, by: principal.id, messageId };
-      return context.json(
-        await sendAs(gateway, principal, (sign) => client.delegate(delegation, { workflowId, sign })),
-      );
+      const key = context.req.valid('header')['idempotency-key'];
+      return context.json(await send(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
+    })
+    .openapi(move, async (context) => {
+      const principal = requirePrincipal(context.var);
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      const key = context.req.valid('header')['idempotency-key'];
+      return context.json(await send(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
     })
     .openapi(match, async (context) => {
       const { requestId } = context.req.valid('param');
