@@ -181,7 +181,7 @@ describe('delegate, and who may decide', () => {
       'olga',
     ];
     expect(await cli(move)).toMatchObject({
-      code: 5,
+      code: 1,
       stderr: "error: who moves a request must say why: give a 'reason'\n",
     });
     expect(receiptOf(await cli([...move, '--reason', 'Bob is ill'])).message).toBe(

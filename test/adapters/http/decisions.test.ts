@@ -27,7 +27,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   world = await openPeopleWorld(
-    { ann: ['viewer', 'reviewer', 'starter'], bob: ['viewer', 'reviewer'], vera: ['viewer'] },
+    { ann: ['viewer', 'reviewer', 'starter'], bob: ['viewer', 'reviewer'], vera: ['viewer'], olga: ['operator'] },
     { agentPolicy: policy },
     { log: (line) => logged.push(line) },
   );
