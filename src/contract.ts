@@ -52,6 +52,7 @@ export type {
   Delivered,
   Message,
   ParentOfRun,
+  ApprovedBy,
   Permit,
   RunInput,
   RunResult,

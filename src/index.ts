@@ -58,7 +58,8 @@ export { mergeRunSide } from './core/policy/run-side.ts';
 export type { RunSide, RunSideRule } from './core/policy/run-side.ts';
 export { splitShell } from './shell/split.ts';
 export type { ShellPart, ShellSplit, Uncertainty } from './core/shell/parts.ts';
-export type { Directory, Person } from './core/people/directory.ts';
+export type { Absence, Directory, NamedPerson, Person } from './core/people/directory.ts';
+export type { Revoked } from './core/people/revoked.ts';
 export type { ModelCallLimits } from './core/policy/run-config.ts';
 export type { Mode } from './core/policy/modes.ts';
 export type {

@@ -110,7 +110,17 @@ export function createCallModel(
       const text = turn.text.replace(/\p{Surrogate}/gu, '\uFFFD');
       const kept = parts === undefined ? {} : { providerTurn: { provider, parts } };
       const model = agent.model.modelId;
-      const beside = { ...turn, model, text, calls: [], ...output, ...kept, ...shownBeside(text, input, redacted) };
+      const gone = ceiling?.revoked === undefined ? {} : { revoked: ceiling.revoked };
+      const beside = {
+        ...turn,
+        model,
+        text,
+        calls: [],
+        ...output,
+        ...kept,
+        ...gone,
+        ...shownBeside(text, input, redacted),
+      };
       const besideBytes = Buffer.byteLength(JSON.stringify(beside));
       const result = { ...beside, calls: boundCalls(redacted, { limits, besideBytes, thresholdBytes }) };
       checkSize(result, limits.turnBytes);

@@ -1,3 +1,4 @@
+import type { Revoked } from '../core/people/revoked.ts';
 import type { Caller, JournalEntry } from '../contract.ts';
 import type { KeptMessage, ProviderTurn } from '../contract/provider-turn.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
@@ -46,6 +47,8 @@ export interface CallModelResult {
   structuredOutput?: JsonObject;
   /** Instead: one sentence that says what does not fit. The model is asked again. */
   outputProblem?: string;
+  /** Keys and people whom the ceiling of the worker that made this turn has revoked. Absent: none. */
+  revoked?: Revoked;
   /** The text that reviewers see beside the calls, if the policies have patterns of their own: without what these match. */
   contextSummary?: string;
 }

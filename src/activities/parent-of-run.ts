@@ -135,6 +135,7 @@ const recordedPolicy = z.looseObject({
   advisor: z.looseObject(advisor).optional(),
   // Only those of the ceiling are read.
   reviewerKeys: z.unknown().optional(),
+  revoked: z.unknown().optional(),
   prices: z.unknown().optional(),
 } satisfies Members<Policy>) as z.ZodType<Policy>;
 

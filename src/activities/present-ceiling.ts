@@ -7,6 +7,9 @@ import { compilePolicy, engine, evaluate, type Ruling, type RulingContext } from
 import { notSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
+import type { ApprovedBy } from '../contract.ts';
+import { personKeyIn } from '../core/people/directory.ts';
+import { revokedOf, revokedSentence, type Revoked } from '../core/people/revoked.ts';
 import { splitShell } from '../shell/split.ts';
 
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
@@ -21,6 +24,10 @@ export interface PresentCeiling {
   denial: (called: Called, args: JsonObject, by: AdmittedBy) => string | undefined;
   /** Rules on a call that no run has admitted. */
   ruleOutside: (called: Called, args: JsonObject) => Ruling;
+  /** Why an approval by these voters does not count any more, in one sentence; undefined if it does. */
+  revocation: (approvedBy: readonly ApprovedBy[]) => string | undefined;
+  /** Keys and people that do not count any more. */
+  revoked: Revoked | undefined;
 }
 
 /**
@@ -43,7 +50,13 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
     return evaluate(compiled, call, { ...context, assessment });
   }
 
+  const keyOf = personKeyIn(ceiling?.directory);
   return {
+    revoked: ceiling?.revoked,
+    revocation(approvedBy) {
+      const [gone] = approvedBy.flatMap((voter) => revokedOf(ceiling?.revoked, voter, keyOf) ?? []);
+      return gone && `the approval of this call counts no more: ${revokedSentence(gone)}`;
+    },
     denial(called, args, { engine: recorded, ...by }) {
       if (ceiling === undefined) return undefined;
       const engines = [engine, ...(isEarlier(recorded) ? [recorded] : [])];

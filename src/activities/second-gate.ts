@@ -8,6 +8,7 @@ import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import { activityNames, channelsWorkflowType } from '../contract.ts';
 import { callDigest } from '../core/base/digest.ts';
+import { maxVotes } from '../core/ledger/ledger-state.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { gatedArguments } from '../core/policy/gated-activity.ts';
 import type { secondGateTypes } from '../core/base/tool-failure.ts';
@@ -55,6 +56,10 @@ const permitShape = z.object({
   agent: z.string(),
   caller: z.object({ userId: z.string(), groups: z.array(z.string()).optional() }).optional(),
   heartbeats: z.boolean().optional(),
+  approvedBy: z
+    .array(z.object({ reviewerId: z.string().optional(), keyId: z.string().optional() }))
+    .max(maxVotes)
+    .optional(),
   // A forged number loosens nothing: the newest engine rules, too.
   engine: z.number().optional().catch(undefined),
 });
@@ -155,7 +160,7 @@ export function secondGate({
         const remedy = activity === undefined ? '' : olderExecutions;
         throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
       }
-      const { digest, definition, agent, caller, engine, heartbeats = false } = permit.data;
+      const { digest, definition, agent, caller, engine, approvedBy = [], heartbeats = false } = permit.data;
       // Check this before the digest: by another declaration, the same arguments may read differently.
       const present = definitions.get(called.name) ?? definitionOf(tool!);
       if (definition !== present.definition) {
@@ -170,7 +175,7 @@ export function secondGate({
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const denial = ceiling.denial(called, args, { agent, caller, engine });
+      const denial = ceiling.denial(called, args, { agent, caller, engine }) ?? ceiling.revocation(approvedBy);
       if (denial !== undefined) throw refused('denied_by_policy', denial);
       if (tool === undefined)
         return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);

@@ -140,6 +140,14 @@ export interface ApprovalDetails extends ApprovalRequest {
   ranBefore?: EarlierRun;
 }
 
+/** A reviewer whose vote let a call run. */
+export interface ApprovedBy {
+  /** Absent: anonymous. */
+  reviewerId?: string;
+  /** The id of the key that signed. Absent: none did. */
+  keyId?: string;
+}
+
 /** The first argument of every tool activity: the proof that this call passed the gate. */
 export interface Permit {
   /** The run's. */
@@ -160,6 +168,8 @@ export interface Permit {
   caller?: Caller;
   /** The version of the engine that ruled on the call. Absent in permits of older versions. */
   engine?: number;
+  /** Whose votes approved the call, or made the grant that answered it. Absent: a rule did, or the run is of an older version. */
+  approvedBy?: ApprovedBy[];
   /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */

@@ -17,7 +17,7 @@ import { nfc } from '../core/base/normal-text.ts';
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
   const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory, advisor } = document;
-  const { limits, prices, reviewer_keys: reviewerKeys } = document;
+  const { limits, prices, revoked, reviewer_keys: reviewerKeys } = document;
   return written({
     version: 1,
     mode,
@@ -31,6 +31,7 @@ export function normalForm(document: PolicyDocument): Policy {
     directory: directory && directoryOf(directory),
     advisor: advisor && advisorOf(advisor),
     reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
+    revoked: revoked && { keys: revoked.keys ?? [], people: (revoked.people ?? []).map((name) => nfc(name)) },
   });
 }
 

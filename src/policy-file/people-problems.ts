@@ -13,6 +13,10 @@ export function peopleProblems(document: PolicyDocument, { ceiling = false }: { 
     const message = `'reviewer_keys' belongs in the ceiling, the policy given to createWorker`;
     return [{ path: ['reviewer_keys'], message, part: 'key' }];
   }
+  if (document.revoked !== undefined && !ceiling) {
+    const message = `'revoked' belongs in the ceiling, the policy given to createWorker`;
+    return [{ path: ['revoked'], message, part: 'key' }];
+  }
   const directory = written && directoryOf(written);
   return [
     ...(written === undefined ? [] : nameProblems(written, ceiling)),

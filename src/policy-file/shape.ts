@@ -183,6 +183,13 @@ const directory = z
   })
   .describe('Who belongs to the groups that rules name, and whose the keys of `reviewer_keys` are.');
 
+const revoked = z
+  .strictObject({
+    keys: z.array(keyId).max(200, 'must have at most 200 items').optional(),
+    people: z.array(person).max(200, 'must have at most 200 items').optional(),
+  })
+  .describe('Keys and people that do not count any more, also in runs that began before.');
+
 const publicKey = z
   .string()
   .refine(
@@ -288,6 +295,7 @@ export const policyShape = z.strictObject({
   advisor: advisor.optional(),
   directory: directory.optional(),
   reviewer_keys: reviewerKeys.optional(),
+  revoked: revoked.optional(),
 });
 
 export type PolicyDocument = z.infer<typeof policyShape>;

@@ -143,6 +143,12 @@ describe('refused, with line and column', () => {
       `1:31 'away' belongs in the ceiling, the policy given to createWorker: only the operator says who a person is`,
     ],
     [
+      'revoked below the ceiling',
+      'revoked: { people: [ann] }',
+      false,
+      `1:1 'revoked' belongs in the ceiling, the policy given to createWorker`,
+    ],
+    [
       'a person called like a group',
       'directory: { people: { "group:a": {} } }',
       true,

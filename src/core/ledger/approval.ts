@@ -130,6 +130,8 @@ export interface ReviewerVote {
   /** Absent: anonymous. */
   reviewerId?: string;
   identity: Identity;
+  /** The id of the key that signed. Absent: none did, or the run is of an older version. */
+  keyId?: string;
   approved: boolean;
   /** ISO 8601: when it counted. */
   at: string;

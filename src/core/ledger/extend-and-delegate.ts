@@ -61,7 +61,7 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
     toolName: request.toolName,
     deadline,
     reason,
-    ...voter,
+    ...senderIn(voter),
   });
 }
 
@@ -106,7 +106,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     toolName: request.toolName,
     reason,
     to: [more.to],
-    ...command.voter,
+    ...senderIn(command.voter),
     reviewerId: more.from,
     ...(command.from !== undefined && { by: 'operator' as const, byId: command.voter.reviewerId }),
   });
@@ -134,6 +134,10 @@ function giverOf(
   if (reason.trim() === '')
     return { code: 'invalid_message', message: `who moves a request must say why: give a 'reason'` };
   return { reviewerId: from, identity: 'verified' };
+}
+
+function senderIn({ reviewerId, identity }: Voter): Pick<Voter, 'reviewerId' | 'identity'> {
+  return { reviewerId, identity };
 }
 
 /** Why nobody could approve the request any more, if they still can without this change. */

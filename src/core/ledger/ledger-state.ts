@@ -13,6 +13,7 @@ import type {
 } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
+import type { Revoked } from '../people/revoked.ts';
 import type { Directory } from '../people/directory.ts';
 import type { Raised } from '../policy/advice.ts';
 import type { Grant } from '../policy/grants.ts';
@@ -112,6 +113,8 @@ export interface Directories {
   run?: Directory;
   /** The keys of the operator's policy, with which people verify who they are. */
   reviewerKeys?: Policy['reviewerKeys'];
+  /** Keys and people that do not count any more. */
+  revoked?: Revoked;
 }
 
 /** The result of a command. */

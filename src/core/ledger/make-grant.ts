@@ -67,7 +67,11 @@ export function makeGrant(
     scope: scope.scope,
     reason,
     ...limitsOf(wishes, atMs),
-    by: votes.map(({ reviewerId, identity }) => ({ reviewerId, identity })),
+    by: votes.map(({ reviewerId, identity, keyId }) => ({
+      reviewerId,
+      identity,
+      ...(keyId !== undefined && { keyId }),
+    })),
     definition: record.ruled.definition,
     requestId,
     grantedAt: iso(atMs),

@@ -32,6 +32,7 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
     callerUserId: record.request.callerUserId,
     delegations: record.delegations,
     keyOf: personKeyOfRun(directories, engine),
+    ...(directories.revoked !== undefined && { revoked: directories.revoked }),
     ...(verified && engine >= 5 && { canVerify: canSign(directories, personKeyOfRun(directories, engine)) }),
   };
 }
@@ -53,6 +54,7 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
     ...(parents.length > 0 && { parents: parents.map(({ directory }) => directory) }),
     run: run?.directory,
     ...(ceiling?.reviewerKeys !== undefined && { reviewerKeys: ceiling.reviewerKeys }),
+    ...(ceiling?.revoked !== undefined && { revoked: ceiling.revoked }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 import { nfc } from '../base/normal-text.ts';
+import { revokedOf, revokedSentence } from '../people/revoked.ts';
 import { personKey, type PersonKey } from '../people/person-key.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
@@ -28,7 +29,7 @@ export interface Sender {
  */
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
-  ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
+  ceiling: Pick<Policy, 'reviewerKeys' | 'directory' | 'revoked'> | undefined,
   keyOf: PersonKey = personKey,
 ): Sender | { problem: Problem } {
   const sender = claimedSender(sent, ceiling, keyOf);
@@ -43,7 +44,7 @@ export function verifiedSender(
 /** The sender, provided that the signature is valid: every check except the costly one. */
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
-  ceiling: Pick<Policy, 'reviewerKeys' | 'directory'> | undefined,
+  ceiling: Pick<Policy, 'reviewerKeys' | 'directory' | 'revoked'> | undefined,
   keyOf: PersonKey = personKey,
 ): Sender | { problem: Problem } {
   const name = (action === 'decide' ? message.reviewerId : message.by) ?? '';
@@ -52,6 +53,8 @@ export function claimedSender(
     return { voter, operator: false };
   }
   const { keyId } = message.signature;
+  const gone = revokedOf(ceiling?.revoked, { keyId });
+  if (gone !== undefined) return refused(revokedSentence(gone));
   const keys = ceiling?.reviewerKeys ?? {};
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (key === undefined) return refused(`the operator's policy has no reviewer key '${keyId}'`);
@@ -70,7 +73,7 @@ export function claimedSender(
   if (name !== '' && (owner === undefined || keyOf(name) !== keyOf(owner))) {
     return refused(`key '${keyId}' is not that of '${name}'`);
   }
-  const voter: Voter = { reviewerId: owner, identity: 'verified' };
+  const voter: Voter = { reviewerId: owner, identity: 'verified', keyId };
   return { voter, operator: key.operator };
 }
 
@@ -87,7 +90,7 @@ function signedFor(
       `key '${keyId}' does not sign for '${name}': its 'signs_for' names people, or groups of the operator's directory`,
     );
   }
-  return { voter: { reviewerId: nfc(name), identity: 'verified' }, operator: false };
+  return { voter: { reviewerId: nfc(name), identity: 'verified', keyId }, operator: false };
 }
 
 /** Whether a person, by their key, has a key of the operator's policy to sign with, or one that signs for them. */

@@ -9,6 +9,7 @@ import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
 import { personKey, type PersonKey } from './person-key.ts';
+import { revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
 /**
  * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
@@ -20,6 +21,8 @@ export interface Voter {
   /** Absent or empty: anonymous. */
   reviewerId?: string;
   identity: Identity;
+  /** The id of the key that signed. Absent: none did, or the run is of an older version. */
+  keyId?: string;
 }
 
 export interface Ballot extends Voter {
@@ -52,6 +55,8 @@ export interface Panel {
   delegations: readonly Delegation[];
   /** How the run compares names. Default: as the newest engine does. */
   keyOf?: PersonKey;
+  /** Keys and people that do not count any more. */
+  revoked?: Revoked;
   /** Whether a person can verify who they are, by their key. Absent: everybody can. */
   canVerify?: (key: string) => boolean;
 }
@@ -79,6 +84,8 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
   };
   const isAny = (held: Seat[]) => panel.requirements.some((each, index) => isReviewer(index, each, held));
   return (voter, approves) => {
+    const gone = revokedOf(panel.revoked, voter, panel.keyOf);
+    if (gone !== undefined) return { code: 'not_entitled', message: revokedSentence(gone) };
     if (panel.verified && voter.identity !== 'verified') {
       return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
     }
@@ -213,6 +220,7 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
           const mayVote = voted.get(holder) ?? maySign(panel, holder);
+          if (revokedOf(panel.revoked, { reviewerId: holder }, panel.keyOf) !== undefined) continue;
           if (mayVote && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
       }

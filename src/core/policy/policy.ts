@@ -1,5 +1,6 @@
 import type { AssessRule } from '../assess/rule.ts';
 import type { Directory } from '../people/directory.ts';
+import type { Revoked } from '../people/revoked.ts';
 import type { SensitiveKind } from '../redact/kinds.ts';
 import type { Action } from './action.ts';
 import type { Mode } from './modes.ts';
@@ -179,6 +180,8 @@ export interface Policy {
    * Ceiling only: keys that sign messages, by id.
    */
   reviewerKeys?: Record<string, ReviewerKeyEntry>;
+  /** Ceiling only: keys and people that do not count any more, also in runs that began before. */
+  revoked?: Revoked;
 }
 
 /** A key of the operator's policy with which messages are signed. */

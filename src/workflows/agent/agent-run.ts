@@ -194,6 +194,7 @@ class AgentRun {
       // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.
       { journal: this.#gate.takeJournal() },
     ]);
+    this.#gate.obey(answer.revoked);
     // A revocation that arrived before the model's answer binds its calls.
     await this.#gate.drain();
     const { text, calls, contextSummary } = answer;

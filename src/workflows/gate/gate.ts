@@ -3,6 +3,8 @@
  * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
  * is; workflows of one's own use it through `ApprovalGate`.
  */
+import type { Voter } from '../../core/people/entitlement.ts';
+import type { Revoked } from '../../core/people/revoked.ts';
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
@@ -218,6 +220,11 @@ export class Gate {
     };
   }
 
+  /** Lets keys and people count no more that the present operator's policy has revoked since the run began. */
+  obey(revoked: Revoked | undefined): void {
+    this.#state.obey(revoked);
+  }
+
   /** Records how an admitted call ended. `withheld`: why the model gets nothing of what it gave. */
   finished(callId: string, ran: Ran, withheld?: string): void {
     this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
@@ -287,11 +294,21 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
-  #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId'> {
+  #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId' | 'approvedBy'> {
     if (requestId === undefined) return { outcome: 'allowed' };
-    const latestId = this.#latest(requestId)?.request.requestId ?? requestId;
-    const isApproved = this.settlement(requestId)?.outcome === 'approved';
-    return { outcome: isApproved ? 'approved' : 'allowed', requestId: latestId };
+    const latest = this.#latest(requestId);
+    const settlement = this.settlement(requestId);
+    const isApproved = settlement?.outcome === 'approved';
+    const grant =
+      settlement?.by === 'grant' ? this.ledger.grants.find((each) => each.grantId === settlement.byId) : undefined;
+    const voters: readonly Voter[] = grant?.by ?? latest?.votes.filter(({ approved }) => approved) ?? [];
+    const named = voters.filter(({ reviewerId, keyId }) => reviewerId !== undefined || keyId !== undefined);
+    return {
+      outcome: isApproved ? 'approved' : 'allowed',
+      requestId: latest?.request.requestId ?? requestId,
+      ...(isApproved &&
+        named.length > 0 && { approvedBy: named.map(({ reviewerId, keyId }) => ({ reviewerId, keyId })) }),
+    };
   }
 
   /** The request, or its replacement. */

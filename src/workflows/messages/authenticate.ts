@@ -3,6 +3,7 @@ import { decideName, messageNames } from '../../contract.ts';
 import { claimedSender, verifiedSender, type Sender, type SentMessage } from '../../core/messages/sender.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
+import type { PersonKey } from '../../core/people/person-key.ts';
 import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';
 import { checksOfExecution, type GateState } from '../state/gate-state.ts';
@@ -32,12 +33,11 @@ export function claimed(
   name: string,
   message: unknown,
   ceiling: Policy | undefined,
-  engine: number,
+  state: Pick<GateState, 'directories' | 'ledger'>,
 ): Sender | { problem: Problem } {
   const action = actionOf(name);
   if (action === undefined) return { voter: { identity: 'anonymous' }, operator: false };
-  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, engine);
-  return claimedSender({ action, message: message as SentMessage }, ceiling, keyOf);
+  return claimedSender({ action, message: message as SentMessage }, ...trusted(ceiling, state));
 }
 
 /** The sender, as far as it can be believed; verifies the signature if there is one. */
@@ -47,7 +47,7 @@ export function authenticate(
   ceiling: Policy | undefined,
   state: GateState,
 ): Sender | { problem: Problem } {
-  const sender = claimed(name, message, ceiling, state.ledger.engine);
+  const sender = claimed(name, message, ceiling, state);
   const action = actionOf(name);
   const sent = message as SentMessage;
   if ('problem' in sender || action === undefined || sent.signature === undefined) return sender;
@@ -57,6 +57,15 @@ export function authenticate(
   }
   state.checks++;
   const { namespace, workflowId } = workflowInfo();
-  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, state.ledger.engine);
-  return verifiedSender({ action, message: sent, namespace, workflowId }, ceiling, keyOf);
+  return verifiedSender({ action, message: sent, namespace, workflowId }, ...trusted(ceiling, state));
+}
+
+/** The keys and names of the operator's policy, without what was revoked since. */
+function trusted(
+  ceiling: Policy | undefined,
+  { directories, ledger }: Pick<GateState, 'directories' | 'ledger'>,
+): [Policy | undefined, PersonKey] {
+  const { revoked } = directories;
+  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, ledger.engine);
+  return [ceiling && revoked ? { ...ceiling, revoked } : ceiling, keyOf];
 }

@@ -77,7 +77,7 @@ export class MessagePipeline implements ScheduledTask {
     const earlier = this.#earlier(identityOf(kind.name, message));
     // Accept a retry, so that it gets the first receipt.
     if (earlier !== undefined) return 'code' in earlier ? earlier : acceptable;
-    const sender = claimed(kind.name, message, this.#ceiling(), this.#state.ledger.engine);
+    const sender = claimed(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in sender) return refused(requestIdOf(message), sender.problem);
     const receipt = kind.preview(message, sender, clock.nowMs);
     // What is refused here enters no history, and the journal keeps who decided after the deadline.
@@ -103,7 +103,7 @@ export class MessagePipeline implements ScheduledTask {
     const identity = identityOf(kind.name, message);
     const earlier = this.#earlier(identity);
     if (earlier !== undefined) return this.#answerAs(received, earlier);
-    const sender = claimed(kind.name, message, this.#ceiling(), this.#state.ledger.engine);
+    const sender = claimed(kind.name, message, this.#ceiling(), this.#state);
     if ('problem' in sender) return this.#answer(received, refused(requestIdOf(message), sender.problem));
     // Do not verify the signature of a message that is refused even if its signature holds.
     const foreseen = kind.preview(message, sender, atMs);

@@ -18,6 +18,7 @@ import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.
 import { activation } from '../sandbox/activation.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { lastPanelOf } from '../../core/ledger/panel.ts';
+import { revokedByEither, type Revoked } from '../../core/people/revoked.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
@@ -70,8 +71,9 @@ export class GateState {
   readonly changes: RulingMeter = { work: 0 };
   /** The last revocation of all grants: an edit that was in flight at that time leaves no grant. */
   lastRevocation: Extract<LedgerCommand, { kind: 'revoke' }> | undefined;
-  /** The members of groups, by the active policies. */
-  directories: Directories = {};
+  #directories: Directories = {};
+  /** What a worker's present policy has revoked, as far as this execution has heard of it. The second gate knows more. */
+  #revoked: Revoked | undefined;
   /** The agent in charge. */
   agent: string | undefined;
   #active: ActivePolicies | undefined;
@@ -108,9 +110,20 @@ export class GateState {
   follow(active: ActivePolicies): void {
     const { policies, directories, options } = active;
     this.#active = active;
-    this.directories = directories;
+    this.#directories = directories;
     this.agent = options.agent;
     this.#unrecorded = policies;
+  }
+
+  /** The members of groups, by the active policies, and what was revoked since. */
+  get directories(): Directories {
+    if (this.#revoked === undefined) return this.#directories;
+    return { ...this.#directories, revoked: this.#revoked };
+  }
+
+  /** Takes keys and people out of this run. Nothing that was revoked counts again. */
+  obey(revoked: Revoked | undefined): void {
+    this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
   }
 
   /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */

@@ -45,7 +45,7 @@ const everyOther = {
   advisor,
   limits: fc.record({ turns: limit, cost: limit }, { requiredKeys: [] }),
 } satisfies Record<
-  Exclude<keyof Policy, 'version' | 'mode' | 'rules' | 'riskDefaults' | 'approval' | 'prices' | 'reviewerKeys'>,
+  Exclude<keyof Policy, 'version' | 'mode' | 'rules' | 'riskDefaults' | 'approval' | 'prices' | 'reviewerKeys' | 'revoked'>,
   fc.Arbitrary<unknown>
 >;
 

@@ -92,6 +92,7 @@ const scopeOf = (text: string) => ({
 const othersOf = (text: string): string[] => pieces(text).map((piece, index) => `${piece}${index}!`);
 const decision = (text: string) => ({ requestId: text, approved: true, reason: text, decisionId: text });
 const signature = { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: '' };
+const heard = { directories: {}, ledger: emptyLedger(5) };
 const ceiling = { reviewerKeys: { k: { publicKey: `${'A'.repeat(43)}=`, operator: true } } } as never;
 const failures: readonly ((text: string) => Error)[] = [
   (text) => ApplicationFailure.create({ message: text, type: text, details: [{ gate: true, text }] }),
@@ -213,8 +214,8 @@ export const ledgerInputs: Inputs = {
   'workflows/guarded/gate-refusal.ts gateRefusal': failed(gateRefusal),
   'workflows/guarded/gate-refusal.ts ranOf': failed(ranOf),
   'workflows/messages/authenticate.ts claimed': [
-    (text) => claimed('decide', { reviewerId: text, signature: { ...signature, keyId: text } }, ceiling, 5),
-    (text) => claimed(text, { by: text }, ceiling, 5),
+    (text) => claimed('decide', { reviewerId: text, signature: { ...signature, keyId: text } }, ceiling, heard),
+    (text) => claimed(text, { by: text }, ceiling, heard),
   ],
   'workflows/messages/idempotency.ts identityOf': [
     (text) => identityOf('decide', decision(text)),

@@ -42,6 +42,7 @@ import {
   personKeyIn,
   personOf,
 } from '../../../src/core/people/directory.ts';
+import { revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
 import { isSamePerson, personKey } from '../../../src/core/people/person-key.ts';
 import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
@@ -162,6 +163,9 @@ export const messageInputs: Inputs = {
   'core/people/directory.ts membersOf': (text) => membersOf(directory, [text]),
   'core/people/directory.ts membersOfOne': (text) => membersOfOne(directory, text),
   'core/people/directory.ts groupOf': [groupOf, (text) => groupOf(`group:${text}`)],
+  'core/people/revoked.ts revokedOf': (text) =>
+    revokedOf({ keys: [text], people: [text] }, { reviewerId: text, keyId: 'k' }),
+  'core/people/revoked.ts revokedSentence': revokedSentence,
   'core/people/directory.ts personKeyIn': (text) =>
     personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),
   'core/people/directory.ts namesIn': (text) => namesIn({ [text]: { name: text } }, [text], personKey),

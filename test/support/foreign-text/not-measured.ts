@@ -215,6 +215,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'payload-folder/large-payloads.ts withStorage',
     'policy-file/condition-kinds.ts mapOf',
     'policy-file/lint-names.ts isAlwaysGiven',
+    'policy-file/normal-form.ts absenceOf',
     'policy-file/normal-form.ts ruleOf',
     'policy-file/shape-values.ts checked',
     'policy-file/shape-values.ts count',

@@ -1,0 +1,88 @@
+/** Keys and people whom the operator revokes while runs are open. */
+import { afterEach, expect, test } from 'vitest';
+import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
+import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
+import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+
+const keys = { ann: createReviewerKey(), desk: createReviewerKey() };
+const rules = [
+  { pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], verified: true } },
+  { pattern: 'echo', action: 'ask', ask: { reviewers: ['ann', 'bob'] } },
+];
+const policy = {
+  rules,
+  directory: {
+    people: { ann: { groups: ['finance'], keys: ['ann-laptop'], also: ['u.17'] }, bob: {} },
+  },
+  reviewer_keys: { 'ann-laptop': keys.ann.publicKey, desk: { public_key: keys.desk.publicKey, operator: true } },
+};
+const pay = { tool: 'pay', args: { to: 'p', amount: 1 } };
+const echo = { tool: 'echo', args: { text: 'e' } };
+
+let world: World;
+afterEach(() => world.close());
+
+/** Opens a run that asks, and then lets the operator's policy revoke something. */
+async function asking(calls: object[], revoked: JsonObject): Promise<{ run: RunInTest; requestId: string }> {
+  world = await openWorld({ policy });
+  const run = await world.start([...calls.map((call) => ({ calls: [call] })), { text: '{{lastResult}}' }] as never);
+  const [request] = await run.open();
+  await world.stopWorker();
+  await world.startWorker({ policy: { ...policy, revoked } });
+  return { run, requestId: request!.requestId };
+}
+const signedBy = (keyId: string, run: RunInTest): SigningOptions => ({
+  keyId,
+  privateKey: keys[keyId === 'desk' ? 'desk' : 'ann'].privateKey,
+  workflowId: run.workflowId,
+  namespace: 'default',
+});
+const codeOf = (sent: Promise<unknown>): Promise<unknown> =>
+  sent.then(
+    () => 'accepted',
+    (error: unknown) => (error as { code?: string }).code,
+  );
+
+test.each<[string, JsonObject, string]>([
+  ['a key', { keys: ['ann-laptop'] }, `key 'ann-laptop'`],
+  ['a person', { people: ['Ann'] }, `'ann'`],
+  ['a person by another id', { people: ['u.17'] }, `'ann'`],
+])('a call that was approved by %s which was revoked since does not start', async (_, revoked, what) => {
+  const { run, requestId } = await asking([pay], revoked);
+  const decision = signDecision({ requestId, approved: true }, signedBy('ann-laptop', run));
+  // The run has not heard of it yet: the second gate has.
+  expect(await world.client.decide(decision, { workflowId: run.workflowId })).toMatchObject({ outcome: 'approved' });
+  const { output, outcomes } = await run.result();
+  expect(output).toContain(`the approval of this call counts no more: ${what} is revoked by the operator's policy`);
+  expect(outcomes).toMatchObject([{ outcome: 'approved', ran: 'no' }]);
+  expect(world.ran()).toEqual([]);
+});
+
+test('what a revoked person approved without a key does not start either', async () => {
+  const { run, requestId } = await asking([echo], { people: ['ann'] });
+  await world.client.decide({ requestId, approved: true, reviewerId: 'U.17' }, { workflowId: run.workflowId });
+  expect((await run.result()).output).toContain(`'U.17' is revoked`);
+});
+
+test('from the next turn of the model on, no vote and no message of them counts', async () => {
+  const { run, requestId } = await asking([echo, pay], { keys: ['ann-laptop', 'desk'], people: ['ann'] });
+  const { workflowId } = run;
+  await world.client.decide({ requestId, approved: true, reviewerId: 'bob' }, { workflowId });
+  const [request] = await run.open();
+  const next = { requestId: request!.requestId, approved: true };
+  const signed = signDecision(next, signedBy('ann-laptop', run));
+  expect(await codeOf(world.client.decide(signed, { workflowId }))).toBe('unverified_reviewer');
+  const change = { mode: 'plan' as const };
+  const loosened = signMessage('setPolicy', change, signedBy('desk', run));
+  expect(await codeOf(world.client.setPolicy(workflowId, loosened))).toBe('unverified_reviewer');
+  const details = await world.client.approvals.get(next.requestId, { workflowId });
+  expect(details.cannotBeApproved).toContain('none of them can give one');
+  await run.handle.terminate();
+});
+
+test('a policy of a run revokes nothing', async () => {
+  world = await openWorld({ policy });
+  const start = world.start([{ text: 'end' }], { policy: { rules: [], revoked: { people: ['ann'] } } });
+  await expect(start.then((run) => run.result())).rejects.toThrow();
+});
