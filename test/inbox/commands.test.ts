@@ -3,7 +3,15 @@ import type { InboxRow, Me } from '../../packages/gateway/src/http/inbox/api.ts'
 import { commandsFor, foundCommands } from '../../packages/gateway/src/inbox/palette/commands.ts';
 import { notificationsOf } from '../../packages/gateway/src/inbox/state/notification-texts.ts';
 
-const me = (...roles: Me['roles']): Me => ({ id: 'rita', roles, groups: [], via: 'local', signs: false, undoMs: 0 });
+const me = (...roles: Me['roles']): Me => ({
+  id: 'rita',
+  roles,
+  groups: [],
+  via: 'local',
+  sessionKey: 'k',
+  signs: false,
+  undoMs: 0,
+});
 const row = (change: Partial<InboxRow> = {}): InboxRow =>
   ({
     requestId: 'r1',

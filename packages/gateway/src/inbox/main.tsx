@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { loadMe, meOf, session } from './state/me.ts';
+import { followSession, meOf, session } from './state/me.ts';
 import { followClicks, currentLocation, hrefOf } from './state/location.ts';
 import { Announcer } from './parts/announcer.tsx';
 import { Header } from './parts/header.tsx';
@@ -14,7 +14,7 @@ import { loadPush } from './state/push.ts';
 import { useStore } from './state/store.ts';
 
 followClicks();
-void loadMe();
+followSession();
 const place = document.getElementById('app')!;
 place.replaceChildren();
 render(<App />, place);
@@ -37,10 +37,10 @@ function App() {
     else row.scrollIntoView({ block: 'center' });
     (row ?? document.querySelector('main'))?.focus({ preventScroll: true });
   }, [path]);
-  // The whole page shares one stream.
-  useEffect(() => (state === 'signed-in' ? followOpenRequests() : undefined), [state]);
-  useEffect(() => (state === 'signed-in' ? notifyOfRequests() : undefined), [state]);
   const me = meOf(signedIn);
+  const sessionKey = me?.sessionKey;
+  useEffect(() => (sessionKey === undefined ? undefined : followOpenRequests(sessionKey)), [sessionKey]);
+  useEffect(() => (state === 'signed-in' ? notifyOfRequests() : undefined), [state]);
   useEffect(() => {
     if (me !== undefined) void loadPush(me).catch(() => undefined);
   }, [me]);

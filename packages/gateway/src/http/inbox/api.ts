@@ -25,6 +25,8 @@ export interface Me {
   roles: Role[];
   groups: string[];
   via: 'local' | 'token' | 'jwt' | 'session';
+  /** Another one for each sign-in of a browser. Its pages share an event stream only within it. */
+  sessionKey: string;
   /** True: the gateway signs the decisions of this person, so that they count as verified. */
   signs: boolean;
   /** How long the inbox holds an approval back, in milliseconds. */

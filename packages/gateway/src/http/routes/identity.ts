@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ProblemError, isProblemError } from 'countersign/base';
@@ -22,6 +23,7 @@ const meShape = z
     roles: z.array(z.enum(roles)),
     groups: z.array(z.string()),
     via: z.enum(['local', 'token', 'jwt', 'session']),
+    sessionKey: z.string(),
     signs: z.boolean(),
     undoMs: z.number(),
     pushKey: z.string().optional(),
@@ -134,6 +136,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
     roles: [...principal.roles],
     groups: [...principal.groups],
     via: principal.via,
+    sessionKey: sessionKeyOf(gateway, context),
     signs: signerFor(gateway, principal) !== undefined,
     undoMs,
     ...(push !== undefined && subscribes && { pushKey: push.publicKey }),
@@ -141,6 +144,15 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
       temporalUi: `${temporalUi.replace(/\/$/, '')}/namespaces/${encodeURIComponent(client.session.namespace)}`,
     }),
   };
+}
+
+/** What a stream shows depends on the person, and on the groups that they have in this session. */
+function sessionKeyOf({ identity }: GatewayContext, context: Context<HttpEnv>): string {
+  const { key, via, roles: held, groups } = context.get('principal')!;
+  const cookie = via === 'session' ? identity?.cookies.read(context.req.raw, 'session') : undefined;
+  return createHash('sha256')
+    .update(JSON.stringify([key, via, held, groups, cookie]))
+    .digest('base64url');
 }
 
 function signInOf(identity: IdentityService | undefined): IdentityService {

@@ -28,7 +28,7 @@ export interface LiveRequest {
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
 
-/** Keeps a request up to date: reads it again when the inbox reports a change, when the page is looked at again, and every few seconds. */
+/** Keeps a request up to date: reads it again when the inbox reports a change, when the page is looked at again, and every few seconds while it is. */
 export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
   const latest = useRef(state);
@@ -58,9 +58,8 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const isOver = state.shown?.view.request.settled !== undefined;
   useEffect(() => {
     void reload();
-    const stop = onRequestChange((event) => {
-      const about = event.kind === 'gone' ? event.gone : event.row;
-      if (isSameRequest(about, { workflowId, requestId })) void reload();
+    const stop = onRequestChange((about) => {
+      if (about === undefined || isSameRequest(about, { workflowId, requestId })) void reload();
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') void reload();
@@ -73,7 +72,11 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   }, [workflowId, requestId]);
   useEffect(() => {
     if (isOver) return undefined;
-    const timer = setInterval(() => void reload(), isPending ? pendingPollMs : pollMs);
+    // While no worker answers, a reading holds one of the browser's few connections for seconds.
+    const poll = (): void => {
+      if (document.visibilityState === 'visible') void reload();
+    };
+    const timer = setInterval(poll, isPending ? pendingPollMs : pollMs);
     return () => clearInterval(timer);
   }, [workflowId, requestId, isPending, isOver]);
   const lookAgain = (): void => {

@@ -1,6 +1,8 @@
 import type { RunEvent } from 'countersign/client';
-import { apiPath } from '../api/fetch-json.ts';
+import type { RunEvents } from '../../http/inbox/api.ts';
+import { apiPath, getJson } from '../api/fetch-json.ts';
 import { openStream, type StreamState } from '../api/event-stream.ts';
+import { holdLock, whileVisible } from '../api/tab-lock.ts';
 import { emptyTimeline, type Timeline, withEvents, withoutWriting } from './timeline.ts';
 
 /** Names of `event:`; `end` closes the stream. */
@@ -15,17 +17,26 @@ const eventNames = [
 
 /** Events of this time are drawn together: a model writes hundreds of parts a second. */
 const drawMs = 50;
+/** A tab without the stream reads the events so often. The first time it waits until it is clear who has the stream. */
+const [firstReadMs, readMs] = [500, 3_000];
 
-/** Follows the events of a run, and hands out its timeline when it has changed. Returns how to stop. */
+/**
+ * Follows the events of a run, and hands out its timeline when it has changed. Returns how to stop. One tab of the browser
+ * at a time has the stream of a run: the one that got the focus last. Other tabs that can be seen read the events again and
+ * again, without what the model is writing.
+ */
 export function followRun(
   workflowId: string,
   onChange: (timeline: Timeline) => void,
   onState: (state: StreamState | 'ended') => void,
 ): () => void {
+  const path = apiPath`/runs/${workflowId}/events`;
   let timeline = emptyTimeline;
   let arrived: RunEvent[] = [];
   let drawing: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
   const draw = (): void => {
+    clearTimeout(drawing);
     drawing = undefined;
     timeline = withEvents(timeline, arrived);
     arrived = [];
@@ -35,29 +46,68 @@ export function followRun(
     arrived.push(event as RunEvent);
     drawing ??= setTimeout(draw, drawMs);
   };
-  let isOver = false;
-  const close = openStream({
-    path: () => {
-      // Events that have arrived count, even if they are not drawn yet.
-      timeline = withoutWriting(withEvents(timeline, arrived));
-      arrived = [];
-      const { lastId } = timeline;
-      const path = apiPath`/runs/${workflowId}/events`;
-      return lastId === undefined ? path : `${path}?after=${encodeURIComponent(lastId)}`;
-    },
-    on: {
-      ...Object.fromEntries(eventNames.map((name) => [name, take])),
-      end: () => {
-        isOver = true;
+  /** The parameter that asks for what comes after the last event. Events that have arrived count, even if not drawn yet. */
+  const place = (separator: string): string => {
+    timeline = withoutWriting(withEvents(timeline, arrived));
+    arrived = [];
+    return timeline.lastId === undefined ? '' : `${separator}after=${encodeURIComponent(timeline.lastId)}`;
+  };
+  const end = (): void => {
+    isOver = true;
+    stop();
+    draw();
+    onState('ended');
+  };
+  const stream = (): (() => void) =>
+    openStream({
+      path: () => `${path}${place('?')}`,
+      on: { ...Object.fromEntries(eventNames.map((name) => [name, take])), end },
+      onState: (state) => !isOver && onState(state),
+    });
+  const read = async (signal: AbortSignal): Promise<void> => {
+    let next: string | undefined;
+    do {
+      const page = await getJson<RunEvents>(`${path}?follow=false${place('&')}`, signal);
+      if (signal.aborted) return;
+      page.events.forEach(take);
+      next = page.next;
+    } while (next !== undefined);
+    draw();
+    if (timeline.end === undefined) onState('live');
+    else end();
+  };
+  const stop = whileVisible(() => {
+    if (isOver) return () => undefined;
+    const left = new AbortController();
+    let hasStream = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const lock = holdLock('countersign run', () => {
+      hasStream = true;
+      const close = stream();
+      return () => {
+        hasStream = false;
         close();
-        draw();
-        onState('ended');
-      },
-    },
-    onState: (state) => !isOver && onState(state),
+      };
+    });
+    const poll = async (): Promise<void> => {
+      try {
+        if (!hasStream) await read(left.signal);
+      } catch {
+        if (!left.signal.aborted) onState('lost');
+      }
+      if (!left.signal.aborted) timer = setTimeout(() => void poll(), readMs);
+    };
+    timer = setTimeout(() => void poll(), firstReadMs);
+    window.addEventListener('focus', lock.take);
+    return () => {
+      left.abort();
+      clearTimeout(timer);
+      window.removeEventListener('focus', lock.take);
+      lock.release();
+    };
   });
   return () => {
-    close();
+    stop();
     clearTimeout(drawing);
   };
 }

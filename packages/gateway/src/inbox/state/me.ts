@@ -16,6 +16,27 @@ onUnauthenticated((loginUrl) => session.set({ state: 'signed-out', ...(loginUrl 
 const againMs = 3_000;
 
 let asking: Promise<void> | undefined;
+/** Who was signed in last on this page. */
+let lastId: string | undefined;
+
+/**
+ * Asks the gateway who this is, and again when another tab of this browser notices that somebody has signed in or out: all
+ * tabs have one cookie. What a page shows to one person goes before another is signed in.
+ */
+export function followSession(): void {
+  const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('countersign session') : undefined;
+  let key: string | undefined;
+  session.subscribe(() => {
+    const now = session.get();
+    if (now.state === 'unknown' || keyOf(now) === key) return;
+    key = keyOf(now);
+    tabs?.postMessage(key);
+  });
+  tabs?.addEventListener('message', ({ data }) => {
+    if (data !== key) void loadMe();
+  });
+  void loadMe();
+}
 
 /** Asks the gateway who this is, until it answers. */
 export function loadMe(): Promise<void> {
@@ -26,13 +47,21 @@ export function loadMe(): Promise<void> {
 async function ask(): Promise<void> {
   for (;;) {
     try {
-      return session.set({ state: 'signed-in', me: await getJson<Me>('/me') });
+      const me = await getJson<Me>('/me');
+      if (lastId !== undefined && lastId !== me.id) location.reload();
+      lastId = me.id;
+      return session.set({ state: 'signed-in', me });
     } catch (error) {
       // `onUnauthenticated` has noted this.
       if (error instanceof ApiProblem && error.code === 'unauthenticated') return;
       await new Promise((resolve) => setTimeout(resolve, againMs));
     }
   }
+}
+
+/** `signed-out`, or the session of the person. */
+function keyOf(state: SessionState): string {
+  return meOf(state)?.sessionKey ?? state.state;
 }
 
 /** The person who is signed in; undefined while that is unknown. */

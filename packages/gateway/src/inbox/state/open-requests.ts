@@ -1,7 +1,9 @@
 import type { Problem } from 'countersign/base';
 import type { InboxEvents } from '../../http/inbox/api.ts';
-import { openStream, type StreamState } from '../api/event-stream.ts';
-import { type OpenRows, withoutRow, withRow, withSnapshot } from './open-rows.ts';
+import type { StreamState } from '../api/event-stream.ts';
+import { openSharedStream } from '../api/shared-stream.ts';
+import { type OpenRows, snapshotOf, withoutRow, withRow, withSnapshot } from './open-rows.ts';
+import type { RequestIds } from './request-key.ts';
 import { createStore } from './store.ts';
 import { loadMe } from './me.ts';
 
@@ -16,9 +18,8 @@ export interface OpenRequests {
 
 export const openRequests = createStore<OpenRequests>({ stream: 'connecting' });
 
-type Listener = (
-  event: { kind: 'changed'; row: InboxEvents['changed'] } | { kind: 'gone'; gone: InboxEvents['gone'] },
-) => void;
+/** Undefined: any request may have changed meanwhile. */
+type Listener = (request: RequestIds | undefined) => void;
 const listeners = new Set<Listener>();
 
 /** Calls back for each request that was opened, has changed or was settled; returns how to stop that. */
@@ -27,31 +28,50 @@ export function onRequestChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Keeps `openRequests` up to date until the returned function is called. */
-export function followOpenRequests(): () => void {
+/**
+ * Keeps `openRequests` up to date until the returned function is called. The tabs of one session share a stream; those of
+ * another version of this page do not.
+ */
+export function followOpenRequests(sessionKey: string): () => void {
+  openRequests.set({ stream: 'connecting' });
   const change = (next: Partial<OpenRequests>): void => openRequests.update((before) => ({ ...before, ...next }));
   const changeRows = (make: (open: OpenRows) => OpenRows): void => {
     const { open } = openRequests.get();
     if (open !== undefined) change({ open: make(open), trouble: undefined });
   };
-  return openStream({
+  const notify = (request?: RequestIds): void => {
+    for (const listener of listeners) listener(request);
+  };
+  return openSharedStream({
+    name: `countersign inbox ${sessionKey} ${import.meta.url}`,
     path: () => '/approvals/events',
+    present: () => {
+      const { open, trouble } = openRequests.get();
+      return [
+        ...(open === undefined ? [] : [['snapshot', snapshotOf(open)] as const]),
+        ...(trouble === undefined ? [] : [['trouble', trouble] as const]),
+      ];
+    },
     onState: (stream) => {
       change({ stream });
       // `EventSource` does not say why a stream was refused. The answer to `/me` shows whether the session has ended.
       if (stream === 'lost') void loadMe();
     },
     on: {
-      snapshot: (data) => change({ open: withSnapshot(data as InboxEvents['snapshot']), trouble: undefined }),
+      snapshot: (data) => {
+        const isFirst = openRequests.get().open === undefined;
+        change({ open: withSnapshot(data as InboxEvents['snapshot']), trouble: undefined });
+        if (!isFirst) notify();
+      },
       changed: (data) => {
         const row = data as InboxEvents['changed'];
         changeRows((open) => withRow(open, row));
-        for (const listener of listeners) listener({ kind: 'changed', row });
+        notify(row);
       },
       gone: (data) => {
         const gone = data as InboxEvents['gone'];
         changeRows((open) => withoutRow(open, gone));
-        for (const listener of listeners) listener({ kind: 'gone', gone });
+        notify(gone);
       },
       trouble: (data) => change({ trouble: data as InboxEvents['trouble'] }),
     },

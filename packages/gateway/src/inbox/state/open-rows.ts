@@ -17,6 +17,11 @@ export function withSnapshot({ approvals, more, next, unread }: InboxPage): Open
   return { rows: approvals.toSorted(byDeadline), more, next, unread };
 }
 
+/** The snapshot that another tab can make these rows of. */
+export function snapshotOf({ rows, more, next, unread }: OpenRows): InboxPage {
+  return { approvals: [...rows], more, ...(next !== undefined && { next }), unread };
+}
+
 /** The rows with a further page of them. */
 export function withPage(open: OpenRows, page: InboxPage): OpenRows {
   const added = page.approvals.reduce(withRow, open);
