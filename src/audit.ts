@@ -5,7 +5,7 @@ export type { SealedLine } from './audit/audit-line.ts';
 export type { AuditVerdict } from './audit/audit-verdict.ts';
 export type { Share } from './audit/answers-of.ts';
 export { plainMembers } from './core/ledger/commit-entry.ts';
-export { csvRows } from './audit/csv.ts';
+export { csvRows, csvSeparators } from './audit/csv.ts';
 export type { AgentUsage } from './audit/agent-usage.ts';
 export { decisionStatistics } from './audit/decision-statistics.ts';
 export type { DecisionStatistics } from './audit/decision-statistics.ts';

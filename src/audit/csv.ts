@@ -1,4 +1,7 @@
-/** The entries of an export as a table for spreadsheets. It has no salts and no proofs, so it cannot be verified. */
+/**
+ * The entries of an export as a table for spreadsheets (docs/audit.md). It has no salts and no proofs, so it cannot be
+ * verified.
+ */
 import type { Json } from '../core/base/tool-call.ts';
 import type { ActivityLine, AuditLine, EntryLine } from './audit-line.ts';
 
@@ -62,19 +65,27 @@ const columns: Readonly<Record<string, Column>> = {
   eventId: ({ context }) => context.eventId,
 };
 
+/** What stands between two cells: spreadsheets expect the one or the other by the language of their computer. */
+export const csvSeparators = [',', ';'] as const;
+
 /** Makes rows of lines. The rows of a run come with its head, because what ran is only known then. */
-export function csvRows(): { header: string; take: (line: AuditLine) => string[] } {
+export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
+  header: string;
+  take: (line: AuditLine) => string[];
+} {
   const entries = new Map<number, EntryLine[]>();
   const activities = new Map<number, ActivityLine[]>();
   return {
-    header: Object.keys(columns).join(','),
+    header: Object.keys(columns).join(separator),
     take: (line) => {
       if (line.line === 'entry') push(entries, line.run, line);
       if (line.line === 'activity') push(activities, line.run, line);
       if (line.line !== 'head') return [];
       // A call whose tool has changed runs under its last activity.
       const ran = new Map(activities.get(line.run)?.map((each) => [each.callId, each]));
-      const rows = (entries.get(line.run) ?? []).map((each) => row(each, ran.get(textOf(each.entry['callId'] ?? ''))));
+      const rows = (entries.get(line.run) ?? []).map((each) =>
+        cellsOf(each, ran.get(textOf(each.entry['callId'] ?? ''))).join(separator),
+      );
       entries.delete(line.run);
       activities.delete(line.run);
       return rows;
@@ -83,23 +94,45 @@ export function csvRows(): { header: string; take: (line: AuditLine) => string[]
 }
 
 function push<Value>(to: Map<number, Value[]>, run: number, value: Value): void {
-  to.set(run, [...(to.get(run) ?? []), value]);
+  const known = to.get(run);
+  if (known === undefined) to.set(run, [value]);
+  else known.push(value);
 }
 
-function row(line: EntryLine, ran: ActivityLine | undefined): string {
+function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
   // What ran belongs to the entries that say that a call may run, or did.
   const { kind, outcome, runs } = line.entry;
   const isOfRun = kind === 'ran' || outcome === 'allowed' || runs === true;
-  return Object.values(columns)
-    .map((column) => cell(column(line, isOfRun ? ran : undefined)))
-    .join(',');
+  return Object.values(columns).map((column) => cell(column(line, isOfRun ? ran : undefined)));
 }
 
 function cell(value: Cell): string {
-  const text = value === undefined || value === null ? '' : textOf(value);
-  // A spreadsheet must not take what a model or a reviewer wrote for a formula.
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (value === undefined || value === null) return '';
+  const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);
+  const text = isPlain ? textOf(value) : asText(textOf(value));
+  return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** What a spreadsheet takes for a number or a date, in any language: an id such as 1.10 or 12e45 would become another. */
+const numberMarks = /^[\p{Nd}\p{Sc}\p{Pd}\s.,:;/'’%()+−e]+$/iu;
+const looksLikeDate =
+  /^(?:\p{Nd}{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[\s.,/-]*\p{Nd}{1,4}){0,2}$/iu;
+/** What a spreadsheet takes for a formula; some drop what nobody sees before it. */
+const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
+const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
+
+/**
+ * A text that stays the text that it is in a spreadsheet: an apostrophe stands before what would be a formula, a number or
+ * a date. Such an apostrophe also stands behind each mark at which a reader with another separator, or without quotes, may
+ * begin a cell. Removing one apostrophe at each of these places gives the text back.
+ */
+function asText(given: string): string {
+  // In a cell, spreadsheets break lines at LF.
+  const text = given.replace(/\r\n?/g, '\n');
+  const marked = text.replace(new RegExp(`([,;\\t\\n"])(?=${formula})`, 'gu'), "$1'");
+  const isNumber = numberMarks.test(text) && /\p{Nd}/u.test(text);
+  const isChanged = startsLikeFormula.test(text) || isNumber || looksLikeDate.test(text);
+  return isChanged ? `'${marked}` : marked;
 }
 
 function textOf(value: Json): string {

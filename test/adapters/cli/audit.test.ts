@@ -87,9 +87,12 @@ test('a proof of one entry, and of a continued head', async () => {
 });
 
 test('--csv and --html', async () => {
-  const rows = await exportTo('audit.csv', '--csv');
-  expect(rows[0]).toMatch(/^workflowId,seq,at,kind,/);
-  expect(rows).toHaveLength(6);
+  for (const [separator, ...flags] of [[','], [';', '--separator', ';']]) {
+    const rows = await exportTo('audit.csv', '--csv', ...flags);
+    // Excel reads only a file with the byte order mark as UTF-8.
+    expect(rows[0]!.split(separator!).slice(0, 4)).toEqual(['\uFEFFworkflowId', 'seq', 'at', 'kind']);
+    expect(rows).toHaveLength(6);
+  }
   const { code, stderr } = await cli(['audit', run.workflowId, '--html', file('report.html')]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: `The report is in ${file('report.html')}.\n` });
   expect(readFileSync(file('report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*rita \(claimed\) approved/);
@@ -121,6 +124,8 @@ test.each([
   [['audit'], 'Say what to export: a run, or --query QUERY.'],
   [['audit', 'run-1', '--query', 'x'], 'Say what to export'],
   [['audit', '--query', 'x', '--html', 'f'], '--html reports on one run as it is now'],
+  [['audit', 'run-1', '--separator', ';'], '--separator is for --csv.'],
+  [['audit', 'run-1', '--csv', '--separator', '='], 'Allowed choices are ,, ;.'],
   [['audit', 'run-1', '--withhold', 'outcome'], `Every export shows 'outcome'.`],
   [['audit', 'run-1', '--withhold', 'a b'], 'Give names of members'],
   [['audit', 'prove', 'none.jsonl'], 'Say what to prove: --entry or --since.'],

@@ -1,5 +1,7 @@
+import type { AuditLine } from '../../../src/audit/audit-line.ts';
 import { timeOf } from '../../../src/audit/answers-of.ts';
 import { AuditVerifier } from '../../../src/audit/audit-verifier.ts';
+import { csvRows } from '../../../src/audit/csv.ts';
 import { leafOfLine } from '../../../src/audit/entry-line.ts';
 import { proofProblem, provableRun } from '../../../src/audit/entry-proof.ts';
 import { KeptResults } from '../../../src/audit/kept-results.ts';
@@ -147,6 +149,12 @@ const asDownload = (events: never[]): string =>
     return type === 'Buffer' ? Buffer.from(data as number[]).toString('base64') : value;
   });
 
+function tableOf(lines: readonly object[]): string[] {
+  const rows = csvRows();
+  // The rows of a run come with its head.
+  return [...lines, { line: 'head', run: 1 }].flatMap((line) => rows.take(line as AuditLine));
+}
+
 export const auditInputs: Inputs = {
   'audit/answers-of.ts timeOf': timeOf,
   'audit/audit-verifier.ts AuditVerifier.take': exported((lines) => {
@@ -154,6 +162,11 @@ export const auditInputs: Inputs = {
     for (const text of lines) verifier.take({ text });
     return verifier.end();
   }),
+  'audit/csv.ts csvRows': [
+    (text) => tableOf([entry(1, { toolName: text, reason: text, to: pieces(text) })]),
+    (text) => tableOf(pieces(text).map((piece, index) => entry(index + 1, { toolName: piece, reason: piece }))),
+    ...objects((members) => tableOf([entry(1, members)])),
+  ],
   'audit/entry-line.ts leafOfLine': objects((members) => leafOfLine('tag', entry(1, members))),
   'audit/entry-proof.ts provableRun': exported((lines) => provableRun(lines.flatMap(lineOf))),
   'audit/entry-proof.ts proofProblem': [

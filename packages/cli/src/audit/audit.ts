@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { otherWithholdable, redacted, plainMembers } from 'countersign/audit';
+import { csvSeparators, otherWithholdable, redacted, plainMembers } from 'countersign/audit';
 import type { AuditOptions } from 'countersign/client';
 import { addAuditProve } from './audit-prove.ts';
 import { addAuditVerify } from './audit-verify.ts';
@@ -16,6 +16,7 @@ interface ExportOptions extends ClientFlags {
   follow?: boolean;
   interval: number;
   csv?: boolean;
+  separator?: (typeof csvSeparators)[number];
   html?: string;
   sign?: string;
   redact?: boolean;
@@ -30,6 +31,11 @@ export function addAudit(program: Command): void {
     .description('export the audit of a run, or of all runs that a query finds, as JSON lines')
     .option('--query <query>', "all runs that this visibility query finds, such as WorkflowType='agentRun'")
     .addOption(new Option('--csv', 'CSV for a spreadsheet, which cannot be verified').conflicts('html'))
+    .addOption(
+      new Option('--separator <mark>', `with --csv: what stands between two cells, ',' unless given`).choices(
+        csvSeparators,
+      ),
+    )
     .option('--html <file>', 'write a report on one run to this file, as one page of HTML')
     .option('--follow', 'go on as the runs do; Ctrl-C completes the export')
     .option('--interval <duration>', 'with --follow: how often to look', durationOption(100), 2_000)
@@ -42,7 +48,7 @@ export function addAudit(program: Command): void {
 }
 
 async function exportAudit(workflowId: string | undefined, flags: ExportOptions): Promise<void> {
-  const { query, html, csv, follow, interval, sign, redact, withhold } = flags;
+  const { query, html, csv, separator, follow, interval, sign, redact, withhold } = flags;
   if ((workflowId === undefined) === (query === undefined)) {
     const Mistake = query === undefined ? MissingArgumentError : UsageError;
     throw new Mistake('Say what to export: a run, or --query QUERY.');
@@ -50,6 +56,7 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
   if (html !== undefined && (query !== undefined || follow === true)) {
     throw new UsageError('--html reports on one run as it is now: leave out --query and --follow.');
   }
+  if (separator !== undefined && csv !== true) throw new UsageError('--separator is for --csv.');
   const scope = workflowId === undefined ? { query: query! } : { workflowId };
   const stop = new AbortController();
   const options: AuditOptions = {
@@ -62,8 +69,9 @@ async function exportAudit(workflowId: string | undefined, flags: ExportOptions)
     const lines = client.audit(scope, options);
     if (csv === true) {
       const { csvRows } = await import('countersign/audit');
-      const rows = csvRows();
-      output.line(rows.header);
+      const rows = csvRows(separator);
+      // Excel reads a file as UTF-8 only if it begins with the byte order mark.
+      output.line(`\uFEFF${rows.header}`);
       for await (const line of lines) for (const row of rows.take(line)) output.line(row);
     } else if (html === undefined) {
       for await (const line of lines) output.json(line);
