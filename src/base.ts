@@ -9,6 +9,7 @@ export { parseDuration } from './core/base/parse-duration.ts';
 export { ProblemError, isProblemError, problemCodes } from './core/base/problem.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export { shortened } from './core/base/shortened.ts';
+export { quoteWord } from './text/quote-word.ts';
 export { shownName } from './text/shown-name.ts';
 export { risks } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';

@@ -290,8 +290,8 @@ export interface CountersignClient {
   setUp(): Promise<Setup>;
   /**
    * Checks everything that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks,
-   * the search attributes, the retention, the workers of the task queue and their engine, and the codecs. What is wrong
-   * is a finding with its remedy.
+   * the search attributes, the retention, the workers of the task queue and their engine, the versions to which runs are
+   * pinned, and the codecs. What is wrong is a finding with its remedy.
    */
   check(options?: CheckOptions): Promise<Check[]>;
   /** Ends what watches a run, and closes the connection, if this client opened it. */

@@ -32,7 +32,7 @@ export const tiers = {
     'workflows/channels/{channel-lost,channel-not-at-fault,channel-conformance,channels,channels-continue}',
     'workflows/channels/{channels-slots,escalation}',
     'workflows/agent/{nested,nested-policy-change,large-payloads,ends,idempotency-keys,session-continued,tokens}',
-    'workflows/agent/{external-references,conversation,providers,result-cache,mcp-server,advisors}',
+    'workflows/agent/{external-references,pinned-version,conversation,providers,result-cache,mcp-server,advisors}',
     'workflows/messages/{byte-signals,message-flood,many-lookups,while-verifying,early-messages,late-decisions}',
     'workflows/messages/{poison,signed-messages,edits-and-what-follows,refused-controls,refused-updates}',
     'workflows/messages/{lifecycle-model,edits-and-deadlines}',

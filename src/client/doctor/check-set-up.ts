@@ -7,7 +7,7 @@ import { requireOneSdk } from '../../connection/one-sdk.ts';
 import { startCommandIn, translateServerError, readingRemedy } from '../../connection/server-error.ts';
 import { callServer } from '../server/call-server.ts';
 import { type Check, fine, runCheck, wrong, type CheckOutcome } from './check.ts';
-import { checkWorkers } from './check-workers.ts';
+import { checkVersions, checkWorkers } from './check-workers.ts';
 import type { Session } from '../server/connect.ts';
 import { formatDuration } from '../../core/base/duration.ts';
 import { memoName } from '../../contract.ts';
@@ -65,6 +65,7 @@ export async function checkSetUp(
       return retention(namespace, days, longestWaitMs);
     }),
     ...(await checkWorkers(session, taskQueue, clock.isOk)),
+    await runCheck('version', () => checkVersions(session, clock.isOk)),
     await runCheck('codec', () => checkCodec(session)),
   ];
 }

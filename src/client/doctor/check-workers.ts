@@ -1,15 +1,22 @@
+import type { temporal } from '@temporalio/proto';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { countedNoun } from '../../card/cut-text.ts';
 import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/worker-identity.ts';
 import { callServer } from '../server/call-server.ts';
+import { listedExecutions } from '../server/listed-executions.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import type { Session } from '../server/connect.ts';
+import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf } from '../server/pinned-version.ts';
 import { noWorker } from '../server/worker-presence.ts';
 
 /** A poll lasts up to a minute. The server lists a worker for minutes after it has stopped. */
 const pollSeconds = 75;
 
+/** The number of runs that are looked at for a version that is gone. */
+const runsLookedAt = 1_000;
+
 interface Poller {
+  info: temporal.api.taskqueue.v1.IPollerInfo;
   identity: string;
   agoMs: number;
 }
@@ -20,9 +27,8 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
   let living: string[] = [];
   const worker = await runCheck('worker', async () => {
     const pollers = await pollersOf(session, taskQueue);
-    const isLiving = ({ agoMs }: Poller): boolean => !isClockRight || agoMs <= pollSeconds * 1_000;
     identities = pollers.map(({ identity }) => identity);
-    living = pollers.filter(isLiving).map(({ identity }) => identity);
+    living = pollers.filter((poller) => isLiving(poller, isClockRight)).map(({ identity }) => identity);
     const command = `countersign worker --task-queue ${taskQueue}`;
     if (pollers.length === 0) return wrong(noWorker(session, taskQueue).message, command);
     if (!isClockRight) return fine(`A worker polls task queue '${taskQueue}', or did minutes ago.`);
@@ -40,13 +46,67 @@ export async function checkWorkers(session: Session, taskQueue: string, isClockR
   return [worker, engine, await runCheck('policy', () => comparePolicies(taskQueue, living))];
 }
 
+function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
+  return !isClockRight || agoMs <= pollSeconds * 1_000;
+}
+
+/**
+ * Checks that each Worker Deployment Version to which a run that asks something is pinned has a worker: else an answer to
+ * the run waits until one of that version polls.
+ */
+export async function checkVersions(session: Session, isClockRight: boolean): Promise<CheckOutcome> {
+  const query = `${session.attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
+  const pinned = new Map<string, { version: PinnedVersion; taskQueue: string; workflowIds: string[] }>();
+  for await (const page of listedExecutions(session, { query, pageSize: runsLookedAt })) {
+    for (const { execution, taskQueue, searchAttributes } of page) {
+      const version = pinnedVersionOf(searchAttributes);
+      if (version === undefined || taskQueue == null) continue;
+      const key = JSON.stringify([version, taskQueue]);
+      const known = pinned.get(key) ?? { version, taskQueue, workflowIds: [] };
+      pinned.set(key, known);
+      known.workflowIds.push(execution?.workflowId ?? '');
+    }
+    break;
+  }
+  for (const { version, taskQueue, workflowIds } of pinned.values()) {
+    const pollers = await pollersOf(session, taskQueue);
+    if (pollers.some((each) => isLiving(each, isClockRight) && isOfVersion(each.info, version))) continue;
+    return versionGone(session, version, workflowIds);
+  }
+  if (pinned.size === 0) return fine('No run that asks something is pinned to a Worker Deployment Version.');
+  return fine('Every Worker Deployment Version to which a run that asks something is pinned has a worker.');
+}
+
+function versionGone(
+  session: Session,
+  { deploymentName, buildId }: PinnedVersion,
+  workflowIds: readonly string[],
+): CheckOutcome {
+  const version = `${deploymentName}:${buildId}`;
+  const query = `TemporalWorkerDeploymentVersion="${version}" AND ExecutionStatus="Running"`;
+  const hasMany = workflowIds.length > 1 && !/["\\]/.test(version);
+  const command = hasMany
+    ? moveCommand(session, '--query', query)
+    : moveCommand(session, '--workflow-id', workflowIds[0]!);
+  const [first] = workflowIds;
+  const waiting =
+    workflowIds.length === 1
+      ? `Run '${first}' asks something and is`
+      : `${workflowIds.length} runs ask something, such as '${first}', and are`;
+  return wrong(
+    `${waiting} pinned to version '${buildId}' of Worker Deployment '${deploymentName}', which no worker has: an answer waits until one polls. Start a worker of this version, or move what is pinned to it to the current version: \`${command}\`.`,
+    command,
+  );
+}
+
 async function pollersOf({ connection, namespace, ...session }: Session, taskQueue: string): Promise<Poller[]> {
   const answer = await callServer({ connection, namespace, ...session }, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
   );
-  return answer.pollers.map(({ identity, lastAccessTime }) => ({
-    identity: identity ?? '',
-    agoMs: lastAccessTime == null ? 0 : Math.max(0, Date.now() - tsToMs(lastAccessTime)),
+  return answer.pollers.map((info) => ({
+    info,
+    identity: info.identity ?? '',
+    agoMs: info.lastAccessTime == null ? 0 : Math.max(0, Date.now() - tsToMs(info.lastAccessTime)),
   }));
 }
 

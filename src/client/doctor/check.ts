@@ -11,6 +11,7 @@ export const checkNames = [
   'worker',
   'engine',
   'policy',
+  'version',
   'codec',
 ] as const;
 

@@ -3,14 +3,15 @@ import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
 import { requireCodec } from './require-codec.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
-import { noWorker, notAnswered, waitForWorker } from './worker-presence.ts';
+import { pinnedVersionOf, type PinnedVersion } from './pinned-version.ts';
+import { noWorker, noWorkerOfVersion, notAnswered, waitForWorker } from './worker-presence.ts';
 
 /** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
 const graceMs = 1_500;
 
 /**
  * Asks a run something that only a worker can answer (a query, an update), for at most `timeoutMs`.
- * Throws `undecodable` if its workers could not read what this client encodes, `no_worker` early if nothing polls the run's task queue, and when the time is up; other errors are thrown as
+ * Throws `undecodable` if its workers could not read what this client encodes, `no_worker` early if nothing polls the run's task queue, or no worker of the version to which the run is pinned, and when the time is up; other errors are thrown as
  * the SDK throws them.
  */
 export async function askWorker<Answer>(
@@ -24,13 +25,14 @@ export async function askWorker<Answer>(
   const asked = session.connection.withAbortSignal(giveUp.signal, () =>
     session.connection.withDeadline(Date.now() + timeoutMs, ask),
   );
-  let queue: { name: string; isPolled: boolean } | undefined;
+  let queue: { name: string; isPolled: boolean; version: PinnedVersion | undefined } | undefined;
   const watched = (async () => {
     const run = await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), {
       workflowId,
     });
-    queue = { name: run.taskQueue, isPolled: false };
-    queue.isPolled = await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs));
+    const version = pinnedVersionOf(run.raw.workflowExecutionInfo?.searchAttributes);
+    queue = { name: run.taskQueue, isPolled: false, version };
+    queue.isPolled = await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs), version);
     if (!queue.isPolled) giveUp.abort();
   })().catch(() => undefined); // `ask` itself reports what is wrong with the server or the run
   try {
@@ -39,6 +41,7 @@ export async function askWorker<Answer>(
     if (!saysNobodyAnswers(error)) throw error;
     await watched;
     if (queue?.isPolled === true && !saysNobodyPolls(error)) throw notAnswered(session, queue.name, timeoutMs, error);
+    if (queue?.version !== undefined) throw noWorkerOfVersion(session, workflowId, queue.version, error);
     if (queue !== undefined) throw noWorker(session, queue.name, error);
     // The server itself has said that nobody polls; that the run could not be described does not change it.
     if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;

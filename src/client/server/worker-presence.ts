@@ -2,23 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../core/base/problem.ts';
 import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
+import { isOfVersion, moveCommand, type PinnedVersion } from './pinned-version.ts';
 
-/** True if a worker has polled `taskQueue` recently. The server forgets a dead worker only after minutes. */
-export async function hasWorker(session: Session, taskQueue: string): Promise<boolean> {
+/** True if a worker, of this version if one is given, has polled `taskQueue` recently. The server forgets a dead worker only after minutes. */
+async function hasWorker(session: Session, taskQueue: string, version: PinnedVersion | undefined): Promise<boolean> {
   const answer = await callServer(session, () =>
     session.connection.workflowService.describeTaskQueue({
       namespace: session.namespace,
       taskQueue: { name: taskQueue },
     }),
   );
-  return answer.pollers.length > 0;
+  return answer.pollers.some((poller) => version === undefined || isOfVersion(poller, version));
 }
 
-/** Waits for at most `timeoutMs` until a worker polls `taskQueue`; returns whether one does. */
-export async function waitForWorker(session: Session, taskQueue: string, timeoutMs: number): Promise<boolean> {
+/** Waits for at most `timeoutMs` until a worker, of this version if one is given, polls `taskQueue`; returns whether one does. */
+export async function waitForWorker(
+  session: Session,
+  taskQueue: string,
+  timeoutMs: number,
+  version?: PinnedVersion,
+): Promise<boolean> {
   const until = Date.now() + timeoutMs;
   for (;;) {
-    if (await hasWorker(session, taskQueue)) return true;
+    if (await hasWorker(session, taskQueue, version)) return true;
     const leftMs = until - Date.now();
     if (leftMs <= 0) return false;
     await sleep(Math.min(200, leftMs));
@@ -39,5 +45,17 @@ export function noWorker(session: Session, taskQueue: string, cause?: unknown): 
 /** The error if a worker has polled the queue recently, but has not answered in time. */
 export function notAnswered(session: Session, taskQueue: string, timeoutMs: number, cause: unknown): ProblemError {
   const message = `No worker answers for task queue '${taskQueue}' of namespace '${session.namespace}' yet: one has polled it recently, but has not answered within ${timeoutMs / 1_000} s. It is busy, or gone: ask again, or start one with \`countersign worker\`.`;
+  return new ProblemError({ code: 'no_worker', message }, { cause });
+}
+
+/** The error if the run is pinned to a version of which no worker polls: other workers do not get its tasks. */
+export function noWorkerOfVersion(
+  session: Session,
+  workflowId: string,
+  { deploymentName, buildId }: PinnedVersion,
+  cause: unknown,
+): ProblemError {
+  const move = moveCommand(session, '--workflow-id', workflowId);
+  const message = `No worker answers for run '${workflowId}': it is pinned to version '${buildId}' of Worker Deployment '${deploymentName}', which no worker has. Start one of this version, or move the run to the current version: \`${move}\`.`;
   return new ProblemError({ code: 'no_worker', message }, { cause });
 }

@@ -76,6 +76,8 @@ class AgentRun {
   readonly #modelCall = new ModelCall();
   readonly #nested: NestedRuns;
   #ended: RunStatusName | undefined;
+  /** True: a session that is pinned to an older version than the current one leaves it before it waits for its user. */
+  #leavesVersion = false;
 
   constructor(input: RunInput, gate: Gate, session: UserSession) {
     this.#input = input;
@@ -115,6 +117,8 @@ class AgentRun {
       if (this.#session.awaitsUser) await this.#untilMessage();
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
+      // Only where a turn follows: a run that an override keeps on its version does not continue as new again at once.
+      this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated && patched('leaves-its-version');
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       this.#session.moveToTranscript();
       const turns = this.#state.turn - (this.#state.askedAfterTurn ?? 0);
@@ -156,7 +160,9 @@ class AgentRun {
   /** A session waits for its user, or for its end. No command follows from that, so it costs no event. */
   async #untilMessage(): Promise<void> {
     const goesOn = (): boolean => !this.#session.awaitsUser || this.#gate.closing !== undefined;
-    await this.#gate.until(() => goesOn() || (this.#shouldContinueAsNew && this.#idle));
+    const leaves = (): boolean =>
+      this.#idle && (this.#shouldContinueAsNew || (this.#leavesVersion && this.#canBeCarried));
+    await this.#gate.until(() => goesOn() || leaves());
     if (!goesOn()) await this.#continueAsNew();
   }
 
@@ -243,7 +249,10 @@ class AgentRun {
   }
 
   get #shouldContinueAsNew(): boolean {
-    if (!this.#gate.shouldContinueAsNew) return false;
+    return this.#gate.shouldContinueAsNew && this.#canBeCarried;
+  }
+
+  get #canBeCarried(): boolean {
     // All of this is carried together, including the run's input and a changed policy.
     const carried = [continuedInput(this.#input), this.#state, this.#gate.ledger, this.#gate.policies.run ?? null];
     return byteLength(JSON.stringify(carried)) <= this.#limits.carriedBytes;
@@ -262,7 +271,12 @@ class AgentRun {
     const state = { ...this.#state, executions: this.#state.executions + 1 };
     const { gate, memo } = this.#gate.snapshot();
     const carried: Carried = { writer: thisExecution(), state, gate };
-    return makeContinueAsNewFunc<typeof agentRun>({ memo })(continuedInput(this.#input), carried);
+    // A pinned run begins its next execution on the current version of its Worker Deployment.
+    const initialVersioningBehavior = 'AUTO_UPGRADE';
+    return makeContinueAsNewFunc<typeof agentRun>({ memo, initialVersioningBehavior })(
+      continuedInput(this.#input),
+      carried,
+    );
   }
 
   async #end(status: RunStatusName, output: string, more: Partial<RunResult> = {}): Promise<RunResult> {

@@ -4,7 +4,7 @@
  */
 import {
   ApplicationFailure,
-  continueAsNew,
+  makeContinueAsNewFunc,
   defineQuery,
   defineSignal,
   setHandler,
@@ -38,7 +38,9 @@ export async function approvalChannels(input: ChannelsInput): Promise<void> {
   // Whoever starts this can write anything into its input.
   if (input?.carried !== undefined) deliveries.restore(await verified(input.carried));
   const isOver = await deliveries.toEnd();
-  if (!isOver) await continueAsNew<typeof approvalChannels>({ workflowId, carried: deliveries.carry() });
+  if (isOver) return;
+  const next = makeContinueAsNewFunc<typeof approvalChannels>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
+  await next({ workflowId, carried: deliveries.carry() });
 }
 
 /** The run's id follows from this workflow's own id, which nobody can change, or is proved by it. */

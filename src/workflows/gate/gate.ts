@@ -144,6 +144,11 @@ export class Gate {
     return this.#state.outgrew(this.#activePolicies.options.continueAsNewAfter);
   }
 
+  /** True if the run is pinned to another version of its Worker Deployment than the current one. */
+  get isOutdated(): boolean {
+    return this.#state.isOutdated;
+  }
+
   /** Waits until `predicate` holds, after the messages of the activation (scheduler.ts). Rejects if cancelled. */
   until(predicate: () => boolean): Promise<void> {
     return this.#scheduler.until(predicate);

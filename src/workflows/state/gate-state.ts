@@ -263,6 +263,11 @@ export class GateState {
     this.#grown = growth();
   }
 
+  /** True if the run is pinned to another version than the current one, as `noteGrowth` has read it. */
+  get isOutdated(): boolean {
+    return this.#grown.isOutdated;
+  }
+
   /** True once the changes of policy that no lookup spaces have cost what one execution spends on them. */
   get affordsNoChange(): boolean {
     return this.isSpent(this.changes);
@@ -282,9 +287,9 @@ export class GateState {
   }
 }
 
-function growth(): { continueAsNewSuggested: boolean; historyLength: number } {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return { continueAsNewSuggested, historyLength };
+function growth(): { continueAsNewSuggested: boolean; historyLength: number; isOutdated: boolean } {
+  const { continueAsNewSuggested, historyLength, targetWorkerDeploymentVersionChanged: isOutdated } = workflowInfo();
+  return { continueAsNewSuggested, historyLength, isOutdated };
 }
 
 function done(command: LedgerCommand): Receipt {

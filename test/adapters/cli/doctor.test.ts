@@ -72,6 +72,7 @@ test('nothing is wrong: every check says so, exit 0', async () => {
     'worker',
     'engine',
     'policy',
+    'version',
     'codec',
   ];
   expect(lines.map(({ check }) => check)).toEqual(names);

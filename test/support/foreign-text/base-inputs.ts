@@ -21,6 +21,7 @@ import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { oneSentence } from '../../../src/text/one-sentence.ts';
 import { isProblemCode, problemCodeOf } from '../../../src/core/base/problem.ts';
 import { readChanges } from '../../../src/core/base/read-changes.ts';
+import { quoteWord } from '../../../src/text/quote-word.ts';
 import { readJson } from '../../../src/text/read-json.ts';
 import { shortened } from '../../../src/core/base/shortened.ts';
 import { shownName } from '../../../src/text/shown-name.ts';
@@ -122,6 +123,7 @@ export const baseInputs: Inputs = {
   'core/base/problem.ts isProblemCode': isProblemCode,
   'core/base/problem.ts problemCodeOf': problemCodeOf,
   'core/base/read-changes.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
+  'text/quote-word.ts quoteWord': quoteWord,
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
   'text/shown-name.ts shownName': shownName,

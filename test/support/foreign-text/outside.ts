@@ -66,7 +66,6 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'client/server/records.ts putRecord',
     'client/server/require-codec.ts requireCodec',
     'client/server/require-gated.ts requireGated',
-    'client/server/worker-presence.ts hasWorker',
     'client/server/worker-presence.ts waitForWorker',
     'client/watch/watch-run.ts openWatch',
     'client/watch/watch-run.ts watchRun',

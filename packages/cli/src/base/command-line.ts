@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { quoteWord } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
@@ -76,8 +77,4 @@ export function nextCommand(options: ClientFlags, ...words: string[]): string {
   const flags = Object.entries({ '--config': config, '--codec-endpoint': codecEndpoint });
   const codec = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
   return ['countersign', ...words, ...connectionWords(options), ...codec].map(quoteWord).join(' ');
-}
-
-function quoteWord(word: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
