@@ -5,7 +5,7 @@ import type { CallView } from './call-view.ts';
 import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
 import { commandWords, programsIn, type CommandWords } from './command-words.ts';
 import { tooLong, type Finding } from './finding.ts';
-import { holdsWord, isNamed } from './name-words.ts';
+import { holdsWord, isNamed, nameWords } from './name-words.ts';
 import { maxShellLength, notSplit, type ShellSplit, type Uncertainty } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
 
@@ -32,6 +32,11 @@ const downloaders = new Set('curl wget fetch iwr invoke-webrequest'.split(' '));
 const databaseClients = new Set(
   'psql mysql mariadb sqlite3 mongosh mongo duckdb sqlcmd snowsql bq clickhouse'.split(' '),
 );
+
+/** True if the name of an argument says that its value is a command. */
+export function namesCommand(argument: string): boolean {
+  return isNamed(nameWords(argument), commandFields);
+}
 
 export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));

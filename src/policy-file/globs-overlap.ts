@@ -1,23 +1,59 @@
 import { globMatches, type Glob } from '../core/match/glob.ts';
 import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 
+/** About half a second. */
+const mostComparisons = 10_000_000;
+
+/**
+ * How much comparing the rules of one policy with each other may take, so that reading a policy takes a time in proportion to
+ * its length. A unit is a step of a comparison, such as one character.
+ */
+export class Comparisons {
+  #left = mostComparisons;
+
+  /** False: the work is not to be done, and neither is any later one. */
+  afford(steps: number): boolean {
+    this.#left -= steps;
+    return this.#left >= 0;
+  }
+
+  /** As `globsOverlap`; false where that is not afforded. */
+  overlap(one: Glob, other: Glob): boolean {
+    return (
+      haveEndsInCommon(one.literals, other.literals) &&
+      this.afford(one.source.length * other.source.length) &&
+      globsOverlap(one.source, other.source)
+    );
+  }
+
+  /** True if some comparison was not made. */
+  get isCut(): boolean {
+    return this.#left < 0;
+  }
+}
+
 /** True if some text matches both globs. Two classes count as having a character in common. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  const seen = new Set<number>();
-  const open: [number, number][] = [[0, 0]];
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const [at, by] = place;
-    const key = at * (second.length + 1) + by;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const [left, right] = [first[at], second[by]];
-    if (left === undefined && right === undefined) return true;
-    // A star matches nothing, or the next piece of the other glob.
-    if (left === 'star') open.push([at + 1, by], ...(right === undefined ? [] : [[at, by + 1] as [number, number]]));
-    if (right === 'star') open.push([at, by + 1], ...(left === undefined ? [] : [[at + 1, by] as [number, number]]));
-    if (left === 'star' || right === 'star' || left === undefined || right === undefined) continue;
-    if (inCommon(left, right)) open.push([at + 1, by + 1]);
+  // The places in the other glob that a text may have led to, before a piece of this one and after it.
+  let places = new Uint8Array(second.length + 1);
+  let next = new Uint8Array(second.length + 1);
+  places[0] = 1;
+  for (let at = 0; at <= first.length; at += 1) {
+    const left = first[at];
+    for (let by = 0; by <= second.length; by += 1) {
+      if (places[by] === 0) continue;
+      const right = second[by];
+      if (left === undefined && right === undefined) return true;
+      // A star matches nothing, or the next piece of the other glob.
+      const isStar = left === 'star' || right === 'star';
+      if (isStar && left !== undefined) next[by] = 1;
+      if (isStar && right !== undefined) places[by + 1] = 1;
+      if (left === 'star' || right === 'star' || left === undefined || right === undefined) continue;
+      if (inCommon(left, right)) next[by + 1] = 1;
+    }
+    [places, next] = [next, places];
+    next.fill(0);
   }
   return false;
 }
@@ -30,6 +66,16 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;
   if (/[?[]/.test(wide.source)) return false;
   return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
+}
+
+/** False if the texts that match the one and those that match the other begin or end otherwise. */
+function haveEndsInCommon(one: readonly string[], other: readonly string[]): boolean {
+  const [begin, end] = [one[0]!, one.at(-1)!];
+  const [otherBegin, otherEnd] = [other[0]!, other.at(-1)!];
+  return (
+    (begin.startsWith(otherBegin) || otherBegin.startsWith(begin)) &&
+    (end.endsWith(otherEnd) || otherEnd.endsWith(end) || one.length === 1 || other.length === 1)
+  );
 }
 
 function inCommon(one: Exclude<GlobToken, 'star'>, other: Exclude<GlobToken, 'star'>): boolean {

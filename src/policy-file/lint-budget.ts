@@ -1,15 +1,21 @@
 /** Finds policies that calls of a usual size cannot be evaluated against: their rules or conditions cost too much. */
-import { parse } from '../core/match/cel.ts';
 import { maxConditionWork } from '../core/match/condition.ts';
 import { partsOf, weightOf, type Expression } from '../core/match/condition-cost.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
-import { maxRulingWork } from '../core/match/matching.ts';
-import type { CompiledRule } from '../core/policy/compiled-policy.ts';
-import { maxPartMatches } from '../core/policy/layer-answer.ts';
+import type { Glob } from '../core/match/glob.ts';
+import { compilePattern, maxRulingWork } from '../core/match/matching.ts';
+import type { AssessRule } from '../core/assess/rule.ts';
+import { compileAssessRules } from '../core/policy/assess-rules.ts';
+import { compilePolicy } from '../core/policy/compiled-policy.ts';
+import { layerAnswers, mostParts, type LayerCall } from '../core/policy/layer-answer.ts';
 import type { Rule } from '../core/policy/policy.ts';
-import { globCovers } from './globs-overlap.ts';
+import { matchAsRule } from '../core/policy/recorded-assessment.ts';
+import { readyCall } from '../core/policy/ruling.ts';
+import { namesCommand } from '../assess/commands.ts';
+import { splitShell } from '../shell/split.ts';
+import { globCovers, type Comparisons } from './globs-overlap.ts';
 import type { PolicyWarning } from './policy-warning.ts';
-import { textOf } from './condition-kinds.ts';
+import { expressionOf, textOf } from './condition-kinds.ts';
 
 /** Commands with fewer parts, and arguments with fewer characters, should be affordable for all rules of a tool. */
 const usualParts = 128;
@@ -17,52 +23,135 @@ const usualLength = 4_000;
 /** What the lists and texts that conditions read may hold. */
 const usualItems = 20;
 const usualText = 200;
+/** What compiling a rule costs, in comparisons of globs. */
+const costOfRule = 50;
 
-interface Listed {
-  rule: Rule;
-  compiled: CompiledRule;
+/** `rules` and `assess` are those of one policy. */
+export function budgetWarnings(
+  rules: readonly Rule[],
+  assess: readonly AssessRule[],
+  comparisons: Comparisons,
+): PolicyWarning[] {
+  const steps = new Map(rules.map((rule) => [rule, rule.when === undefined ? 0 : usualSteps(rule.when)]));
+  const ofRules = aboutEachTool(rules, comparisons).flatMap(({ name, about }) => {
+    const policy = compilePolicy({ version: 1, rules: about.map(ofAnyTool), riskDefaults: {}, approval: {} }, 'run');
+    const match = (call: LayerCall): unknown => layerAnswers(policy, call);
+    return [
+      ...matchingWarnings({ name, kind: 'rules', rules: about, parts: mostParts(about.length), match }, comparisons),
+      ...conditionWarnings(name, about, (rule) => steps.get(rule)!),
+    ];
+  });
+  const ofAssessment = aboutEachTool(assess, comparisons).flatMap(({ name, about }) => {
+    const compiled = compileAssessRules({ run: { assess: about.map(ofAnyTool) } });
+    const match = (call: LayerCall): unknown => compiled.map((rule) => matchAsRule(rule, call));
+    return matchingWarnings({ name, kind: 'assess rules', rules: about, parts: Infinity, match }, comparisons);
+  });
+  return [...ofRules, ...ofAssessment].map((message) => ({ message }));
 }
 
-/** `rules` are those of one policy. */
-export function budgetWarnings(rules: readonly Listed[]): PolicyWarning[] {
-  const named = rules.flatMap((listed) => {
-    const { pattern } = listed.compiled;
-    return 'problem' in pattern ? [] : [{ listed, glob: pattern.name }];
+interface Matched {
+  pattern: string;
+  args?: Record<string, string>;
+  agent?: string;
+}
+
+/** For each glob on names, the rules about all tools that it names. */
+function aboutEachTool<Each extends Matched>(
+  rules: readonly Each[],
+  comparisons: Comparisons,
+): { name: string; about: Each[] }[] {
+  const named = rules.flatMap((rule): { rule: Each; name: Glob }[] => {
+    const pattern = compilePattern(rule.pattern);
+    return 'problem' in pattern ? [] : [{ rule, name: pattern.name }];
   });
-  const byName = Map.groupBy(named, ({ glob }) => glob.source);
-  return [...byName].flatMap(([name, [first]]) => {
-    const about = [...byName.values()].filter(([each]) => globCovers(each!.glob, first!.glob)).flat();
-    const listed = about.map((each) => each.listed);
-    return [...matchingWarnings(name, listed), ...conditionWarnings(name, listed)].map((message) => ({ message }));
+  const groups = [...Map.groupBy(named, ({ name }) => name.source).values()];
+  return groups.flatMap(([first]) => {
+    if (!comparisons.afford(groups.length)) return [];
+    const about = groups.filter(([each]) => globCovers(each!.name, first!.name)).flat();
+    return comparisons.afford(about.length * costOfRule)
+      ? [{ name: first!.name.source, about: about.map(({ rule }) => rule) }]
+      : [];
   });
 }
 
-function matchingWarnings(name: string, rules: readonly Listed[]): string[] {
-  const globs = rules.flatMap(({ compiled: { pattern } }) => (pattern.args === undefined ? [] : [pattern.args.source]));
-  const length = globs.reduce((sum, glob) => sum + glob.length, 0);
-  const parts = Math.floor(maxPartMatches / rules.length);
-  const characters = length === 0 ? Infinity : Math.floor(maxRulingWork / length);
-  const isOfCommands = globs.some((glob) => glob.includes(' '));
-  const bounds = [
-    ...(isOfCommands && parts < usualParts ? [`${parts} parts`] : []),
-    ...(characters < usualLength ? [`${characters} characters`] : []),
+/** The rule without the name of its tool and without its condition. */
+function ofAnyTool<Each extends Matched>(rule: Each): Each {
+  const colon = rule.pattern.indexOf(':');
+  return { ...rule, pattern: colon === -1 ? '*' : `*${rule.pattern.slice(colon)}`, when: undefined };
+}
+
+interface AboutTool {
+  /** The glob on its name. */
+  name: string;
+  kind: 'rules' | 'assess rules';
+  rules: readonly Matched[];
+  /** How many parts of a command may be matched against them. */
+  parts: number;
+  /** Matches a call against all of them, as the gate does. */
+  match: (call: LayerCall) => unknown;
+}
+
+function matchingWarnings({ name, kind, rules, parts, match }: AboutTool, comparisons: Comparisons): string[] {
+  const patterns = rules.flatMap(({ pattern }) => (pattern.includes(':') ? [pattern] : []));
+  const fields = [...new Set(rules.flatMap(({ args = {} }) => Object.keys(args)))];
+  const agents = [...new Set(['', ...rules.flatMap(({ agent = [] }) => agent)])];
+  const matched = [
+    ...(patterns.length === 0 ? [] : [{ field: '', isCommand: patterns.some((each) => each.includes(' ')) }]),
+    ...fields.map((field) => ({ field, isCommand: namesCommand(field) })),
   ];
-  if (bounds.length === 0) return [];
-  const what = isOfCommands ? 'a command' : 'an argument';
+  const bounds = matched.map(({ field, isCommand }) => {
+    const charged = agents.map((agent) =>
+      comparisons.afford(rules.length * costOfRule) ? chargedFor(match, { field, fields, isCommand, agent }) : 0,
+    );
+    const characters = Math.floor(maxRulingWork / Math.max(...charged));
+    return { field, isCommand, characters, parts: isCommand ? parts : Infinity };
+  });
+  const [least] = bounds
+    .filter((bound) => bound.parts < usualParts || bound.characters < usualLength)
+    .toSorted((one, other) => one.characters - other.characters);
+  if (least === undefined) return [];
+  const named = least.field === '' ? 'an argument' : `an argument '${least.field}'`;
+  const most = [
+    ...(least.parts < usualParts ? [`${least.parts} parts`] : []),
+    ...(least.characters < usualLength ? [`${least.characters} characters`] : []),
+  ];
   return [
-    `${rules.length} rules are about '${name}': ${what} of more than ${bounds.join(' or ')} cannot be evaluated against them. Write fewer and wider ones`,
+    `${rules.length} ${kind} are about '${name}': ${least.isCommand ? 'a command' : named} of more than ${most.join(' or ')} cannot be evaluated against them. Write fewer and wider ones`,
   ];
 }
 
-function conditionWarnings(name: string, rules: readonly Listed[]): string[] {
-  const shared = rules.filter(({ rule: { when, agent } }) => when !== undefined && agent === undefined);
-  const ofAgents = Map.groupBy(
-    rules.filter(({ rule: { when, agent } }) => when !== undefined && agent !== undefined),
-    ({ rule: { agent } }) => agent,
+/** What the gate charges for each character of an argument; `field` is empty for the one that patterns match. */
+function chargedFor(
+  match: (call: LayerCall) => unknown,
+  { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
+): number {
+  const text = 'x';
+  const args = { ...Object.fromEntries(fields.map((each) => [each, ''])), '': '', [field]: text };
+  const call = {
+    tool: '',
+    args,
+    risk: 'unknown' as const,
+    subject: isCommand ? field : '',
+    ...(isCommand && { shell: splitShell(text) }),
+  };
+  const ready = readyCall(call, { agent });
+  let charged = 0;
+  const afford = (work: number): boolean => {
+    charged += work;
+    return true;
+  };
+  match({ ...ready, subjects: { ...ready.subjects, afford } });
+  return charged;
+}
+
+function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule: Rule) => number): string[] {
+  const byAgent = Map.groupBy(rules, ({ agent }) => agent);
+  const sumOf = (all: readonly Rule[] = []): number => all.reduce((sum, rule) => sum + stepsOf(rule), 0);
+  const shared = sumOf(byAgent.get(undefined));
+  const steps = [...byAgent].reduce(
+    (most, [agent, all]) => (agent === undefined ? most : Math.max(most, shared + sumOf(all))),
+    shared,
   );
-  const stepsOf = (listed: readonly Listed[]): number =>
-    listed.reduce((sum, { rule }) => sum + usualSteps(rule.when!), 0);
-  const steps = stepsOf(shared) + Math.max(0, ...[...ofAgents.values()].map(stepsOf));
   if (steps <= maxConditionWork) return [];
   const about = steps > 1e9 ? 'over 1000000000' : `about ${Math.round(steps)}`;
   return [
@@ -73,11 +162,7 @@ function conditionWarnings(name: string, rules: readonly Listed[]): string[] {
 
 /** What a condition may cost where all of it is evaluated. */
 function usualSteps(source: string): number {
-  try {
-    return steps(parse(source).expr);
-  } catch {
-    return 0;
-  }
+  return steps(expressionOf(source));
 }
 
 function steps(part: Expression | undefined): number {

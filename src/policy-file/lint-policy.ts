@@ -4,7 +4,7 @@ import type { CompiledRule } from '../core/policy/compiled-policy.ts';
 import { compileFor } from './compile-for.ts';
 import { absentReads } from './absent-reads.ts';
 import { conditionWarnings, equalitiesOf } from './condition-problem.ts';
-import { globCovers, globsOverlap } from './globs-overlap.ts';
+import { Comparisons, globCovers } from './globs-overlap.ts';
 import { budgetWarnings } from './lint-budget.ts';
 import { isAlwaysGiven, type KnownNames } from './lint-names.ts';
 import { lateSteps } from './late-steps.ts';
@@ -12,7 +12,7 @@ import { patternWarnings } from './lint-patterns.ts';
 import { hidingProblem } from './hiding-problem.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
 import type { PolicyWarning } from './policy-warning.ts';
-import { groupOf, membersOf, personOf } from '../core/people/directory.ts';
+import { groupOf, membersOfOne, personOf } from '../core/people/directory.ts';
 
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
@@ -42,17 +42,17 @@ export function lintPolicy(
     checkCallOptions('lintPolicy: known', known, names);
   }
   const rules = listed(policy, of);
-  const compiled = rules.map((each) => each.compiled);
-  const warnings: PolicyWarning[] = rules.flatMap(({ rule, index, compiled: own }) => {
+  const comparisons = new Comparisons();
+  const ofRules = rules.flatMap(({ rule, index, compiled: own }): PolicyWarning[] => {
     const about = (message: string): PolicyWarning => ({ index, rule: own.id, message });
-    const over = rules.find((later) => later.index > index && covers(later.rule, later.compiled, rule, own));
+    const over = overriding(rules, index, comparisons);
     const found: PolicyWarning[] = [];
     if (over !== undefined) found.push(about(shadowed(own, over.compiled)));
     else {
-      const before = allowedBefore(rules, index);
+      const before = allowedBefore(rules, index, comparisons);
       if (before !== undefined)
         found.push(about(`rule ${own.id} is not needed: rule ${before} matches all it matches, and comes before it`));
-      const denied = deniedInPart(rules, index);
+      const denied = deniedInPart(rules, index, comparisons);
       if (denied !== undefined)
         found.push(about(`rule ${own.id} allows some of what rule ${denied} denies, because it comes later`));
     }
@@ -84,16 +84,21 @@ export function lintPolicy(
     }
     return found;
   });
-  if (policy.approval.onTimeout === 'allow') {
-    warnings.push({ message: `'approval.on_timeout' ${unanswered(of)}` });
-  }
   const hiding = of === 'run' ? hidingProblem(policy) : undefined;
-  if (hiding !== undefined) {
-    warnings.push({ message: `below a ceiling a run with this policy is refused: ${hiding.message}` });
-  }
-  warnings.push(...budgetWarnings(rules));
-  return [...warnings, ...lintPeople(policy, (index) => compiled[index]!.id, of === 'ceiling')];
+  return [
+    ...ofRules,
+    ...(policy.approval.onTimeout === 'allow' ? [{ message: `'approval.on_timeout' ${unanswered(of)}` }] : []),
+    ...(hiding === undefined
+      ? []
+      : [{ message: `below a ceiling a run with this policy is refused: ${hiding.message}` }]),
+    ...budgetWarnings(policy.rules, policy.assess ?? [], comparisons),
+    ...(comparisons.isCut ? [{ message: tooManyRules }] : []),
+    ...lintPeople(policy, (index) => rules[index]!.compiled.id, of === 'ceiling'),
+  ];
 }
+
+const tooManyRules =
+  'the policy has too many rules to compare all of them with each other, so warnings about some may be missing';
 
 /**
  * The warnings about rules that deny or ask and cannot do what they say: their pattern is none of this language, a part of
@@ -101,7 +106,10 @@ export function lintPolicy(
  */
 export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
   const rules = listed(policy, of);
-  return [...rules.filter(({ rule }) => rule.action !== 'allow').flatMap(mistakes), ...budgetWarnings(rules)];
+  return [
+    ...rules.filter(({ rule }) => rule.action !== 'allow').flatMap(mistakes),
+    ...budgetWarnings(policy.rules, policy.assess ?? [], new Comparisons()),
+  ];
 }
 
 function listed(policy: Policy, of: 'ceiling' | 'agent' | 'run'): Listed[] {
@@ -121,36 +129,54 @@ function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
   return `lets a call run that nobody answers, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
 }
 
+/** What comparing two rules costs if their names differ. */
+const costOfPair = 4;
+
 interface Listed {
   rule: Rule;
   index: number;
   compiled: CompiledRule;
 }
 
+/** A later rule that makes this one useless: it matches all of it. */
+function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
+  const { rule, compiled } = rules[index]!;
+  for (let at = index + 1; at < rules.length; at += 1) {
+    const later = rules[at]!;
+    if (!comparisons.afford(costOfPair)) return undefined;
+    if (covers(later.rule, later.compiled, rule, compiled)) return later;
+  }
+  return undefined;
+}
+
 /** An allow rule that makes this one useless: it matches all of it, and between them all allow. */
-function allowedBefore(rules: readonly Listed[], index: number): string | undefined {
+function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
     const earlier = rules[at]!;
+    if (!comparisons.afford(costOfPair)) return undefined;
     if (at < index && covers(earlier.rule, earlier.compiled, rule, compiled)) return earlier.compiled.id;
   }
   return undefined;
 }
 
 /** An earlier deny that has calls in common with an allow, though neither is an exception to the other. */
-function deniedInPart(rules: readonly Listed[], index: number): string | undefined {
+function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   const own = compiled.pattern.args;
   if (rule.action !== 'allow' || own === undefined) return undefined;
-  return rules.find(({ rule: earlier, compiled: { pattern }, index: at }) => {
-    if (at >= index || earlier.action !== 'deny' || 'problem' in pattern || pattern.args === undefined) return false;
-    if (globCovers(pattern.args, own) || globCovers(own, pattern.args)) return false;
+  for (let at = 0; at < index; at += 1) {
+    const { rule: earlier, compiled: before } = rules[at]!;
+    const { pattern } = before;
+    if (!comparisons.afford(costOfPair)) return undefined;
+    if (earlier.action !== 'deny' || 'problem' in pattern || pattern.args === undefined) continue;
     const both = [rule.agent, earlier.agent].filter((agent) => agent !== undefined);
-    if (new Set(both).size > 1 || !('name' in compiled.pattern)) return false;
-    return (
-      globsOverlap(pattern.name.source, compiled.pattern.name.source) && globsOverlap(pattern.args.source, own.source)
-    );
-  })?.compiled.id;
+    if (new Set(both).size > 1 || !('name' in compiled.pattern)) continue;
+    if (globCovers(pattern.args, own) || globCovers(own, pattern.args)) continue;
+    if (comparisons.overlap(pattern.name, compiled.pattern.name) && comparisons.overlap(pattern.args, own))
+      return before.id;
+  }
+  return undefined;
 }
 
 /** Comparisons by which a value of another type gets past the rule: in CEL it is unequal, and no error. */
@@ -210,9 +236,9 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     });
   });
   const keyEntries = Object.entries(reviewerKeys);
+  const held = new Set(people.flatMap(([, { keys }]) => keys));
   const idle = keyEntries.filter(
-    ([id, { operator, signsFor }]) =>
-      !operator && signsFor === undefined && !people.some(([, { keys }]) => keys.includes(id)),
+    ([id, { operator, signsFor }]) => !operator && signsFor === undefined && !held.has(id),
   );
   const signing = keyEntries.flatMap(([id, { signsFor = [] }]) =>
     signsFor.flatMap((name) => {
@@ -240,7 +266,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
         ? `${verb} '${name}', whom the directory does not know`
         : undefined;
     }
-    return membersOf(directory, [name]).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
+    return membersOfOne(directory, name).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
   }
 }
 

@@ -8,7 +8,6 @@ import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import type { Policy, Rule } from '../../src/core/policy/policy.ts';
 import { compilePolicy, engine, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { call, policy as anyPolicy } from '../core/generate.ts';
-import { splitShell } from '../../src/shell/split.ts';
 import { least, runs } from '../support/thorough.ts';
 
 const policy = (text: string, ceiling = false): Policy => {
@@ -350,99 +349,6 @@ describe('a deny that reads what may be absent', () => {
       { numRuns: runs(2_000) },
     );
     expect(denied).toBeGreaterThan(least(200));
-  });
-});
-
-describe('policies that cost too much for calls of a usual size', () => {
-  const rules = (count: number, rule: (index: number) => object) =>
-    JSON.stringify({ rules: Array.from({ length: count }, (_, index) => rule(index)) });
-  const shell = (count: number) => rules(count, (index) => ({ pattern: `bash:c${index} *`, action: 'deny' }));
-  const nested = (count: number) =>
-    rules(count, (index) => ({
-      pattern: 'pay',
-      when: `has(args.l) && args.l.exists(a, args.l.exists(b, a == b && a == ${index}.5))`,
-      action: 'deny',
-    }));
-  const costs = (text: string) => messages(text, 'ceiling').filter((message) => /cannot be evaluated/.test(message));
-  const answer = (text: string, call: RuledCall) =>
-    evaluate({ ceiling: compilePolicy(policy(text, true), 'ceiling') }, call).reason;
-
-  test.each([
-    [390, []],
-    [
-      500,
-      [
-        "500 rules are about 'bash': a command of more than 100 parts cannot be evaluated against them. Write fewer and wider ones",
-      ],
-    ],
-    [
-      1_200,
-      [
-        "1200 rules are about 'bash': a command of more than 41 parts cannot be evaluated against them. Write fewer and wider ones",
-      ],
-    ],
-  ])('%i rules about commands of one tool', (count, expected) => {
-    expect(costs(shell(count))).toEqual(expected);
-  });
-
-  test('a longer command cannot be evaluated against them', () => {
-    const bash = (parts: number): RuledCall => {
-      const command = Array.from({ length: parts }, () => 'ls').join(';');
-      return { tool: 'bash', args: { command }, risk: 'write', subject: 'command', shell: splitShell(command) };
-    };
-    expect(answer(shell(500), bash(101))).toContain('a command of 101 parts is too much for 500 rules');
-    expect(answer(shell(500), bash(100)) ?? '').not.toContain('too much');
-  });
-
-  test('rules for all tools count, too', () => {
-    const all = JSON.stringify({
-      rules: [
-        ...(JSON.parse(shell(300)) as { rules: object[] }).rules,
-        ...Array.from({ length: 200 }, (_, index) => ({ pattern: `*:d${index} *`, action: 'deny' })),
-      ],
-    });
-    expect(costs(all)).toEqual([expect.stringContaining("500 rules are about 'bash'")]);
-  });
-
-  test('rules about a text, without commands', () => {
-    const found = costs(rules(600, (index) => ({ pattern: `fetch:https://host-${index}.example/*`, action: 'deny' })));
-    expect(found).toEqual([
-      expect.stringMatching(/^600 rules are about 'fetch': an argument of more than \d+ characters/),
-    ]);
-    const [, length] = /more than (\d+)/.exec(found[0]!) ?? [];
-    const fetch = (size: number): RuledCall => ({
-      tool: 'fetch',
-      args: { url: 'a'.repeat(size) },
-      risk: 'write',
-      subject: 'url',
-    });
-    const text = rules(600, (index) => ({ pattern: `fetch:https://host-${index}.example/*`, action: 'deny' }));
-    expect(answer(text, fetch(Number(length) + 1))).toContain('too long for so many rules');
-    expect(answer(text, fetch(Number(length))) ?? '').not.toContain('too long');
-  });
-
-  test('sixty nested loops', () => {
-    expect(costs(nested(60))).toEqual([expect.stringContaining("the conditions of rules about 'pay' take about")]);
-    expect(costs(nested(10))).toEqual([]);
-    const l = Array.from({ length: 20 }, (_, index) => index);
-    const pay: RuledCall = { tool: 'pay', args: { l }, risk: 'write' };
-    expect(answer(nested(60), pay)).toContain('too costly');
-    expect(answer(nested(10), pay) ?? '').not.toContain('too costly');
-  });
-
-  test('loops in each other', () => {
-    const deep = (depth: number): string => (depth === 0 ? 'true' : `args.l.all(x, ${deep(depth - 1)})`);
-    const text = (depth: number) =>
-      JSON.stringify({ rules: [{ pattern: 'pay', when: `has(args.l) && ${deep(depth)}`, action: 'deny' }] });
-    expect(costs(text(3))).toEqual([]);
-    expect(costs(text(4))).toHaveLength(1);
-    expect(costs(text(30))).toEqual([expect.stringContaining('over 1000000000 steps')]);
-  });
-
-  test('conditions of different agents do not add up', () => {
-    const own = (JSON.parse(nested(20)) as { rules: object[] }).rules;
-    expect(costs(JSON.stringify({ agents: { a: { rules: own }, b: { rules: own } } }))).toEqual([]);
-    expect(costs(JSON.stringify({ rules: own, agents: { a: { rules: own } } }))).toHaveLength(1);
   });
 });
 

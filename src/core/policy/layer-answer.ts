@@ -51,6 +51,11 @@ export const maxPartMatches = 50_000;
 /** What one of them costs, in units of `maxMatchWork`. */
 const workOfPartMatch = 100;
 
+/** How many parts a command may have that so many rules are about. */
+export function mostParts(rules: number): number {
+  return Math.floor(maxPartMatches / rules);
+}
+
 /** The answer to report, followed by all others that are as strict. Each ask names its advisor, if it has one. */
 export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { advisor } = policy;
@@ -75,7 +80,7 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];
-  if (call.facts.engine >= 3 && length * all.length > maxPartMatches) {
+  if (call.facts.engine >= 3 && length > mostParts(all.length)) {
     const problem = `a command of ${length} parts is too much for ${all.length} rules`;
     const failed = all.map(({ rule }) => ({ rule, problem })).toReversed();
     return partAnswers(policy, { denied: [], failed }, call);

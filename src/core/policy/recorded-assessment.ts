@@ -69,8 +69,8 @@ function matchAll(
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** A rule that may only lower the severity, and cannot be evaluated, lowers nothing. */
-function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
+/** How a rule matches, from engine 5 on. One that may only lower the severity, and cannot be evaluated, lowers nothing. */
+export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
   const { allows, denies } = asRule(rule);
   if (allows(call)) return { match: 'all' };
   const denied = denies(call);
