@@ -1,51 +1,78 @@
-/** What a deny reads and a call or a run may lack: it then cannot be evaluated, and denies. */
+/** What a rule that denies or asks reads and a call or a run may lack: it then cannot be evaluated, and counts. */
+import { unparse } from '@bufbuild/cel';
+import { partsOf } from '../core/match/condition-cost.ts';
 import type { Rule } from '../core/policy/policy.ts';
 import {
   expressionOf,
   failure,
+  indexOf,
   mapOf,
   mayBe,
   outcomeOf,
+  textOf,
   variables,
   type Expression,
   type Outcome,
   type Scope,
 } from './condition-kinds.ts';
-import { membersRead } from './condition-problem.ts';
 
-/** Each as a clause that continues `rule ID`. `isRequired` says whether every call that the rule is about has an argument. */
+/**
+ * Each as a clause that continues `rule ID`; none for a rule that allows. `isRequired` says whether every call that the rule
+ * is about has an argument.
+ */
 export function absentReads(
-  { when, args = {} }: Rule,
+  { when, args = {}, action }: Rule,
   isRequired: (argument: string) => boolean = () => false,
 ): string[] {
+  if (action === 'allow') return [];
   const matched = Object.keys(args);
   const condition = when === undefined ? undefined : expressionOf(when);
-  const read = (variable: string): string[] => (when === undefined ? [] : membersRead(when, variable));
-  const without = (scope: Partial<Scope>): string | undefined => deniesWithout(condition, { ...variables, ...scope });
-  const ofArguments = [...new Set([...read('args'), ...matched])].flatMap((name) => {
+  const read = condition === undefined ? [] : placesRead(condition);
+  const certain = condition && outcomeOf(condition);
+  /** Whether the condition can fail where something is absent, though it cannot fail where all is there. */
+  const without = (scope: Partial<Scope>): string | undefined => {
+    if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
+    const some = outcomeOf(condition, { ...variables, ...scope });
+    return mayBe(some, 'failure') ? howMany(action, some) : undefined;
+  };
+  const ofMatched = matched.flatMap((name) => {
     if (isRequired(name)) return [];
-    const scope = { args: mapOf({ [name]: failure }) };
-    const isMatched = matched.includes(name);
-    const denies = isMatched ? deniesUnmatched(condition, { ...variables, ...scope }) : without(scope);
-    if (denies === undefined) return [];
-    const how = isMatched ? 'its args match' : 'its condition reads';
-    const remedy =
-      when === undefined ? `add when: ${quoted(testOf('args', name))}` : `test ${testOf('args', name)} first`;
-    return [`${denies} call without '${name}', which ${how}: ${remedy} if such calls may run`];
+    const scope = { ...variables, args: mapOf({ [name]: failure }) };
+    const held = condition && outcomeOf(condition, scope);
+    // What the condition says of it is only whether the rule applies.
+    if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
+    const test = testOf('args', name);
+    const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
+    return [`${howMany(action, held)} call without '${name}', which its args match: ${remedy} if such calls may run`];
   });
-  const ofMetadata = read('metadata').flatMap((name) => {
-    const denies = without({ metadata: mapOf({ [name]: failure }) });
-    if (denies === undefined) return [];
-    const test = testOf('metadata', name);
-    return [`${denies} call of a run without '${name}' in its metadata: test ${test} first if such runs may call it`];
+  const ofPlaces = read.flatMap((place) => {
+    const { variable, steps, text, test } = place;
+    const [first] = steps;
+    if (typeof first !== 'string') return [];
+    if (variable === 'args' && steps.length === 1 && (matched.includes(first) || isRequired(first))) return [];
+    if (variable === 'caller' && steps.length === 1) return [];
+    const counts = without({
+      [variable]: variable === 'caller' ? callerWith(first, lacking(steps.slice(1))) : lacking(steps),
+    });
+    if (counts === undefined) return [];
+    switch (variable) {
+      case 'args':
+        return [
+          `${counts} call without '${text}', which its condition reads: test ${test} first if such calls may run`,
+        ];
+      case 'metadata':
+        return [
+          `${counts} call of a run without '${text}' in its metadata: test ${test} first if such runs may call it`,
+        ];
+      case 'caller':
+        return [`${counts} call of a caller without '${text}': test ${test} first if such callers may call it`];
+    }
   });
   const ofCaller = without({ caller: { kinds: new Set(['null']) } });
-  const groups = without({
-    caller: { ...variables.caller, members: { ...variables.caller.members, known: withoutGroups } },
-  });
+  const groups = without({ caller: callerWith('groups', failure) });
   return [
-    ...ofArguments,
-    ...ofMetadata,
+    ...ofMatched,
+    ...ofPlaces,
     ...(ofCaller === undefined
       ? []
       : [`${ofCaller} call of a run without a caller: test caller != null first if such runs may call it`]),
@@ -55,29 +82,96 @@ export function absentReads(
   ];
 }
 
-const withoutGroups = { ...variables.caller.members.known, groups: failure };
+/** A member, the place of an item in a list, or, as null, each item of one. */
+type Step = string | number | null;
+type Root = 'args' | 'metadata' | 'caller';
 
-/** Whether a condition can fail where something is absent, though it cannot fail where all is there. */
-function deniesWithout(condition: Expression | undefined, scope: Scope): string | undefined {
-  if (condition === undefined) return undefined;
-  const some = outcomeOf(condition, scope);
-  if (mayBe(outcomeOf(condition), 'failure') || !mayBe(some, 'failure')) return undefined;
-  return howMany(some);
+/** What a condition reads of a variable. */
+interface Place {
+  variable: Root;
+  steps: readonly Step[];
+  /** Without the variable: `a.b`, `a[0]`, `items[].price`. */
+  text: string;
+  /** The condition that it is there, where what holds it is. */
+  test: string;
 }
 
-/** The same for an argument that a glob needs: what the condition says of it is only whether the rule applies. */
-function deniesUnmatched(condition: Expression | undefined, scope: Scope): string | undefined {
-  const held = condition && outcomeOf(condition, scope);
-  if (held === undefined) return 'denies every';
-  return held.kinds.size === 1 && mayBe(held, 'false') ? undefined : howMany(held);
+/** The places that a condition names, each once, the outer ones first. */
+function placesRead(condition: Expression): Place[] {
+  const found = new Map<string, Place>();
+  const visit = (part: Expression, scope: ReadonlyMap<string, Place | undefined>): void => {
+    const place = placeOf(part, scope);
+    const last = place?.steps.at(-1) ?? null;
+    // The variable itself, and the item of a loop, are there.
+    if (place !== undefined && last !== null) found.set(`${place.variable} ${place.text}`, place);
+    const { exprKind } = part;
+    if (exprKind.case !== 'comprehensionExpr') {
+      for (const each of partsOf(part)) visit(each, scope);
+      return;
+    }
+    const { iterRange, accuInit, iterVar, loopCondition, loopStep, result } = exprKind.value;
+    const list = iterRange && placeOf(iterRange, scope);
+    const item = list && { ...list, steps: [...list.steps, null], text: `${list.text}[]` };
+    const inside = new Map([...scope, [iterVar, item]]);
+    for (const each of [iterRange, accuInit]) if (each !== undefined) visit(each, scope);
+    for (const each of [loopCondition, loopStep, result]) if (each !== undefined) visit(each, inside);
+  };
+  const roots = (['args', 'metadata', 'caller'] as const).map((variable): [string, Place] => [
+    variable,
+    { variable, steps: [], text: '', test: '' },
+  ]);
+  visit(condition, new Map(roots));
+  return [...found.values()].toSorted((one, other) => one.steps.length - other.steps.length);
 }
 
-function howMany(held: Outcome): string {
-  return mayBe(held, 'false') ? 'may deny a' : 'denies every';
+function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | undefined>): Place | undefined {
+  if (exprKind.case === 'identExpr') return scope.get(exprKind.value.name);
+  const [of, step] = stepOf(exprKind);
+  const holder = of && placeOf(of, scope);
+  if (holder === undefined || step === undefined) return undefined;
+  const source = unparse(of!);
+  const isItem = typeof step === 'number';
+  const name = holder.text === '' ? `${step}` : `.${step}`;
+  return {
+    ...holder,
+    steps: [...holder.steps, step],
+    text: `${holder.text}${isItem ? `[${step}]` : name}`,
+    test: isItem ? `size(${source}) > ${step}` : testOf(source, step),
+  };
 }
 
-function testOf(variable: string, name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? `has(${variable}.${name})` : `${JSON.stringify(name)} in ${variable}`;
+/** What a select or an index reads, and of which part; none for other expressions. */
+function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: string | number] {
+  if (exprKind.case === 'selectExpr') return [exprKind.value.operand, exprKind.value.field];
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
+  const [of, index] = exprKind.value.args;
+  const item = indexOf(index);
+  return [of, textOf(index) ?? (item === undefined || item < 0 ? undefined : Number(item))];
+}
+
+/** What holds the rest of a place, where the last step leads nowhere. */
+function lacking(steps: readonly Step[]): Outcome {
+  const [step, ...rest] = steps;
+  if (step === undefined) return failure;
+  if (typeof step === 'string') return mapOf({ [step]: lacking(rest) });
+  const list = { kinds: new Set(['list'] as const) };
+  return typeof step === 'number' && rest.length === 0 ? { ...list, size: step } : { ...list, items: lacking(rest) };
+}
+
+function callerWith(name: string, value: Outcome): Outcome {
+  const { members } = variables.caller;
+  return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
+}
+
+/** `held`: what the condition may be; undefined without a condition. */
+function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
+  const isOften = held === undefined || !mayBe(held, 'false');
+  if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';
+  return isOften ? 'denies every' : 'may deny a';
+}
+
+function testOf(holder: string, name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? `has(${holder}.${name})` : `${JSON.stringify(name)} in ${holder}`;
 }
 
 /** For YAML. */

@@ -21,6 +21,10 @@ export interface Outcome {
   members?: { known: Readonly<Record<string, Outcome>>; others: Outcome };
   /** Of a list. Absent: anything. */
   items?: Outcome;
+  /** Of a list: how many items it has. Absent: it is not known. */
+  size?: number;
+  /** Set if it can only be this constant, or a failure. */
+  constant?: Expression;
 }
 
 export type Scope = Readonly<Record<string, Outcome>>;
@@ -89,7 +93,7 @@ function read(part: Expression, reading: Reading): Outcome {
   if (before !== undefined) return before;
   switch (exprKind.case) {
     case 'constExpr':
-      return outcome(...constantKinds(exprKind.value.constantKind));
+      return { ...outcome(...constantKinds(exprKind.value.constantKind)), constant: part };
     case 'identExpr':
       return Object.hasOwn(scope, exprKind.value.name) ? scope[exprKind.value.name]! : any;
     case 'selectExpr': {
@@ -103,7 +107,8 @@ function read(part: Expression, reading: Reading): Outcome {
     }
     case 'listExpr': {
       const items = exprKind.value.elements.map((each) => inner(each));
-      return failingWith({ ...outcome('list'), ...(items.length > 0 && { items: items.reduce(either) }) }, items);
+      const list = { ...outcome('list'), size: items.length };
+      return failingWith(items.length > 0 ? { ...list, items: items.reduce(either) } : list, items);
     }
     case 'structExpr': {
       const parts = exprKind.value.entries.flatMap(({ keyKind, value }) => [
@@ -129,7 +134,7 @@ function read(part: Expression, reading: Reading): Outcome {
         return step === undefined ? any : read(step, { scope: inside, report, done: new Map([...done, ...fixed]) });
       };
       // Each round adds a kind, or is the last one.
-      for (let size = -1; size !== accumulated.kinds.size;) {
+      for (let size = range.size === 0 ? accumulated.kinds.size : -1; size !== accumulated.kinds.size;) {
         size = accumulated.kinds.size;
         accumulated = either(accumulated, after(loopStep));
       }
@@ -147,7 +152,7 @@ function read(part: Expression, reading: Reading): Outcome {
         return given;
       }
       if (operands.some(({ outcome }) => onlyFails(outcome))) return failure;
-      const exact = onlyFails(given) ? given : (ofConstants(part, parts) ?? given);
+      const exact = onlyFails(given) ? given : (ofConstants(part, operands) ?? given);
       if (onlyFails(exact)) report({ name, part, operands });
       return exact;
     }
@@ -225,8 +230,13 @@ function isNoBoolean(of: Outcome): boolean {
 
 function either(one: Outcome, other: Outcome): Outcome {
   const kinds = new Set([...one.kinds, ...other.kinds]);
-  const isSame = one.members === other.members && one.items === other.items;
-  return isSame ? { ...one, kinds } : { kinds };
+  return {
+    kinds,
+    ...(one.members !== undefined && one.members === other.members && { members: one.members }),
+    ...(one.items !== undefined && one.items === other.items && { items: one.items }),
+    ...(one.size !== undefined && one.size === other.size && { size: one.size }),
+    ...(one.constant !== undefined && one.constant === other.constant && { constant: one.constant }),
+  };
 }
 
 /** The outcome, which may also fail where one of its parts may. */
@@ -259,7 +269,10 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
     }
     case '_==_':
     case '_!=_': {
-      if (isNull(first) && isNull(second)) return outcome(name === '_==_' ? 'true' : 'false');
+      const areEqual = isNull(first) && isNull(second) ? true : equalLists(first, second);
+      if (areEqual !== undefined) {
+        return failingWith(outcome((name === '_==_') === areEqual ? 'true' : 'false'), operands);
+      }
       if (haveKindInCommon(first, second)) return failingWith(boolean, operands);
       return failingWith(outcome(name === '_==_' ? 'false' : 'true'), operands);
     }
@@ -267,6 +280,15 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
       return failingWith(indexed(first, second), operands);
     case '@not_strictly_false':
       return boolean;
+    case '@in':
+      return second.size === 0
+        ? failingWith(outcome('false'), operands)
+        : failingWith(called(name, operands, isMethod), operands);
+    case 'size': {
+      const given = called(name, operands, isMethod);
+      const constant = first.size === undefined ? undefined : parse(`${first.size}`).expr;
+      return failingWith(constant === undefined ? given : { ...given, constant }, operands);
+    }
     default:
       return failingWith(called(name, operands, isMethod), operands);
   }
@@ -289,6 +311,13 @@ function isNull({ kinds }: Outcome): boolean {
   return kinds.size === 1 && kinds.has('null');
 }
 
+/** Whether two lists are equal, by their sizes; undefined if these do not tell. */
+function equalLists(one: Outcome, other: Outcome): boolean | undefined {
+  if (one.size === undefined || other.size === undefined) return undefined;
+  if (one.size !== other.size) return false;
+  return one.size === 0 ? true : undefined;
+}
+
 const numbers: readonly Kind[] = ['int', 'uint', 'double'];
 
 /** Numbers of all kinds can be equal. */
@@ -302,7 +331,8 @@ function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
   // The library takes `true` for 1 and `false` for 0.
   const places: readonly Kind[] = [...numbers, 'true', 'false'];
-  if (mayBe(of, 'list') && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
+  const isBehind = of.size !== undefined && Number(indexOf(index.constant) ?? -1) >= of.size;
+  if (mayBe(of, 'list') && !isBehind && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
   if (mayBe(of, 'map') && (of.members === undefined || mayBe(index, 'text'))) found.push(any);
   return found.length === 0 ? failure : found.reduce(either);
 }
@@ -345,10 +375,17 @@ function overloadsOf(name: string): readonly CelFunc[] {
 }
 
 /** What a call of nothing but constants gives; undefined if its kind is all that is known, as for a sum. */
-function ofConstants(call: Expression, operands: readonly Expression[]): Outcome | undefined {
-  const isSum = call.exprKind.case === 'callExpr' && call.exprKind.value.function === 'sum';
-  if (isSum || !operands.every(({ exprKind }) => exprKind.case === 'constExpr')) return undefined;
-  const source = unparse(call);
+function ofConstants(call: Expression, operands: Fault['operands']): Outcome | undefined {
+  if (call.exprKind.case !== 'callExpr' || call.exprKind.value.function === 'sum') return undefined;
+  const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));
+  if (!constants.every((each) => each !== undefined)) return undefined;
+  const { target } = call.exprKind.value;
+  const value = {
+    ...call.exprKind.value,
+    ...(target !== undefined && { target: constants[0]! }),
+    args: target === undefined ? constants : constants.slice(1),
+  };
+  const source = unparse({ ...call, exprKind: { case: 'callExpr', value } });
   const given = evaluated(source);
   if (typeof given === 'boolean') return outcome(given ? 'true' : 'false');
   return evaluated(`[${source}] == []`) === 'failure' ? failure : undefined;
@@ -366,6 +403,12 @@ function evaluated(source: string): boolean | 'failure' | undefined {
 export function textOf(part: Expression | undefined): string | undefined {
   const constant = part?.exprKind.case === 'constExpr' ? part.exprKind.value.constantKind : undefined;
   return constant?.case === 'stringValue' ? constant.value : undefined;
+}
+
+/** The value of a constant that can be the place of an item in a list. */
+export function indexOf(part: Expression | undefined): bigint | undefined {
+  const constant = part?.exprKind.case === 'constExpr' ? part.exprKind.value.constantKind : undefined;
+  return constant?.case === 'int64Value' ? constant.value : undefined;
 }
 
 /** True for a number beyond what a double holds, which is larger than any: `double("1e400")`. */

@@ -127,20 +127,6 @@ export function equalitiesOf(source: string): Equality[] {
   });
 }
 
-/** The members of a variable that a condition names. */
-export function membersRead(source: string, variable: string): string[] {
-  const names = partsWithin(source).flatMap(({ exprKind }) => {
-    if (exprKind.case === 'selectExpr') {
-      return isVariable(exprKind.value.operand, variable) ? [exprKind.value.field] : [];
-    }
-    if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
-    const [of, index] = exprKind.value.args;
-    const name = textOf(index);
-    return name !== undefined && isVariable(of, variable) ? [name] : [];
-  });
-  return [...new Set(names)];
-}
-
 function isVariable(part: Expression | undefined, variable: string): boolean {
   return nameOf(part) === variable;
 }

@@ -57,13 +57,11 @@ export function lintPolicy(
         found.push(about(`rule ${own.id} allows some of what rule ${denied} denies, because it comes later`));
     }
     found.push(...mistakes(rules[index]!));
-    if (rule.action === 'deny') {
-      const { pattern } = own;
-      const isGiven = (name: string): boolean =>
-        known !== undefined && !('problem' in pattern) && isAlwaysGiven(pattern.name, name, known);
-      for (const problem of absentReads(rule, isGiven)) found.push(about(`rule ${own.id} ${problem}`));
-    }
-    for (const problem of unequal(rule)) found.push(about(`rule ${own.id} ${problem}`));
+    const { pattern } = own;
+    const isGiven = (name: string): boolean =>
+      known !== undefined && !('problem' in pattern) && isAlwaysGiven(pattern.name, name, known);
+    for (const problem of [...absentReads(rule, isGiven), ...unequal(rule)])
+      found.push(about(`rule ${own.id} ${problem}`));
     const { remindMs } = rule.ask ?? {};
     if (of !== 'ceiling' && remindMs !== undefined && remindMs < defaultMinRemindMs) {
       found.push(about(`rule ${own.id} reminds more often than a ceiling admits by default: its 'min_remind' counts`));

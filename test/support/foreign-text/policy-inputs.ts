@@ -17,7 +17,6 @@ import {
   conditionProblem,
   conditionWarnings,
   equalitiesOf,
-  membersRead,
 } from '../../../src/policy-file/condition-problem.ts';
 import { conditionReads } from '../../../src/policy-file/condition-reads.ts';
 import { documentValueAt, explainShape } from '../../../src/policy-file/explain-shape.ts';
@@ -179,7 +178,6 @@ export const policyInputs: Inputs = {
   'policy-file/condition-problem.ts conditionProblem': conditions(conditionProblem),
   'policy-file/condition-problem.ts conditionWarnings': conditions(conditionWarnings),
   'policy-file/condition-problem.ts equalitiesOf': conditions(equalitiesOf),
-  'policy-file/condition-problem.ts membersRead': conditions((source) => membersRead(source, 'args')),
   'policy-file/condition-reads.ts conditionReads': conditions((source) => conditionReads(source, ['args'])),
   'policy-file/explain-shape.ts explainShape': {
     places: 3,
