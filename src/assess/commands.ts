@@ -38,6 +38,12 @@ export function namesCommand(argument: string): boolean {
   return isNamed(nameWords(argument), commandFields);
 }
 
+/** True if the name of a tool says that it runs commands. */
+export function runsCommands(tool: string): boolean {
+  const words = nameWords(tool);
+  return holdsWord(words, shellTools) || isNamed(words, commandFields);
+}
+
 export function assessCommands({ call, tool, fields }: CallView): Finding[] {
   const texts = fields.flatMap(({ value, ...field }) => (typeof value === 'string' ? [{ ...field, value }] : []));
   const named = texts.filter(

@@ -1,4 +1,5 @@
 /** Patterns that look like those of other systems, or match less or more than they say. */
+import { namesCommand, runsCommands } from '../assess/commands.ts';
 import { lookAlikes } from '../text/look-alikes.ts';
 import type { Rule } from '../core/policy/policy.ts';
 
@@ -19,7 +20,11 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
     ...nameWarnings(name, pattern),
     ...(rest === undefined ? [] : commandWarnings(rest, allows)),
     ...(rest === undefined || allows ? [] : jsonWarnings(rest)),
-    ...(rest === undefined ? [] : neverMatching(rest).map((problem) => repaired(problem, (glob) => `${name}:${glob}`))),
+    ...(rest === undefined
+      ? []
+      : [...doubledColon(rest), ...neverMatching(rest, runsCommands(name))].map((problem) =>
+          repaired(problem, (glob) => `${name}:${glob}`),
+        )),
     ...Object.entries(args).flatMap(([key, glob]) => argumentWarnings(key, glob)),
     ...(/[\t\n\v\f\r]/.test(pattern)
       ? ['has a tab or a line break, and the words of a command are joined by one blank']
@@ -36,6 +41,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
 }
 
 function nameWarnings(name: string, pattern: string): string[] {
+  if (name === '') return ['has no name of a tool before the colon, so it matches none: write * for every tool'];
   const strange = strangeInName.exec(name)?.[0];
   // Those have a warning of their own.
   if (strange !== undefined && strangeBlank.test(strange)) return [];
@@ -82,20 +88,86 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
 }
 
 /** Globs in the notation of something else, whose signs stand for themselves. */
-function neverMatching(glob: string): NeverMatching[] {
+function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
   const [, quoted] = /^(["'`])(?:(?!\1).)+\1$/s.exec(glob) === null ? [] : [glob, glob.slice(1, -1)];
   if (quoted !== undefined) return [{ what: 'has quotes around it, which stand for themselves', globs: [quoted] }];
+  const [, negated] = /^!+([\w./~*-].*)$/s.exec(glob) ?? [];
+  if (negated !== undefined) {
+    const what = `has '!' before '${negated}', which stands for itself: it means no others. Write a rule for all and one for '${negated}' after it`;
+    return [{ what, globs: [] }];
+  }
+  if (isOfLike(glob)) {
+    return [{ what: "has '%' as in SQL, which stands for itself", globs: [withoutRuns(glob.replaceAll('%', '*'))] }];
+  }
+  if (glob.includes('**/')) {
+    return [
+      {
+        what: "has '**/', which needs a '/', and * alone matches any folders",
+        globs: [withoutRuns(glob.replaceAll('**/', '*'))],
+      },
+    ];
+  }
+  if (/\(\?(?:[:!=]|<[!=]|P?<\w|[a-z]+[:)])/.test(glob)) return [{ what: written, globs: [] }];
+  const ofShell = isCommand ? neverACommand(glob) : [];
+  if (ofShell.length > 0) return ofShell;
   const plain = withoutExpression(glob);
-  return plain === undefined
-    ? []
-    : [
-        {
-          what: 'is written as a regular expression, and its signs stand for themselves',
-          globs: alternativesIn(plain),
-        },
-      ];
+  return plain === undefined ? [] : [{ what: written, globs: alternativesIn(plain) }];
+}
+
+const written = 'is written as a regular expression, and its signs stand for themselves';
+
+/** `%rm%` and `rm %`, but neither `%2e`, `%APPDATA%`, `date +%` nor `100%`. */
+function isOfLike(glob: string): boolean {
+  if (/[*?[]/.test(glob) || /^%[A-Z_]+%/.test(glob)) return false;
+  return /^%(?![\da-f]{2})[\w./~@-]/i.test(glob) || /[a-z\s]%$/i.test(glob);
+}
+
+/** `bash::rm *`, but neither `fetch:::1` nor `listen::8080`. */
+function doubledColon(glob: string): NeverMatching[] {
+  return /^:[A-Za-z./~*?[-]/.test(glob)
+    ? [{ what: 'has two colons, and the second stands for itself', globs: [glob.slice(1)] }]
+    : [];
+}
+
+/** Programs that read what is piped into them. */
+const readers = new Set(
+  (
+    'sh bash dash ash zsh ksh fish csh tcsh pwsh powershell cmd iex python python3 perl ruby node php psql mysql sqlite3 ' +
+    'mongosh xargs parallel tee sudo doas env nc ncat netcat socat ssh base64 openssl gzip zip gpg tar dd grep rg sed ' +
+    'awk head tail sort uniq wc cut tr jq yq cat less more mail sendmail curl wget at crontab pbcopy clip kubectl docker'
+  ).split(' '),
+);
+
+/** Globs on a command that are no command's: with a prompt, a sign between commands at the end, or several for one. */
+function neverACommand(glob: string): NeverMatching[] {
+  const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
+  if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
+  const sign = /(?:[;,|]|&&)$/.exec(glob)?.[0];
+  if (sign !== undefined && /^[\w./~]/.test(glob) && !/ -(?:exec|ok)|\\;$/.test(glob)) {
+    const bare = glob.replace(/[\s;,|&]{1,20}$/, '');
+    return [{ what: `ends in '${sign}', which is part of no command`, globs: [bare] }];
+  }
+  const alternatives = glob.split('|').map((each) => each.trim());
+  const programs = alternatives.map((each) => /^\*?(?:[\w./~-]*\/)?([\w.-]+)/.exec(each)?.[1]);
+  const isPipe = programs.slice(1).some((program) => program === undefined || readers.has(program));
+  if (alternatives.length > 1 && programs[0] !== undefined && !isPipe) {
+    return [{ what: "has '|', which joins commands and means no 'or'", globs: alternatives }];
+  }
+  if (/(?: |^[\w-]*[A-Za-z])\.\*$/.test(glob)) {
+    return [
+      {
+        what: "has '.*', in which the dot stands for itself, where * is any text",
+        globs: [glob.replace(/\.\*$/, '*')],
+      },
+    ];
+  }
+  return [];
+}
+
+function withoutRuns(glob: string): string {
+  return glob.replaceAll(/\*{2,}/g, '*');
 }
 
 function jsonWarnings(glob: string): string[] {
@@ -126,7 +198,7 @@ function withoutExpression(glob: string): string | undefined {
   // A regular expression without anchors matches within a text.
   const open =
     isFramed || isAnchored ? `${/^\/?\^/.test(glob) ? '' : '*'}${plain}${/\$\/?$/.test(glob) ? '' : '*'}` : plain;
-  return (isWhole ? plain : open).replaceAll(/\*{2,}/g, '*');
+  return withoutRuns(isWhole ? plain : open);
 }
 
 /** `(rm|del) *` as two globs. */
@@ -143,7 +215,9 @@ function argumentWarnings(name: string, glob: string): string[] {
   if (operator !== undefined) {
     return [`has '${glob}' in args, and a glob compares nothing: write when: 'args.${name} ${operator} ${number}'`];
   }
-  return neverMatching(glob).map((problem) => repaired(problem, (plain) => `args: { ${name}: '${plain}' }`));
+  return neverMatching(glob, namesCommand(name)).map((problem) =>
+    repaired(problem, (plain) => `args: { ${name}: '${plain}' }`),
+  );
 }
 
 function trimmed(pattern: string): string {

@@ -61,6 +61,20 @@ const dead: [pattern: string, what: string, meant: string[]][] = [
   ['bash:"rm *"', 'has quotes around it', ['bash:rm *']],
   ["bash:'rm *'", 'has quotes around it', ['bash:rm *']],
   ['bash:{"command":"rm*"}', 'is the JSON of all arguments', []],
+  ['bash:!rm *', "has '!' before 'rm *'", []],
+  ['bash:rm *|del *', "has '|', which joins commands", ['bash:rm *', 'bash:del *']],
+  ['bash:rm * | del *|ls x*', "has '|', which joins commands", ['bash:rm *', 'bash:del *', 'bash:ls x*']],
+  ['bash:%rm%', "has '%' as in SQL", ['bash:*rm*']],
+  ['bash:rm %', "has '%' as in SQL", ['bash:rm *']],
+  ['bash:%/rm', "has '%' as in SQL", ['bash:*/rm']],
+  ['bash::rm *', 'has two colons', ['bash:rm *']],
+  ['bash:rm *;', "ends in ';'", ['bash:rm *']],
+  ['run_command:rm * &&', "ends in '&&'", ['run_command:rm *']],
+  ['bash:rm -rf / ,', "ends in ','", ['bash:rm -rf /']],
+  ['bash:$ rm *', 'begins with the prompt', ['bash:rm *']],
+  ['bash:(?!ls).*', 'is written as a regular expression', []],
+  ['bash:(?i)rm.*', 'is written as a regular expression', []],
+  [':rm *', 'has no name of a tool', []],
 ];
 
 describe('a deny that never matches', () => {
@@ -73,7 +87,20 @@ describe('a deny that never matches', () => {
     for (const each of meant) expect(messages(deny(each))).toEqual([]);
   });
 
+  test.each<[string, string]>([
+    ['bash:rm .*', "has '.*', in which the dot stands for itself, where * is any text: write bash:rm *"],
+    ['bash:rm.*', 'write bash:rm*'],
+    ['read:src/**/*.env', "has '**/', which needs a '/', and * alone matches any folders: write read:src/*.env"],
+    ['read:**/.env*', 'write read:*.env*'],
+  ])('%s matches hardly what was meant', (pattern, message) =>
+    expect(messages(deny(pattern))).toEqual([expect.stringContaining(message)]),
+  );
+
   test.each([
+    [{ command: '!rm *' }, "has '!' before 'rm *', which stands for itself"],
+    [{ command: 'rm *|mv *' }, "write args: { command: 'rm *' } and args: { command: 'mv *' }"],
+    [{ command: 'rm *;' }, "write args: { command: 'rm *' }"],
+    [{ to: '%@evil.example' }, "write args: { to: '*@evil.example' }"],
     [{ amount: '> 100' }, "has '> 100' in args, and a glob compares nothing: write when: 'args.amount > 100'"],
     [{ to: '^eve@.*' }, "write args: { to: 'eve@*' }"],
     [{ ' to': 'eve' }, "has ' to' in args, and a blank is part of the name: write to"],
@@ -183,6 +210,26 @@ test.each([
   deny('bash:curl *|*sh'),
   deny('bash:find . \\( -name a -o -name b \\)'),
   deny('deploy:*{"a":1}*'),
+  deny('bash:curl *|sh'),
+  deny('bash:curl * | sudo sh'),
+  deny('bash:*curl*|*sh*'),
+  deny('bash:cat *|/usr/bin/nc *'),
+  deny('bash:*;*'),
+  deny('bash:* &'),
+  deny('bash:find . -exec rm {} ;'),
+  deny('bash:python3.*'),
+  deny('bash:date +%'),
+  deny('bash:kill %1'),
+  deny('bash:! *'),
+  deny('bash:: *'),
+  deny('query:DROP TABLE *;'),
+  deny('grep:rm|mv'),
+  deny('read:%2e%2e/'),
+  deny('read:%APPDATA%/x'),
+  deny('read:report.*'),
+  deny('fetch:::1*'),
+  deny('listen::8080'),
+  deny('set', { note: '50%', op: 'a|b', css: 'x !important' }),
   deny('set', { amount: '-5', op: '>', note: 'a > b' }),
 ])('%j needs no word', (rule) => expect(messages(rule)).toEqual([]));
 

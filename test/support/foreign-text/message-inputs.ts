@@ -4,7 +4,7 @@ import { assessBuiltIn } from '../../../src/assess/built-in.ts';
 import { viewCall } from '../../../src/assess/call-view.ts';
 import type { AssessedCall } from '../../../src/core/assess/assessed-call.ts';
 import { commandWords, programsIn } from '../../../src/assess/command-words.ts';
-import { assessCommandText, longestCommand, namesCommand } from '../../../src/assess/commands.ts';
+import { assessCommandText, longestCommand, namesCommand, runsCommands } from '../../../src/assess/commands.ts';
 import { assessPath } from '../../../src/assess/files.ts';
 import { hostKind } from '../../../src/assess/host-kind.ts';
 import { readAmount } from '../../../src/assess/money.ts';
@@ -129,6 +129,7 @@ export const messageInputs: Inputs = {
     runs: [(text) => programsIn(text.split(' ')), (text) => programsIn(['sudo', ...pieces(text)])],
   },
   'assess/commands.ts namesCommand': namesCommand,
+  'assess/commands.ts runsCommands': runsCommands,
   'assess/commands.ts assessCommandText': {
     most: longestCommand,
     runs: [assessCommandText, (text) => assessCommandText(`sudo ${text.slice(5)}`)],
