@@ -1,4 +1,12 @@
-import { forEachChild, parse, type Command, type Pipeline, type Redirect, type SyntaxNode } from 'unbash';
+import {
+  forEachChild,
+  parse,
+  type Command,
+  type Pipeline,
+  type Redirect,
+  type Redirection,
+  type SyntaxNode,
+} from 'unbash';
 import {
   blankInWord,
   maxPartsLength,
@@ -71,6 +79,10 @@ class Splitter {
   #length = 0;
   /** A limit was reached: nothing more is read. */
   #full = false;
+  /** Texts in the command that may be the standard input of what is visited. */
+  #input: readonly string[] = [];
+  /** Those that were read as shell text. */
+  readonly #read = new Set<string>();
 
   result(): ShellSplit {
     if (this.#parts.length === 0 && this.#uncertain.size === 0) this.#uncertain.add('no command');
@@ -101,9 +113,20 @@ class Splitter {
     if (node.type === 'Word' && isMisread(node, isInner)) this.#uncertain.add('parse error');
     if (node.type === 'Pipeline') this.#pipeline(node, depth, within);
     if (node.type === 'Redirect') this.#redirect(node);
+    const outer = this.#input;
+    if (node.type === 'Command' || node.type === 'Redirected') {
+      // Also of `bash <(echo rm)`.
+      const words = node.type === 'Command' ? node.args.flatMap(writtenBy) : [];
+      this.#input = [...outer, ...node.redirects.flatMap(textsOf), ...words];
+    }
     if (node.type === 'Command') this.#command(node, depth, within);
     const isInnerNow = (isInner && node.type !== 'Script') || withTexts.has(node.type);
-    forEachChild(node, (child) => this.#visit(child, depth, within, isInnerNow));
+    forEachChild(node, (child) => {
+      this.#visit(child, depth, within, isInnerNow);
+      // What a command of a pipeline may write, the next ones may read.
+      if (node.type === 'Pipeline') this.#input = [...this.#input, ...writtenBy(child)];
+    });
+    this.#input = outer;
   }
 
   /** bash has a keyword `time`; elsewhere it is a program, whose options come before the command. */
@@ -141,8 +164,18 @@ class Splitter {
     if (unwrapped.cut) this.#uncertain.add('too long');
     if (depth >= maxDepth) this.#stop();
     const places = new Places(words);
+    if (unwrapped.readsInput) this.#readInput(depth, index);
     for (const script of unwrapped.scripts) this.script(script.text, depth + 1, { index, at: places.ofScript(script) });
     for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
+  }
+
+  /** Splits what a shell may read, once: for another shell the same text has the same parts. */
+  #readInput(depth: number, index: number): void {
+    for (const text of this.#input) {
+      if (this.#read.has(text)) continue;
+      this.#read.add(text);
+      this.script(text, depth + 1, { index, at: undefined });
+    }
   }
 
   #builtin(name: string, args: ShellWord[], depth: number, within: Place | undefined): void {
@@ -186,6 +219,27 @@ class Splitter {
     this.#full = true;
     this.#uncertain.add('too long');
   }
+}
+
+/** The text of a here-document or a here-string. */
+function textsOf(redirect: Redirection): string[] {
+  if (redirect.type === 'HereDoc') return [redirect.body.text];
+  return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
+}
+
+/** The texts that a node may write: those that it reads, and the words of `echo` and `printf`. */
+function writtenBy(node: SyntaxNode): string[] {
+  const texts: string[] = [];
+  const visit = (each: SyntaxNode): void => {
+    if (each.type === 'HereDoc' || each.type === 'HereString') texts.push(...textsOf(each));
+    if (each.type === 'Command' && /^(?:echo|printf)$/.test(lastSegment(each.name?.value ?? ''))) {
+      const words = each.args.map((arg) => shellWord(arg).text).filter((text) => !/^-[neE]{1,3}$/.test(text));
+      texts.push(words.join(' ').replaceAll('\\n', '\n'));
+    }
+    forEachChild(each, visit);
+  };
+  visit(node);
+  return texts;
 }
 
 /** The wrapper around a part, and where its text names the part. */

@@ -17,6 +17,8 @@ export interface Unwrapped {
   unknownOption: boolean;
   /** True: there are more such places than are tried. */
   cut: boolean;
+  /** True: its standard input may be shell text. */
+  readsInput: boolean;
 }
 
 /** A command that a wrapper starts. Some of its words may not be the wrapper's. */
@@ -38,7 +40,20 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   if (found === undefined) return undefined;
   const { by, ...contents } = found;
   const name = by === undefined ? wrapper : `${wrapper} ${by}`;
-  return { commands: [], scripts: [], unknownOption: false, cut: false, ...contents, wrapper: name };
+  const readsInput = readsShellText(form, contents);
+  return { commands: [], scripts: [], unknownOption: false, cut: false, readsInput, ...contents, wrapper: name };
+}
+
+/** True for what starts a shell if it is told no command: `sudo -s`, `ssh host`, `su`. A container may start anything, and `xargs` starts `echo`. */
+function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents): boolean {
+  if (form.runs === 'code') return form.input === true;
+  const isOther = form.subcommands !== undefined || (form.runs === 'words' && form.appends === true);
+  return !isOther && commands.every(({ words }) => words.length === 0) && scripts.length === 0;
+}
+
+/** For `bash /dev/stdin` and `bash -`. */
+function isInput(word: string): boolean {
+  return word === '-' || /^\/(?:dev\/stdin|dev\/fd\/\d{1,3}|proc\/self\/fd\/\d{1,3})$/.test(word);
 }
 
 /** Without version number and `.exe`, in lower case: some file systems ignore case. */
@@ -83,7 +98,8 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
             scripts: operands.slice(0, 1).map(scriptOf),
             by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c',
           }
-        : { scripts: [] };
+        : // Of a file it reads nothing else, unless the name is not known and may be empty.
+          { scripts: [], readsInput: given.has('s') || (operands[0]?.dynamic ?? true) || isInput(operands[0]!.text) };
     case 'first':
       return { scripts: operands.slice(0, 1).map(scriptOf) };
     case 'definitions':

@@ -37,6 +37,8 @@ export interface Wrapper {
   assignments?: true;
   /** More words are added to the command at run time. */
   appends?: true;
+  /** Of `code`: what it reads is shell text. */
+  input?: true;
   /** An ordinary program if its first word is a file's name. */
   unlessFile?: true;
   /** An ordinary program unless a word is one of these (see `isOption`), or a glob that could become one. */
@@ -63,7 +65,7 @@ const code: Wrapper = { runs: 'code' };
 const table: Record<string, Wrapper> = {
   'sh bash dash ash rbash zsh ksh mksh fish csh tcsh': shell,
   eval: { runs: 'script' },
-  'source .': code,
+  'source .': { runs: 'code', input: true },
   trap: { runs: 'first', flags: 'lp' },
   alias: { runs: 'definitions', flags: 'p' },
   exec: { runs: 'words', flags: 'cl', values: 'a' },
@@ -203,7 +205,8 @@ const table: Record<string, Wrapper> = {
   ip: { runs: 'words', subcommands: 'exec:1' },
   'find gfind': { runs: 'find', onlyWith: '-exec -execdir -ok -okdir' },
   'fd fdfind': { runs: 'find', onlyWith: '-x -X --exec --exec-batch' },
-  'at batch crontab expect osascript tclsh wish': code,
+  'at batch': { runs: 'code', input: true },
+  'crontab expect osascript tclsh wish': code,
   'awk gawk mawk nawk': code,
   'pwsh powershell cmd': code,
   'python pypy perl ruby node nodejs deno bun lua luajit php rscript julia groovy scala guile racket sbcl': interpreter,

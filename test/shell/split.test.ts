@@ -57,6 +57,42 @@ describe('certain: the parts are exactly what runs', () => {
   ])('%j', check);
 });
 
+describe('a text in the command that a shell reads is split, too', () => {
+  const wrapped = 'wrapper program';
+  test.each<Row>([
+    ['cat <<E | sh\nrm x\nE', ['cat', 'sh', 'rm x'], wrapped],
+    ["cat <<'E' | tr a b | sudo sh\nls; rm x\nE", ['cat', 'tr a b', 'sudo sh', 'sh', 'ls', 'rm x'], wrapped],
+    ['bash <<< "rm x"', ['bash', 'rm x'], wrapped],
+    ['sh <<-E\n\trm x\n\tE', ['sh', 'rm x'], wrapped],
+    ['sh -s a <<E\nrm x\nE', ['sh -s a', 'rm x'], wrapped],
+    ['bash /dev/stdin <<E\nrm x\nE', ['bash /dev/stdin', 'rm x'], wrapped],
+    ['bash /dev/fd/3 3<<E\nrm x\nE', ['bash /dev/fd/3', 'rm x'], wrapped],
+    ['. /dev/stdin <<< "rm x"', ['. /dev/stdin', 'rm x'], wrapped],
+    ['sudo -s <<< "rm x"', ['sudo -s', 'rm x'], wrapped],
+    ['su - u <<< "rm x"', ['su - u', 'rm x'], wrapped],
+    ['ssh h <<< "rm x"', ['ssh h', 'rm x'], wrapped],
+    ['at now <<< "rm x"', ['at now', 'rm x'], wrapped],
+    ['docker exec -i b sh <<< "rm x"', ['docker exec -i b sh', 'sh', 'rm x'], wrapped],
+    ['{ sh; } <<< "rm x"', ['sh', 'rm x'], wrapped],
+    ['sh -c sh <<< "rm x"', ['sh -c sh', 'sh', 'rm x'], wrapped],
+    ['sh <<< "bash <<< \'rm x\'"', ['sh', 'bash', 'rm x'], wrapped],
+    ['echo "rm x" | sh', ['echo rm x', 'sh', 'rm x'], wrapped],
+    ["printf '%s\\n' 'rm x' | sh", ['printf %s\\n rm x', 'sh', '%s', 'rm x'], wrapped],
+    ['(ls; echo rm x) | sh', ['ls', 'echo rm x', 'sh', 'rm x'], wrapped],
+    ['bash <(echo rm x)', ['bash <(echo rm x)', 'rm x', 'echo rm x'], wrapped, 'substitution'],
+    ['sh <<< "rm $X"', ['sh', 'rm $X'], wrapped, 'expansion'],
+    ['sh <<< "rm \'x"', ['sh', 'rm x'], wrapped, 'parse error'],
+    ['echo a | sh | sh', ['echo a', 'sh', 'a', 'sh'], wrapped],
+    // Neither reads it as a command.
+    ['sh f.sh <<< "rm x"', ['sh f.sh'], wrapped],
+    ['sudo tee f <<< "rm (x"', ['sudo tee f', 'tee f'], wrapped],
+    ['python3 - <<< "rm (x"', ['python3 -'], wrapped],
+    ['docker run -i img <<< "rm (x"', ['docker run -i img'], wrapped],
+    ['xargs <<< "rm x"', ['xargs'], wrapped],
+    ['echo rm x | grep x', ['echo rm x', 'grep x']],
+  ])('%j', check);
+});
+
 describe('not certain: no allow with an args pattern counts', () => {
   test.each<Row>([
     ['', [], 'no command'],
