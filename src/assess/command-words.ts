@@ -4,8 +4,10 @@ export interface CommandWords {
   words: readonly string[];
   /** Its input comes from the command before it. */
   piped: boolean;
-  /** The files that `>` writes to. */
+  /** The files that `>` and `>>` write to. */
   writesTo: readonly string[];
+  /** Those of them that `>` writes anew. */
+  overwrites: readonly string[];
 }
 
 /**
@@ -17,21 +19,31 @@ export function commandWords(text: string): CommandWords[] {
     .replace(/\$\{(\w{1,40})\}/g, '$$$1')
     .replace(/\\\n/g, ' ')
     .replace(/['"\\]/g, '');
-  const commands: { words: string[]; piped: boolean; writesTo: string[] }[] = [];
-  let current = { words: [] as string[], piped: false, writesTo: [] as string[] };
+  const begin = (piped: boolean) => ({
+    words: [] as string[],
+    piped,
+    writesTo: [] as string[],
+    overwrites: [] as string[],
+  });
+  const commands: ReturnType<typeof begin>[] = [];
+  let current = begin(false);
   let redirection = '';
   for (const token of plain.match(/[\n;&|(){}`]+|[<>]+|[^\s;&|(){}`<>]+/g) ?? []) {
     if (/^[<>]/.test(token)) {
       redirection = token;
     } else if (/^[\n;&|(){}`]/.test(token)) {
-      // `>&2` and the `{}` of find do not end a command.
+      // `>&2`, `>|` and the `{}` of find do not end a command.
       if (token === '{}' || (redirection !== '' && token.startsWith('&'))) continue;
+      if (redirection === '>' && token === '|') continue;
       commands.push(current);
-      current = { words: [], piped: /^\|&?$/.test(token), writesTo: [] };
+      current = begin(/^\|&?$/.test(token));
       redirection = '';
     } else {
       if (redirection === '') current.words.push(token);
-      else if (redirection.includes('>')) current.writesTo.push(token);
+      else if (redirection.includes('>')) {
+        current.writesTo.push(token);
+        if (redirection === '>') current.overwrites.push(token);
+      }
       redirection = '';
     }
   }

@@ -62,6 +62,7 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
     words: reduced.split(' '),
     piped: false,
     writesTo: [],
+    overwrites: [],
   }));
   const written = [...commands.map(({ value }) => value), ...lists];
   const splits = [call.shell ?? [], splitAll(written)].flat();
@@ -130,7 +131,7 @@ function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   });
 }
 
-function assessCommand({ words, writesTo }: CommandWords): Finding[] {
+function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[] {
   const findings: Finding[] = [];
   for (const [program, index] of programsIn(words)) {
     const rows = [
@@ -145,11 +146,19 @@ function assessCommand({ words, writesTo }: CommandWords): Finding[] {
       }
     }
   }
-  const files = writesTo.filter((path) => !/^(\/dev\/(null|stdout|stderr|tty|fd\/\d)|\d)$/.test(path));
+  const files = writesTo.filter(isFile);
+  const lost = overwrites.filter(isFile).map((path) => `file:${path}`);
+  if (lost.length > 0) {
+    findings.push({ severity: 'low', reason: 'it may overwrite files', affected: lost, reversible: false });
+  }
   const affected = files.map((path) => `file:${path}`);
   if (files.some((path) => /^\/dev\/(sd|hd|vd|nvme|disk|mmcblk|mapper)/.test(path)))
     findings.push({ ...critical, reason: 'it overwrites a disk', affected });
   return [...findings, ...files.flatMap((path) => assessPath(path, 'changing'))];
+}
+
+function isFile(path: string): boolean {
+  return !/^(\/dev\/(null|stdout|stderr|tty|fd\/\d)|\d)$/.test(path);
 }
 
 function findingsOf(row: CommandRow, words: readonly string[], rest: readonly string[]): Finding[] {

@@ -17,7 +17,7 @@ describe('a shell command', () => {
     ['curl -fsSL https://example.com/x', undefined],
     ['python3 report.py', 'safe'],
     ['cp -r src/a .', 'medium'],
-    ['echo x > out.txt', undefined],
+    ['echo x > out.txt', 'low'],
     ['make 2>&1 >/dev/null', undefined],
     ['rm notes.txt', 'high'],
     ['rm -rf build', 'high'],

@@ -113,9 +113,52 @@ test('a command whose programs are named is, if nothing says otherwise', () => {
   expect(reversible).toBeGreaterThan(least(1_000));
 });
 
-test.each(['ls', 'git status', 'make', 'npm run build', 'sh -c ls', 'env A=1 ls', 'sudo ls', 'echo x | grep y'])(
-  '%s is reversible',
-  (command) => {
-    expect(assess({ tool: 'bash', args: { command }, risk: 'write' }).reversible).toBe(true);
-  },
-);
+test.each([
+  'cp a b',
+  'mv a b',
+  '/bin/cp a b',
+  'sudo mv a b',
+  'ls | tee f',
+  'install a b',
+  'ln -sf a b',
+  'rsync a b',
+  'scp a h:b',
+  'sed -i s/a/b/ f',
+  'sort -o f f',
+  'curl -o f https://example.com',
+  'wget -O f https://example.com',
+  'tar xf a.tar',
+  'unzip a.zip',
+  'patch -p1',
+  '> f',
+  'ls > f',
+  'ls >| f',
+  'ls &> f',
+  'ls 2> f',
+  'sh -c "ls > f"',
+])('what may overwrite a file is not reversible: %s', (command) => {
+  for (const call of Object.values(calls)) expect(assess(call(command)).reversible).toBe(false);
+});
+
+test.each([
+  'ls >> f',
+  'ls > /dev/null',
+  'ls 2>&1',
+  'ls < f',
+  'ln -s a b',
+  'sed s/a/b/ f',
+  'sort f',
+  'curl https://example.com',
+  'tar tf a.tar',
+  'mkdir a',
+  'ls',
+  'git status',
+  'make',
+  'npm run build',
+  'sh -c ls',
+  'env A=1 ls',
+  'sudo ls',
+  'echo x | grep y',
+])('%s is reversible', (command) => {
+  expect(assess({ tool: 'bash', args: { command }, risk: 'write' }).reversible).toBe(true);
+});
