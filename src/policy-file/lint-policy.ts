@@ -15,8 +15,8 @@ import type { PolicyWarning } from './policy-warning.ts';
 import { groupOf, membersOfOne, personOf } from '../core/people/directory.ts';
 
 /**
- * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies whose
- * condition fails where an argument is absent, people and groups that its directory lacks, reminders and escalations behind
+ * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies and
+ * asks that cannot be evaluated where an argument is absent, people and groups that its directory lacks, reminders and escalations behind
  * the time-out, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
  * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
  * requires count as given. Throws `arguments_invalid` for another option, and never for a policy.

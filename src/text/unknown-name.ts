@@ -39,7 +39,7 @@ export function unknownName(
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * What is wrong with options: they are no object, or have an unknown name. Undefined if nothing is.
+ * What is wrong with options: they are no object, or have an unknown name, their own or inherited. Undefined if nothing is.
  *
  * @example
  * optionProblem({ folow: true }, { follow: true }); // => "unknown option 'folow': did you mean 'follow'?"
@@ -53,9 +53,27 @@ export function optionProblem(
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     return `expected an object with ${names.join(', ')}`;
   }
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  const unknown = optionNames(options).find((name) => !names.includes(name));
   return unknown === undefined ? undefined : unknownName('option', unknown, names, listed);
 }
+
+/**
+ * The names that reading options can find: own ones, symbols, and inherited ones, as those of `Object.create(defaults)`. Not
+ * what every object, list or function has.
+ */
+function optionNames(options: object): string[] {
+  const names = new Set<string>();
+  let holder: object | null = options;
+  for (let depth = 0; holder !== null && holder !== Object.prototype && depth < deepestOptions; depth += 1) {
+    for (const name of Object.keys(holder)) names.add(name);
+    for (const symbol of Object.getOwnPropertySymbols(holder)) names.add(String(symbol));
+    holder = Object.getPrototypeOf(holder) as object | null;
+  }
+  return [...names];
+}
+
+/** More than anybody inherits from. */
+const deepestOptions = 100;
 
 const longestName = 64;
 const mostChanges = 2;

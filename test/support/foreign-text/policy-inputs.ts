@@ -13,11 +13,7 @@ import { namesToShow } from '../../../src/core/policy/show.ts';
 import { allowsOnlyCommand } from '../../../src/core/policy/whole-call.ts';
 import { absentReads } from '../../../src/policy-file/absent-reads.ts';
 import { expressionOf } from '../../../src/policy-file/condition-kinds.ts';
-import {
-  conditionProblem,
-  conditionWarnings,
-  equalitiesOf,
-} from '../../../src/policy-file/condition-problem.ts';
+import { conditionProblem, conditionWarnings, equalitiesOf } from '../../../src/policy-file/condition-problem.ts';
 import { conditionReads } from '../../../src/policy-file/condition-reads.ts';
 import { documentValueAt, explainShape } from '../../../src/policy-file/explain-shape.ts';
 import { globsOverlap } from '../../../src/policy-file/globs-overlap.ts';
