@@ -13,6 +13,7 @@ import type {
   RunLimits,
 } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/normal-text.ts';
+import { startMs } from './shape-values.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {
@@ -52,8 +53,8 @@ export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>
 
 /** A day is one in UTC, and the last one belongs to the absence. */
 export function absenceOf({ from, until, deputy }: { from: string; until: string; deputy: string }): Absence {
-  const endMs = Date.parse(until) + (until.includes('T') ? 0 : 24 * 3_600_000);
-  return { fromAt: iso(Date.parse(from)), untilAt: iso(endMs), deputy: nfc(deputy) };
+  const endMs = startMs(until)! + (until.includes('T') ? 0 : 24 * 3_600_000);
+  return { fromAt: iso(startMs(from)!), untilAt: iso(endMs), deputy: nfc(deputy) };
 }
 
 type KeyDocument = Exclude<NonNullable<PolicyDocument['reviewer_keys']>[string], string>;

@@ -1,4 +1,5 @@
 /** The values from which the form of a policy file is made. Their messages continue the name of the key. */
+import { instantMs } from '../core/messages/control.ts';
 import { z } from 'zod';
 import { durationSentence, parseDuration } from '../core/base/parse-duration.ts';
 import { isWellFormed } from '../core/base/well-formed.ts';
@@ -30,3 +31,10 @@ export const count = (least: number, most: number, why = '') => {
   const sentence = `must be a whole number from ${least} to ${most}${why}`;
   return z.int(sentence).min(least, sentence).max(most, sentence);
 };
+
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+
+/** When a day in UTC begins, or an instant with its offset is; undefined for other texts. */
+export function startMs(text: string): number | undefined {
+  return instantMs(dayPattern.test(text) ? `${text}T00:00:00Z` : text);
+}

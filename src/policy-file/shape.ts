@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { bytesFromBase64 } from '../core/base/base64.ts';
 import { maxConditionLength } from '../core/match/condition.ts';
 import { advisor } from './advisor-shape.ts';
-import { checked, count, duration, finite, interval, text } from './shape-values.ts';
+import { checked, count, duration, finite, interval, text, startMs } from './shape-values.ts';
 import { conditionProblem } from './condition-problem.ts';
-import { instantMs } from '../core/messages/control.ts';
 import { groupOf } from '../core/people/directory.ts';
 import { isPublicKey } from '../core/base/ed25519.ts';
 import { compileFieldGlob, compilePattern } from '../core/match/matching.ts';
@@ -151,10 +150,9 @@ const group = text(190).refine((name) => groupOf(name) === undefined, 'is writte
 const keyId = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores');
 const most = (longest: number) => (value: object) => Object.keys(value).length <= longest;
 
-const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
-const isDay = (text: string): boolean => dayPattern.test(text) && !Number.isNaN(Date.parse(text));
-const isInstant = (text: string): boolean => isDay(text) || instantMs(text) !== undefined;
-const instantText = z.string().refine(isInstant, 'must be a day, such as 2030-01-31, or an instant with its offset');
+const instantText = z
+  .string()
+  .refine((text) => startMs(text) !== undefined, 'must be a day, such as 2030-01-31, or an instant with its offset');
 const firstDay = instantText.describe('The first day, in UTC, or an instant with its offset.');
 const lastDay = instantText.describe('The last day, in UTC, or an instant with its offset.');
 

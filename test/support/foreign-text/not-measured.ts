@@ -220,6 +220,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'policy-file/normal-form.ts absenceOf',
     'policy-file/normal-form.ts ruleOf',
     'policy-file/shape-values.ts checked',
+    'policy-file/shape-values.ts startMs',
     'policy-file/shape-values.ts count',
     'worker/worker-options.ts checkWorkerOptions',
     'workflows/guarded/guarded-activities.ts guardActivities',
