@@ -20,6 +20,7 @@ export type {
   UserMessages,
 } from './core/ledger/approval.ts';
 export type { AlwaysTerms } from './core/ledger/always-terms.ts';
+export type { EarlierDenial } from './core/ledger/denials.ts';
 export type { EarlierRun } from './core/ledger/earlier-run.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { CallPreview, Change } from './core/base/call-preview.ts';

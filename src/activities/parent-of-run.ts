@@ -70,6 +70,7 @@ const approval = {
   onImpossible: z.enum(['ask', 'deny']),
   maxPending: count,
   maxRetriesAfterDeny: count,
+  denialsHoldFor: z.enum(['message', 'run']),
   maxIrreversiblePerRun: count,
   includeArguments: z.boolean(),
   show: z.literal(false).or(z.record(z.string(), names)),

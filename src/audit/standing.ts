@@ -6,7 +6,8 @@ import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument
 import { instantMs } from '../core/messages/control.ts';
 import { hiddenText } from '../core/ledger/hidden-arguments.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { counted, emptyLedger, irreversibleCount, withDenial } from '../core/ledger/ledger-state.ts';
+import { counted, emptyLedger, irreversibleCount } from '../core/ledger/ledger-state.ts';
+import { deniedToolId, heardDenials, withDenial, withoutDenials } from '../core/ledger/denials.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
@@ -48,9 +49,8 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   if (kind === 'settled') return afterSettled(standing, entry, ruled);
   if (kind === 'ran') return afterEnd(standing, entry);
   if (kind === 'grant') return afterGrant(standing, entry);
-  if (kind === 'revoked') {
-    return { ...standing, grants: standing.grants.filter(({ grantId }) => grantId !== entry.grantId) };
-  }
+  if (kind === 'heard') return { ...standing, denied: heardDenials(standing.denied) ?? standing.denied };
+  if (kind === 'revoked') return afterRevoked(standing, entry);
   if (kind === 'vote') {
     const { reviewerId, identity = 'anonymous', approved = false } = entry;
     const personOf = (id = ''): string => personKeyOf(entry.engine)(id);
@@ -87,12 +87,12 @@ export function isEdited(standing: Standing, entry: JournalEntry): boolean {
 }
 
 function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
-  const { outcome, callId = '', toolName = '', digest = '', reason } = entry;
+  const { outcome, callId = '', toolName = '', digest = '', reason, grantId } = entry;
   const reversible = ruled === undefined || ruled.answer.assessment.reversible || isCountedBefore(standing, entry);
   const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
   const used = useGrant(standing, grantUsedBy(entry));
   const counting = outcome === 'allowed' ? shared(used, callId, ruled) : used;
-  const told = outcome === 'denied' ? withDenial(counting, toolName, digest, reason) : counting;
+  const told = outcome === 'denied' ? withDenial(counting, { toolName, digest, reason, grantId }) : counting;
   return { ...told, counts: counted(told, { calls: 1, irreversible }) };
 }
 
@@ -165,7 +165,8 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
   const { reviewerId, identity = 'anonymous' } = entry;
   const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
   const told = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
-  return outcome === 'denied' ? withDenial(told, toolName, digest, reason) : told;
+  const denial = { toolName, digest, reason, by: { at: entry.at, reviewerId } };
+  return outcome === 'denied' ? withDenial(told, denial) : told;
 }
 
 /** A call that does not run gives its share back, and one that a reviewer edited counts what runs. */
@@ -222,6 +223,11 @@ function afterGrant(standing: Standing, entry: JournalEntry): Standing {
     grants: [...standing.grants, grant],
     vague: isVague ? [...standing.vague, grantId] : standing.vague,
   };
+}
+
+function afterRevoked(standing: Standing, { grantId, toolName = '' }: JournalEntry): Standing {
+  if (grantId === deniedToolId(toolName)) return { ...standing, denied: withoutDenials(standing.denied, toolName) };
+  return { ...standing, grants: standing.grants.filter((each) => each.grantId !== grantId) };
 }
 
 function withRequest(

@@ -113,6 +113,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...(cannotBeApproved === undefined || settled !== undefined ? [] : [visibleText(cannotBeApproved)]),
     ...(assessment.reversible || settled !== undefined ? [] : ['What this call does may not be reversible.']),
     ...ranBefore(request),
+    ...deniedBefore(request),
     ...userMessagesWarning(request),
     ...misleading(request, fields),
     ...args.warnings,
@@ -133,6 +134,13 @@ function ranBefore({ ranBefore, settled }: CardRequest): string[] {
   const when =
     requestId === undefined ? `allowed at ${at}, without a question` : `settled at ${at}, as request ${requestId}`;
   return [visibleText(`The very same call ${how}: it was ${when}.`)];
+}
+
+function deniedBefore({ deniedBefore, settled }: CardRequest): string[] {
+  if (deniedBefore === undefined || settled !== undefined) return [];
+  const { times } = deniedBefore;
+  const often = times === 1 ? '' : `, ${times} times`;
+  return [`Reviewers denied the very same call before in this run${often}: see why you are asked.`];
 }
 
 function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {

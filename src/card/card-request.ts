@@ -1,6 +1,7 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement, UserMessages } from '../core/ledger/approval.ts';
 
@@ -15,6 +16,7 @@ export interface CardRequest extends ApprovalRequest {
   preview?: CallPreview;
   always?: AlwaysTerms;
   ranBefore?: EarlierRun;
+  deniedBefore?: EarlierDenial;
   userMessages?: UserMessages;
   /** What happens at the deadline. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';

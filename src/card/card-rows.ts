@@ -15,7 +15,7 @@ function rows(label: string, texts: readonly (string | null | undefined)[], boun
 }
 
 export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
-  const { rule, rulePlace, reason, riskLevel, assessment, replaces, userMessages, advice = [] } = request;
+  const { rule, rulePlace, reason, riskLevel, assessment, replaces, userMessages, deniedBefore, advice = [] } = request;
   const { severity, reasons, affectedResources, recommendations } = assessment;
   const place = rulePlace === undefined ? '' : ` (${rulePlace})`;
   return [
@@ -26,9 +26,15 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Affects', affectedResources, bounds),
     ...rows('Advice', recommendations, bounds),
     ...rows('From advisors, not from people', advice.map(adviceSentence), bounds),
+    ...rows('Denied before', deniedBefore === undefined ? [] : [denial(deniedBefore)], bounds),
     ...rows('The user has written since', userMessages?.last ?? [], bounds),
     ...rows('Replaces', replaces === undefined ? [] : [replaced(replaces)], bounds),
   ];
+}
+
+function denial({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>): string {
+  const who = reviewerId === undefined ? '' : ` by ${quoted(reviewerId)}`;
+  return `on ${at}${who}${reason === undefined ? ', without a reason' : `: ${reason}`}`;
 }
 
 function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): string {

@@ -229,7 +229,7 @@ export interface CountersignClient {
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
   /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
-  /** The grants of a run from "always" decisions, standing denials included. Throws `no_worker`, `run_not_found`. */
+  /** The grants of a run from "always" decisions, standing denials and tools that are denied for good included. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;
   /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
   revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;

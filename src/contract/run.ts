@@ -8,6 +8,7 @@ import type {
   UserMessages,
 } from '../core/ledger/approval.ts';
 import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
@@ -138,6 +139,8 @@ export interface ApprovalDetails extends ApprovalRequest {
   userMessages?: UserMessages;
   /** For an open request: the very same call ran before in this run. Absent: it did not, as far as the run remembers. */
   ranBefore?: EarlierRun;
+  /** For an open request: reviewers denied the very same call before in this run. Absent: they did not, as far as the run remembers. */
+  deniedBefore?: EarlierDenial;
 }
 
 /** A reviewer whose vote let a call run. */

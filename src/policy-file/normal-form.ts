@@ -139,6 +139,7 @@ function settingsOf(approval: NonNullable<PolicyDocument['approval']>): Approval
     onImpossible: approval.on_impossible,
     maxPending: approval.max_pending,
     maxRetriesAfterDeny: approval.max_retries_after_deny,
+    denialsHoldFor: approval.denials_hold_for,
     maxIrreversiblePerRun: approval.max_irreversible_per_run,
     includeArguments: approval.include_arguments,
     show: approval.show,

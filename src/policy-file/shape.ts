@@ -264,6 +264,12 @@ export const policyShape = z.strictObject({
       max_retries_after_deny: count(0, 100)
         .optional()
         .describe('Denials of one tool before it is denied for good. Default 3.'),
+      denials_hold_for: z
+        .enum(['message', 'run'])
+        .optional()
+        .describe(
+          'How long a denial counts: until the model gets words of the user of a session, or for the run. Default message.',
+        ),
       max_irreversible_per_run: count(0, 10_000)
         .optional()
         .describe('Irreversible calls of one run. Default: no limit.'),

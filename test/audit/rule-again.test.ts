@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { defaultAssessment } from '../../src/core/assess/assessment.ts';
+import { deniedToolId } from '../../src/core/ledger/denials.ts';
 import { rulingsOf } from '../../src/audit/rulings-of.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { AskSettings, Policy, PolicyLayers } from '../../src/core/policy/policy.ts';
@@ -16,6 +17,7 @@ const more = fc.record({
     {
       maxPending: fc.constantFrom(3, 20),
       maxRetriesAfterDeny: fc.constantFrom(2, 5),
+      denialsHoldFor: fc.constantFrom('message' as const, 'run' as const),
       maxIrreversiblePerRun: fc.nat(9),
     },
     { requiredKeys: [] },
@@ -97,7 +99,7 @@ const always = fc.constantFrom(
 
 const step = fc.oneof(
   {
-    weight: 8,
+    weight: 10,
     arbitrary: fc.record({ kind: fc.constant('call' as const), call: fc.oneof(call, shellCall), assessed }),
   },
   {
@@ -112,6 +114,8 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), layers: runLayers }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('heard' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('lift' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const) }) },
   {
     weight: 2,
@@ -136,7 +140,11 @@ function played(
     if (each.kind === 'call') run.call(each.call, each.assessed);
     else if (each.kind === 'change') run.change(each.layers);
     else if (each.kind === 'revoke') run.send({ kind: 'revoke', atMs: run.atMs, grants: 'all' });
-    else if (each.kind === 'end') {
+    else if (each.kind === 'heard') run.send({ kind: 'heard', atMs: run.atMs });
+    else if (each.kind === 'lift') {
+      const grants = Object.keys(run.ledger.denied.byTool).map(deniedToolId).slice(0, 1);
+      run.send({ kind: 'revoke', atMs: run.atMs, grants });
+    } else if (each.kind === 'end') {
       const running = run.ledger.outcomes.filter(({ ran }) => ran === 'pending');
       const { callId } = running[each.which % running.length] ?? {};
       if (callId !== undefined) run.send({ kind: 'ran', atMs: run.atMs, callId, ran: each.ran });
@@ -162,7 +170,7 @@ test('generated calls under generated policies are ruled on again, and agree', (
     fc.property(
       runLayers,
       agent,
-      fc.constantFrom(1, 2, 3),
+      fc.constantFrom(1, 2, 3, 5),
       fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
       (policies, of, engine, steps) => {
         const { entries, evidence } = played(policies, of, engine, steps);

@@ -182,6 +182,7 @@ describe('features that the language has and a run does not support', () => {
   const inApproval = {
     on_timeout: 'allow',
     max_retries_after_deny: 3,
+    denials_hold_for: 'run',
     max_irreversible_per_run: 0,
     include_arguments: false,
     show: { 'pay_*': ['amount', 'to'] },
@@ -225,6 +226,7 @@ describe('features that the language has and a run does not support', () => {
     approval: {
       onTimeout: 'allow',
       maxRetriesAfterDeny: 3,
+      denialsHoldFor: 'run',
       maxIrreversiblePerRun: 0,
       includeArguments: false,
       show: { 'pay_*': ['amount', 'to'] },

@@ -44,6 +44,7 @@ const requestMembers = Object.keys({
   schema: true,
   preview: true,
   ranBefore: true,
+  deniedBefore: true,
   userMessages: true,
   channels: true,
 } satisfies Record<keyof ChannelRequest, true>);

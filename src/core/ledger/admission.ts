@@ -1,7 +1,8 @@
 /** Answers calls without a request, by a reviewer's earlier decision or by a limit of the run. */
 import type { OutcomeName } from './approval.ts';
 import { standingDenial } from '../policy/grants.ts';
-import { denialsOf, type Ledger } from './ledger-state.ts';
+import { denialOfCall, finalDenials } from './denials.ts';
+import type { Ledger } from './ledger-state.ts';
 import type { Limits } from '../policy/limits.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import { readyCall, type RuledCall, type Ruling } from '../policy/ruling.ts';
@@ -47,10 +48,9 @@ export function answerBefore(
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
   if (action === 'ask') {
-    const remembered = ledger.denied.calls.find((each) => each.digest === digest);
-    const attempts = denialsOf(ledger, tool);
-    // Without retries, the first denial is final.
-    if (attempts >= Math.max(1, limits.maxRetriesAfterDeny)) return refused(sentences.deniedForGood(attempts));
+    const attempts = finalDenials(ledger.denied, tool, limits);
+    if (attempts !== undefined) return refused(sentences.deniedForGood(attempts));
+    const remembered = denialOfCall(ledger.denied, digest, limits);
     if (remembered !== undefined) return denied(remembered.reason);
   }
   if (!call.reversible && most !== null && ledger.counts.irreversible >= most) {

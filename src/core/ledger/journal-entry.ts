@@ -18,6 +18,7 @@ export interface JournalHead {
 export interface JournalEntry {
   /** Dense over all executions of the run, from 1. */
   seq: number;
+  /** `heard`: the model gets what the user of a session has said, and denials before it end (docs/wire.md). */
   kind:
     | 'ruling'
     | 'opened'
@@ -29,6 +30,7 @@ export interface JournalEntry {
     | 'revoked'
     | 'policy'
     | 'message'
+    | 'heard'
     | 'reruled'
     | 'extended'
     | 'delegated'

@@ -14,6 +14,7 @@ import type {
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
 import type { Revoked } from '../people/revoked.ts';
+import type { Denials, EarlierDenial } from './denials.ts';
 import type { Directory } from '../people/directory.ts';
 import type { Raised } from '../policy/advice.ts';
 import type { Grant } from '../policy/grants.ts';
@@ -57,6 +58,8 @@ export interface RequestRecord {
     /** The severity to which an advisor raised the call. */
     raised?: Raised;
   };
+  /** Reviewers had denied the very same call when the request was opened. */
+  deniedBefore?: EarlierDenial;
   /** For a request that replaces others: the one in which its call was first asked about. */
   origin?: { requestId: string; digest: string; requestedAt: string };
 }
@@ -90,13 +93,11 @@ export interface Ledger {
   operatorMs: number;
   /** The last `answeredKept` messages with an id that changed something, except decisions: a retry gets its receipt. */
   answered: { messageId: string; contentDigest: string; receipt: Receipt }[];
-  /** Denials by reviewers: the number for each tool, and the last `deniedKept` calls. */
-  denied: { byTool: Record<string, number>; calls: { digest: string; reason?: string }[] };
+  denied: Denials;
 }
 
 /** At least as many as can be open at once: all of them may be settled before the run reads them. */
 export const settledKept = maxPendingBound;
-export const deniedKept = 200;
 export const outcomesKept = 200;
 export const refusedKept = 50;
 export const pastKept = 1_000;
@@ -175,30 +176,6 @@ export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger
     denials: counts.denials + denials,
     irreversible: counts.irreversible + irreversible,
   };
-}
-
-/** Counts one more reviewer's denial of a tool, and remembers the call. */
-export function withDenial<Denying extends Pick<Ledger, 'counts' | 'denied'>>(
-  ledger: Denying,
-  toolName: string,
-  digest: string,
-  reason: string | undefined,
-): Denying {
-  const { byTool, calls } = ledger.denied;
-  const remembered = [...calls.filter((each) => each.digest !== digest), { digest, reason: reason || undefined }];
-  return {
-    ...ledger,
-    counts: counted(ledger, { denials: 1 }),
-    denied: {
-      byTool: { ...byTool, [toolName]: denialsOf(ledger, toolName) + 1 },
-      calls: remembered.slice(-deniedKept),
-    },
-  };
-}
-
-/** Number of reviewers' denials of a tool in this run. */
-export function denialsOf({ denied: { byTool } }: Pick<Ledger, 'denied'>, toolName: string): number {
-  return Object.hasOwn(byTool, toolName) ? byTool[toolName]! : 0;
 }
 
 /** Adds one entry under the next sequence number. Fields without a value are left out. */

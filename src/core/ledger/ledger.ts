@@ -9,6 +9,7 @@ import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
+import { deniedToolId, heardDenials, isDeniedBefore, toolsToLift, withDenial, withoutDenials } from './denials.ts';
 import type { DueStep } from './escalation.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
@@ -23,7 +24,6 @@ import {
   refusalOf,
   refusedKept,
   unchanged,
-  withDenial,
   withRequest,
 } from './ledger-state.ts';
 import { withAllowed } from './earlier-run.ts';
@@ -58,6 +58,8 @@ export type LedgerCommand =
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
   /** The user of a session has sent a message. `digest`: of its content, which no entry has. */
   | { kind: 'message'; atMs: number; digest: string; voter: Voter; reason?: string }
+  /** The model gets what the user of a session has said. */
+  | { kind: 'heard'; atMs: number }
   /** A message was answered; a retry gets the same receipt. */
   | { kind: 'answer'; messageId: string; contentDigest: string; receipt: Receipt }
   | { kind: 'refuse'; atMs: number; refused: RefusedDecision }
@@ -139,6 +141,8 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return policy(ledger, command);
     case 'message':
       return message(ledger, command);
+    case 'heard':
+      return heard(ledger, command.atMs);
     case 'answer':
       return answer(ledger, command);
     case 'refuse':
@@ -156,7 +160,8 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const call = { callId, toolName, outcome, ran, ...(resultOf !== undefined && { resultOf }) };
   const used = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
   const counting = outcome === 'allowed' ? withShare(used, callId, toolName, command.args ?? {}) : used;
-  const told = outcome === 'denied' ? withDenial(used, toolName, digest ?? '', reason) : counting;
+  const denial = { toolName, digest: digest ?? '', reason, grantId };
+  const told = outcome === 'denied' ? withDenial(used, denial) : counting;
   const known = outcome === 'allowed' && digest !== undefined ? withAllowed(told, { callId, digest, atMs }) : told;
   return journaled(
     unchanged({
@@ -197,10 +202,9 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
-/** True if the same call, made anew, would be denied by what a reviewer said before. */
+/** True if a reviewer has denied the same call, or all such calls. Words of the user end no denial here. */
 function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
-  const isSame = ({ digest }: { digest: string }): boolean => digest === record.request.digest;
-  return ledger.denied.calls.some(isSame) || denialOver(ledger, record, atMs) !== undefined;
+  return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
 
 function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeCommand): Reduction {
@@ -263,10 +267,13 @@ function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>)
 function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke' }>): Reduction {
   const { atMs, grants, voter, reason, operatorMs = ledger.operatorMs } = command;
   const gone = ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
-  const missing = grants === 'all' ? undefined : grants.find((id) => !gone.some(({ grantId }) => grantId === id));
+  const lifted = grants === 'all' ? [] : toolsToLift(ledger, grants);
+  const ended = [...gone, ...lifted.map((tool) => ({ grantId: deniedToolId(tool), tool, approved: false }))];
+  const missing = grants === 'all' ? undefined : grants.find((id) => !ended.some(({ grantId }) => grantId === id));
   if (missing !== undefined) return refusalOf(ledger, '', 'grant_unknown', `this run has no grant '${missing}'`);
-  const left = { ...ledger, operatorMs, grants: ledger.grants.filter((each) => !gone.includes(each)) };
-  return gone.reduce(
+  const denied = lifted.reduce(withoutDenials, ledger.denied);
+  const left = { ...ledger, operatorMs, denied, grants: ledger.grants.filter((each) => !gone.includes(each)) };
+  return ended.reduce(
     (reduction, { grantId, tool, approved }) =>
       journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...voter }),
     unchanged(left),
@@ -281,6 +288,13 @@ function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy'
 function message(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'message' }>): Reduction {
   const { kind, atMs, digest, voter, reason } = command;
   return journaled(unchanged(ledger), atMs, { kind, digest, reason, ...voter });
+}
+
+function heard(ledger: Ledger, atMs: number): Reduction {
+  const denied = ledger.engine >= 5 ? heardDenials(ledger.denied) : undefined;
+  return denied === undefined
+    ? unchanged(ledger)
+    : journaled(unchanged({ ...ledger, denied }), atMs, { kind: 'heard' });
 }
 
 function answer(

@@ -1,4 +1,5 @@
 import { withShare } from './argument-sums.ts';
+import { earlierDenialOf } from './denials.ts';
 import { deputiesOf } from './deputies.ts';
 import type { Directories, RequestRecord, Ledger, Reduction } from './ledger-state.ts';
 import { counted, requestOf, irreversibleCount, journaled, unchanged } from './ledger-state.ts';
@@ -18,7 +19,12 @@ export function openRequest(
 ): Reduction {
   const deputies = deputiesOf(asked, directories, atMs, ledger.engine);
   const delegations = [...asked.delegations, ...deputies.map(({ from, to }) => ({ from, to }))];
-  const record = deputies.length === 0 ? asked : { ...asked, delegations };
+  const deniedBefore = earlierDenialOf(ledger.denied, asked.request.digest);
+  const record = {
+    ...asked,
+    ...(deputies.length > 0 && { delegations }),
+    ...(deniedBefore !== undefined && { deniedBefore }),
+  };
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
   const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);

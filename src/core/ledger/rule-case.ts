@@ -22,6 +22,7 @@ import {
   type RulingContext,
 } from '../policy/ruling.ts';
 import { sumOf } from './argument-sums.ts';
+import { isDeniedBefore } from './denials.ts';
 import { iso, type Directories, type Ledger } from './ledger-state.ts';
 import { grantAnswers } from './make-grant.ts';
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
@@ -56,7 +57,7 @@ export interface CaseRun {
 }
 
 /** What the calls and decisions before this one left behind. */
-export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums'>;
+export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums' | 'denied'>;
 
 /** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
 export interface Case {
@@ -114,7 +115,8 @@ export function ruleCase(
     grantAnswers(grant, asked, directories, atMs, engine);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
-  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible });
+  const wasDenied = isDeniedBefore(ledger.denied, digest);
+  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible, wasDenied });
   const { ceiling, parents = [], run: ofRun } = policies;
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =

@@ -1,9 +1,11 @@
 import { withoutShare } from './argument-sums.ts';
 import type { ReviewerVote, Settlement } from './approval.ts';
+import { withDenial } from './denials.ts';
 import { isReplaced } from './is-replaced.ts';
 import type { RequestRecord, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
   counted,
+  iso,
   irreversibleCount,
   journaled,
   kept,
@@ -11,7 +13,6 @@ import {
   pastKept,
   settledKept,
   unchanged,
-  withDenial,
 } from './ledger-state.ts';
 
 /**
@@ -40,7 +41,8 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
     outcomes: isReplaced(settlement) ? ledger.outcomes : [...ledger.outcomes, call].slice(-outcomesKept),
     counts: counted(ledger, { irreversible }),
   };
-  return journaled(unchanged(outcome === 'denied' ? withDenial(closed, toolName, digest, reason) : closed), atMs, {
+  const denial = { toolName, digest, reason, by: { at: iso(atMs), reviewerId } };
+  return journaled(unchanged(outcome === 'denied' ? withDenial(closed, denial) : closed), atMs, {
     kind: 'settled',
     callId,
     requestId,

@@ -39,7 +39,7 @@ export interface DelegateMessage extends ControlMessage {
 
 /** Message `revoke`: ends grants and standing denials. Calls that they answered stay answered. */
 export interface RevokeMessage extends ControlMessage {
-  /** Ids of 1 to 100 grants, or all. */
+  /** Ids of 1 to 100 grants, or all. `denied-TOOL` lifts reviewers' denials of a tool, which `all` does not. */
   grants: string[] | 'all';
 }
 

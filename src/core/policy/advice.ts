@@ -152,12 +152,13 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 
 /**
  * The ruling after its advisors have answered. Only an ask changes. One denial denies. Only if everything that asks names
- * an advisor that may approve, and all of these do, the call is allowed; but never one that destroys or cannot be undone.
+ * an advisor that may approve, and all of these do, the call is allowed; but never one that destroys or cannot be undone, nor
+ * one that a reviewer has denied before (`wasDenied`, default false).
  */
 export function adviseRuling(
   ruling: Ruling,
   advice: readonly Advice[],
-  { risk, reversible }: { risk: Risk; reversible: boolean },
+  { risk, reversible, wasDenied = false }: { risk: Risk; reversible: boolean; wasDenied?: boolean },
 ): Ruling {
   if (ruling.action !== 'ask' || advice.length === 0) return ruling;
   const { severity, engine } = ruling;
@@ -168,7 +169,7 @@ export function adviseRuling(
   };
   const denial = counted.find(({ answer }) => answer === 'deny');
   if (denial !== undefined) return decided('deny', denial);
-  const isHarmless = (risk === 'read_only' || risk === 'write') && reversible;
+  const isHarmless = (risk === 'read_only' || risk === 'write') && reversible && !wasDenied;
   const by = ruling.ask?.by ?? [];
   const approval = counted[0];
   const areAllApproving =

@@ -36,6 +36,11 @@ export interface Grant {
   redacted?: string[];
   /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
+  /**
+   * For a tool that is denied for good, which no "always" left behind: how often reviewers denied its calls. It answers
+   * only calls that would be asked about.
+   */
+  denials?: number;
   /** The request that made the grant, and when: ISO 8601. */
   requestId?: string;
   grantedAt?: string;

@@ -19,6 +19,8 @@ export interface Limits {
   maxPending: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. */
   maxRetriesAfterDeny: number;
+  /** How long such denials count, and answer the very same call: until the model gets words of its user, or for the run. */
+  denialsHoldFor: 'message' | 'run';
   /** Maximum number of irreversible calls of the run; null: no limit. */
   maxIrreversiblePerRun: number | null;
   /** True if reviewers see arguments. */
@@ -33,7 +35,7 @@ export interface Limits {
 
 /**
  * Merges the limits of a run's layers (docs/policy.md): the smallest number counts, and the strictest option (arguments
- * hidden, `sequential`, no cached results, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
+ * hidden, `sequential`, no cached results, denials for the run, `error`); the default applies if no layer sets a value. If there is a ceiling, only it can
  * switch redaction off. No time-out exceeds the ceiling's `max_timeout`, 24 hours by default; only a ceiling with
  * `max_timeout: never` lets a request wait for ever. `ruling`: the time-outs of the rules that asked replace those of
  * their policies.
@@ -49,6 +51,7 @@ export function limitsOf(layers: PolicyLayers, ruling?: Pick<Ruling, 'ask'>): Li
     timeoutMs: timeoutOf(layers, ruling?.ask?.by ?? []),
     maxPending: smallest(written('maxPending'), defaultMaxPending, maxPendingBound),
     maxRetriesAfterDeny: smallest(written('maxRetriesAfterDeny'), defaultMaxRetriesAfterDeny),
+    denialsHoldFor: written('denialsHoldFor').includes('run') ? 'run' : 'message',
     maxIrreversiblePerRun: irreversible.length === 0 ? null : Math.min(...irreversible),
     includeArguments: !written('includeArguments').includes(false),
     redact: written('redact').includes(true) || ((ceiling ?? parents[0] ?? run)?.redact ?? true),

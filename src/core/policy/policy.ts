@@ -95,6 +95,11 @@ export interface ApprovalSettings {
   maxPending?: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. Default 3. */
   maxRetriesAfterDeny?: number;
+  /**
+   * How long a reviewer's denial counts for that, and answers the very same call: until the model gets words of the user of
+   * a session, or for the whole run. Default message.
+   */
+  denialsHoldFor?: 'message' | 'run';
   /** Maximum number of irreversible calls of one run. Default: no limit. */
   maxIrreversiblePerRun?: number;
   /** True if reviewers see arguments. Default true. */

@@ -35,7 +35,8 @@ export type { RulingMeter } from '../match/ruling-meter.ts';
  * - Engine 4 knows `sum` in conditions.
  * - Engine 5 reads a grant that matches arguments as a rule (grants.ts). In a rule for a wrapper, a `*` before the command
  *   stands for one word, and one in its place for all of it (match/segments.ts). A
- *   ceiling bounds how fast those below it escalate, too (ask-terms.ts).
+ *   ceiling bounds how fast those below it escalate, too (ask-terms.ts). A denial holds until the user of a session
+ *   speaks again (ledger/denials.ts).
  */
 export const engine = 5;
 const oldest = 1;

@@ -120,7 +120,7 @@ class AgentRun {
       // Only where a turn follows: a run that an override keeps on its version does not continue as new again at once.
       this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated && patched('leaves-its-version');
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
-      this.#session.moveToTranscript();
+      if (this.#session.moveToTranscript()) this.#gate.userHeard();
       const turns = this.#state.turn - (this.#state.askedAfterTurn ?? 0);
       if (turns >= this.#state.config.maxTurns) return this.#end('limit', `Stopped after ${turns} turns`);
       const { transcriptBytes } = this.#limits;

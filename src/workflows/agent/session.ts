@@ -136,21 +136,25 @@ export class UserSession implements UserMessageTaker {
     return pendingMessages.length === 0 && (failedTurn !== undefined || isFinal(messages.at(-1)));
   }
 
-  /** Puts what the user has said into the transcript. Call it between two turns only, before the model is called. */
-  moveToTranscript(): void {
+  /**
+   * Puts what the user has said into the transcript. Call it between two turns only, before the model is called. Returns
+   * false if the user has said nothing.
+   */
+  moveToTranscript(): boolean {
     const state = this.#state!;
     // A message may have come in the step in which the call before failed.
     if (state.pendingMessages !== undefined) this.#setAside(state);
     delete state.failedTurn;
     delete state.stopped;
     const { pendingMessages = [], messages, turn } = state;
-    if (pendingMessages.length === 0) return;
+    if (pendingMessages.length === 0) return false;
     const said = pendingMessages.map((each) =>
       typeof each === 'string' ? ({ role: 'user', content: each } as const) : each,
     );
     state.messages = [...messages, ...said];
     state.askedAfterTurn = turn;
     delete state.pendingMessages;
+    return true;
   }
 }
 

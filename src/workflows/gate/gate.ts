@@ -235,6 +235,11 @@ export class Gate {
     this.#state.apply({ kind: 'ran', atMs: clock.nowMs, callId, ran, withheld });
   }
 
+  /** Call it when the model gets what the user of a session has said: what was denied before may be asked about again. */
+  userHeard(): void {
+    this.#state.apply({ kind: 'heard', atMs: clock.nowMs });
+  }
+
   /** Records that the agent's check has refused what the user said, of this many characters of JSON. */
   inputRefused(size: number): void {
     this.#state.apply({ kind: 'refuse', atMs: clock.nowMs, refused: { code: 'input_refused', size } });

@@ -9,9 +9,11 @@ import { namesIn } from '../../core/people/directory.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
+import { limitsOf } from '../../core/policy/limits.ts';
 import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { RequestRecord, SettledRequest } from '../../core/ledger/ledger.ts';
 import { requestOf } from '../../core/ledger/ledger.ts';
+import { deniedTools } from '../../core/ledger/denials.ts';
 import { earlierRunOf } from '../../core/ledger/earlier-run.ts';
 import { alwaysTermsOf } from '../../core/ledger/always-terms.ts';
 import { shownGrant } from '../../core/ledger/hidden-arguments.ts';
@@ -54,8 +56,10 @@ export function answerQueries(
 ): void {
   setHandler(grantsQuery, () => {
     state.requirePast();
-    const { grants } = state.ledger;
-    return grants.map((grant) => shownGrant(grant, state.showsArguments));
+    const { ledger, showsArguments } = state;
+    const now = active();
+    const denied = now === undefined ? [] : deniedTools(ledger, limitsOf(now.policies));
+    return [...ledger.grants.map((grant) => shownGrant(grant, showsArguments)), ...denied];
   });
   setHandler(policyQuery, () => {
     state.requirePast();
@@ -96,8 +100,8 @@ export function answerQueries(
   function extras(
     found: RequestRecord | SettledRequest,
     { shown, redacted, settled }: ApprovalDetails,
-  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore' | 'userMessages'> {
-    const { request, ruled } = found;
+  ): Pick<ApprovalDetails, 'always' | 'schema' | 'preview' | 'ranBefore' | 'deniedBefore' | 'userMessages'> {
+    const { request, ruled, deniedBefore } = found;
     const schema = active()?.options.schemaOf?.(request.toolName, ruled.definition);
     const hides = !state.showsArguments || found.hidden === true;
     const preview = 'settlement' in found || hides ? undefined : shownPreview(found, previews.of(found));
@@ -110,6 +114,7 @@ export function answerQueries(
     return {
       ...(unheard.length > 0 && { userMessages: shownMessages(found, unheard, hides || ownPatterns) }),
       ...(ranBefore !== undefined && { ranBefore }),
+      ...(settled === undefined && deniedBefore !== undefined && { deniedBefore }),
       ...(always !== undefined && { always }),
       ...(isSmall(schema) && { schema }),
       ...(preview !== undefined && { preview }),

@@ -1,6 +1,7 @@
-/** Message `revoke`: ends some or all grants of the run. */
+/** Message `revoke`: ends some or all grants of the run, and lifts the denials of a tool. */
 import { messageNames } from '../../contract.ts';
 import { readRevoke, type RevokeMessage } from '../../core/messages/control.ts';
+import { deniedToolId, toolsToLift } from '../../core/ledger/denials.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -31,11 +32,14 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     },
   };
 
-  function namedBy({ grants }: RevokeMessage): Grant[] {
-    return state.ledger.grants.filter(({ grantId }) => grants === 'all' || grants.includes(grantId));
+  function namedBy({ grants }: RevokeMessage): Pick<Grant, 'grantId' | 'approved'>[] {
+    const { ledger } = state;
+    if (grants === 'all') return ledger.grants;
+    const lifted = toolsToLift(ledger, grants).map((tool) => ({ grantId: deniedToolId(tool), approved: false }));
+    return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
   }
 
-  /** Revoking a standing denial loosens what the run may do. */
+  /** Revoking a denial loosens what the run may do. */
   function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
     return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);

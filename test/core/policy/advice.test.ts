@@ -206,6 +206,21 @@ describe('a raised severity', () => {
   ])('%s', (_, before, after, expected) => expect(stricterRuling(before, after)).toStrictEqual(expected));
 });
 
+test('an advisor approves no call that a reviewer denied before', () => {
+  const call = { tool: 'pay', args: {}, risk: 'write' as const, digest: 'd', advice: [approval] };
+  const rules = compileRules({ run: asking(approving) });
+  const ledger = emptyLedger(5);
+  const actionAfter = (digest: string) =>
+    ruleCase(
+      rules,
+      { ...call, assessed: defaultAssessment('read_only') },
+      {},
+      { ...ledger, denied: { byTool: { pay: 1 }, calls: [{ digest, isPast: true }] } },
+      0,
+    ).ruling.action;
+  expect([actionAfter('d'), actionAfter('other')]).toEqual(['ask', 'allow']);
+});
+
 describe('what becomes of an ask', () => {
   const write = { risk: 'write', reversible: true } as const;
   const [mayApprove, mayNot] = [rule({ name: 'a', mayApprove: true }), rule({ name: 'b' })];
@@ -224,6 +239,9 @@ describe('what becomes of an ask', () => {
       severity: 'medium',
       engine: 4,
     });
+    // What a reviewer has denied before, a reviewer is asked about.
+    const denied = { ...write, wasDenied: true };
+    expect(adviseRuling(ruled([mayApprove]), [approval], denied)).toEqual(ruled([mayApprove]));
     expect(adviseRuling(ruled([mayApprove, mayNot]), [approval, denial], write)).toMatchObject({
       action: 'deny',
       rule: 'b',

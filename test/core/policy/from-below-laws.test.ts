@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { actions } from '../../../src/core/policy/action.ts';
+import { emptyLedger } from '../../../src/core/ledger/ledger-state.ts';
 import { directoriesOf } from '../../../src/core/ledger/panel.ts';
 import { compileRules, ruleCase, type Case } from '../../../src/core/ledger/rule-case.ts';
 import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
@@ -129,9 +130,8 @@ test('what a starter may send allows no more, shortens no veto, hides no more an
 });
 
 function caseOf(policies: PolicyLayers, theCall: RuledCall): Case {
-  const counts = { calls: 0, asks: 0, denials: 0, irreversible: 0 };
   const run = { agent: 'ops' };
-  return ruleCase(compileRules(policies), { ...theCall, digest: '' }, run, { engine, counts, grants: [] }, 0);
+  return ruleCase(compileRules(policies), { ...theCall, digest: '' }, run, emptyLedger(engine), 0);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { emptyLedger } from '../../../src/core/ledger/ledger-state.ts';
 import { compileRules, ruleCase } from '../../../src/core/ledger/rule-case.ts';
 import {
   continueArguments,
@@ -155,9 +156,8 @@ describe('the request', () => {
     const parsed = parsePolicy({ ...written, approval: { on_timeout: 'allow' } }, { ceiling: true });
     if ('problems' in parsed) throw new Error(parsed.problems[0]!.message);
     const rules = compileRules({ ceiling: parsed.policy });
-    const ledger = { engine, counts: { calls: 0, asks: 0, denials: 0, irreversible: 0 }, grants: [] };
     const asked = { ...call, digest: '', assessed: continueAssessment };
-    const { ruling, terms } = ruleCase(rules, asked, {}, ledger, 0);
+    const { ruling, terms } = ruleCase(rules, asked, {}, emptyLedger(engine), 0);
     expect(ruling).toMatchObject({ action: 'ask', rule: 'ceiling#1' });
     expect(terms).toMatchObject({ onTimeout: 'deny', always: false });
   });

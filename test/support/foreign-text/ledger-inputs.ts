@@ -8,17 +8,25 @@ import {
   withShareSpent,
 } from '../../../src/core/ledger/argument-sums.ts';
 import { committable, committedLeaf, leafOf, saltedHash, saltsOf } from '../../../src/core/ledger/commit-entry.ts';
+import {
+  deniedToolId,
+  denialOfCall,
+  earlierDenialOf,
+  finalDenials,
+  isDeniedBefore,
+  toolsToLift,
+  withDenial,
+  withoutDenials,
+} from '../../../src/core/ledger/denials.ts';
 import { openedAtMs } from '../../../src/core/ledger/escalation.ts';
 import { hideGlobs, hideInRequest } from '../../../src/core/ledger/hidden-arguments.ts';
 import {
-  denialsOf,
   emptyLedger,
   findOpen,
   type Ledger,
   refusalOf,
   requestInPlaceOf,
   requestOf,
-  withDenial,
 } from '../../../src/core/ledger/ledger-state.ts';
 import { argumentBytes } from '../../../src/core/ledger/listed-request.ts';
 import { useGrant } from '../../../src/core/ledger/make-grant.ts';
@@ -31,6 +39,7 @@ import { notOpenReceipt, settledReceipt, votedReceipt } from '../../../src/core/
 import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
 import { shownPreview } from '../../../src/core/ledger/shown-parts.ts';
 import { waitingNotice } from '../../../src/core/ledger/waiting-notice.ts';
+import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
@@ -75,10 +84,12 @@ const redacted = (run: (args: JsonObject, found: Redaction) => unknown): Run[] =
     return run(args, redact(args));
   },
 ];
+const denial = (text: string) => ({ toolName: text, digest: text, reason: text, by: { at: text, reviewerId: text } });
+const limits = limitsOf({});
 /** A ledger with a request, a denial and a sum of that name. */
 const ledgerOf = (text: string): Ledger =>
   ({
-    ...withDenial(withShare(emptyLedger(engine), text, text, { amount: 1 }), text, text, text),
+    ...withDenial(withShare(emptyLedger(engine), text, text, { amount: 1 }), denial(text)),
     open: [{ callId: text, request: cardRequest({ requestId: text }) }],
   }) as never;
 const inLedger = (run: (ledger: Ledger, text: string) => unknown): Run => {
@@ -127,14 +138,19 @@ export const ledgerInputs: Inputs = {
     committedLeaf({ seq: 1, kind: 'vote', ...entry } as never, tag, saltsOf(salt)),
   ),
   'core/ledger/commit-entry.ts committable': values(committable),
+  'core/ledger/denials.ts denialOfCall': inLedger(({ denied }, text) => denialOfCall(denied, text, limits)),
+  'core/ledger/denials.ts isDeniedBefore': inLedger(({ denied }, text) => isDeniedBefore(denied, text)),
+  'core/ledger/denials.ts earlierDenialOf': inLedger(({ denied }, text) => earlierDenialOf(denied, text)),
+  'core/ledger/denials.ts finalDenials': inLedger(({ denied }, text) => finalDenials(denied, text, limits)),
+  'core/ledger/denials.ts toolsToLift': inLedger((ledger, text) => toolsToLift(ledger, pieces(text))),
+  'core/ledger/denials.ts withoutDenials': inLedger(({ denied }, text) => withoutDenials(denied, text)),
+  'core/ledger/denials.ts deniedToolId': deniedToolId,
   'core/ledger/escalation.ts openedAtMs': (text) => openedAtMs({ request: { requestedAt: text } }),
   'core/ledger/hidden-arguments.ts hideInRequest': requested(hideInRequest),
   'core/ledger/hidden-arguments.ts hideGlobs': (text) => hideGlobs(scopeOf(text), othersOf(text)),
   'core/ledger/ledger-state.ts requestOf': inLedger(requestOf),
   'core/ledger/ledger-state.ts findOpen': inLedger(findOpen),
   'core/ledger/ledger-state.ts requestInPlaceOf': inLedger(requestInPlaceOf),
-  'core/ledger/ledger-state.ts withDenial': inLedger((ledger, text) => withDenial(ledger, text, `${text}!`, text)),
-  'core/ledger/ledger-state.ts denialsOf': inLedger(denialsOf),
   'core/ledger/ledger-state.ts refusalOf': inLedger((ledger, text) => refusalOf(ledger, text, 'internal', text)),
   'core/ledger/listed-request.ts argumentBytes': objects(argumentBytes),
   'core/ledger/make-grant.ts useGrant': (text) => useGrant({ grants: [{ grantId: text } as never] }, `${text}!`),

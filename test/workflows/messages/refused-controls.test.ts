@@ -147,6 +147,8 @@ test('only operators loosen: an unsigned change is refused before history', asyn
       ['setPolicy', { mode: 'bypassPermissions' }],
       ['revoke', { grants: 'all' }],
       ['revoke', { grants: ['grant-1'] }],
+      // Reviewers' denials of a tool.
+      ['revoke', { grants: ['denied-pay'] }],
     ] as const) {
       await expect(update(run, name, message)).rejects.toMatchObject({ cause: { type: 'not_permitted_by_ceiling' } });
     }

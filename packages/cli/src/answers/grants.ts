@@ -47,21 +47,26 @@ export function addGrants(program: Command): void {
   );
 }
 
-/** Grants as a table, oldest first. */
+/** Grants as a table, oldest first, and the tools that are denied for good. */
 export function renderGrants(output: Output, grants: Grant[]): string {
   return renderTable(
     output,
     ['GRANT', 'TOOL', 'ANSWER', 'SCOPE', 'USES LEFT', 'UNTIL', 'BY', 'REQUEST'],
-    grants.map(({ grantId, tool, approved, scope, usesLeft, expiresAtMs, by = [], requestId = '' }) => [
+    grants.map(({ grantId, tool, approved, scope, usesLeft, expiresAtMs, by = [], requestId = '', denials }) => [
       escapeText(grantId),
       escapeText(tool),
       approved ? 'approve' : 'deny',
-      scopeText(scope),
+      denials === undefined ? scopeText(scope) : `what asks: denied ${denials} times`,
       usesLeft === undefined ? 'any' : String(usesLeft),
-      expiresAtMs === undefined ? 'the run ends' : new Date(expiresAtMs).toISOString(),
+      untilText(expiresAtMs, denials),
       by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),
       escapeText(requestId),
     ]),
     { whole: ['GRANT', 'REQUEST'] },
   );
+}
+
+function untilText(expiresAtMs: number | undefined, denials: number | undefined): string {
+  if (expiresAtMs !== undefined) return new Date(expiresAtMs).toISOString();
+  return denials === undefined ? 'the run ends' : 'its user writes, or the run ends';
 }

@@ -67,7 +67,8 @@ export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
 }
 
 /** The calls that a grant answers, in words. */
-function scopeText({ tool, scope }: Pick<Grant, 'tool' | 'scope'>): string {
+function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'denials'>): string {
+  if (denials !== undefined) return `calls of ${tool} that would be asked about, after ${denials} denials`;
   if (scope.kind === 'call') return `exactly the same call of ${tool}`;
   if (scope.kind === 'tool') return `every call of ${tool}`;
   const globs = Object.entries(scope.match).map(([name, glob]) => `${name} matches ${glob}`);
@@ -75,7 +76,7 @@ function scopeText({ tool, scope }: Pick<Grant, 'tool' | 'scope'>): string {
 }
 
 /** Whose it is, and how long it lasts. */
-function usesText({ grantId, by = [], usesLeft, expiresAtMs }: Grant): string {
+function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
   const names = by.map(({ reviewerId, identity }) =>
     reviewerId === undefined
       ? 'an unnamed reviewer'
@@ -85,6 +86,10 @@ function usesText({ grantId, by = [], usesLeft, expiresAtMs }: Grant): string {
     grantId,
     ...(names.length > 0 ? [`by ${names.join(', ')}`] : []),
     usesLeft === undefined ? 'any number of times' : usesLeft === 1 ? '1 use left' : `${usesLeft} uses left`,
-    expiresAtMs === undefined ? 'until the run ends' : `until ${new Date(expiresAtMs).toLocaleString()}`,
+    denials !== undefined
+      ? 'until its user writes, or the run ends'
+      : expiresAtMs === undefined
+        ? 'until the run ends'
+        : `until ${new Date(expiresAtMs).toLocaleString()}`,
   ].join(' · ');
 }

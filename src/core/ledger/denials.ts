@@ -1,0 +1,150 @@
+/**
+ * What reviewers denied in a run. A denial answers the very same call, and counts for its tool, until the model gets words
+ * of its user, or for the whole run: the limits say which. It is kept for reviewers of the same call in both cases.
+ */
+import type { Grant } from '../policy/grants.ts';
+import type { Limits } from '../policy/limits.ts';
+
+export interface Denials {
+  /** Denials of each tool's calls in the whole run. */
+  byTool: Record<string, number>;
+  /** The last `deniedKept` calls, the latest one last. */
+  calls: DeniedCall[];
+  /** `byTool` when the model last got words of its user. Absent: it has not since a denial, or the engine is older than 5. */
+  heardAt?: Record<string, number>;
+}
+
+/** The members after `reason` exist since engine 5. */
+interface DeniedCall extends Partial<EarlierDenial> {
+  digest: string;
+  tool?: string;
+  /** The model has got words of its user since. */
+  isPast?: true;
+}
+
+/** A denial of the very same call, for the reviewers of a later one. */
+export interface EarlierDenial {
+  reason?: string;
+  /** The reviewer of the last denial. */
+  reviewerId?: string;
+  /** ISO 8601: when it was last denied. */
+  at: string;
+  /** How often reviewers were asked and denied it. */
+  times: number;
+}
+
+/** `by`: the reviewer who was asked. Absent: an earlier denial answered. `grantId`: a standing denial did. */
+interface Denial {
+  toolName: string;
+  digest: string;
+  reason: string | undefined;
+  by?: Pick<EarlierDenial, 'at' | 'reviewerId'>;
+  grantId?: string;
+}
+
+/** The part of a ledger that denials are in. */
+interface Denying {
+  engine: number;
+  denied: Denials;
+}
+
+type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
+
+export const deniedKept = 200;
+
+/**
+ * Counts one more denial. Since engine 5 a standing denial leaves nothing else behind: when it ends, nothing of it answers
+ * any more.
+ */
+export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
+  ledger: Counting,
+  { toolName, digest, reason, by, grantId }: Denial,
+): Counting {
+  const { denied, engine } = ledger;
+  const counts = { ...ledger.counts, denials: ledger.counts.denials + 1 };
+  if (grantId !== undefined && engine >= 5) return { ...ledger, counts };
+  const before = denied.calls.find((each) => each.digest === digest);
+  const facts = {
+    tool: toolName,
+    at: by?.at ?? before?.at,
+    reviewerId: by === undefined ? before?.reviewerId : by.reviewerId,
+    times: (before?.times ?? 0) + (by === undefined ? 0 : 1),
+  };
+  const call: DeniedCall = { digest, reason: reason || undefined, ...(engine >= 5 && facts) };
+  return {
+    ...ledger,
+    counts,
+    denied: {
+      ...denied,
+      byTool: { ...denied.byTool, [toolName]: numberOf(denied.byTool, toolName) + 1 },
+      calls: [...denied.calls.filter((each) => each !== before), call].slice(-deniedKept),
+    },
+  };
+}
+
+/** The model has got words of its user. Undefined if no denial ends with that. */
+export function heardDenials({ byTool, calls }: Denials): Denials | undefined {
+  if (calls.every(({ isPast }) => isPast)) return undefined;
+  return { byTool, calls: calls.map((each) => ({ ...each, isPast: true })), heardAt: byTool };
+}
+
+/** The denial that answers the very same call. */
+export function denialOfCall({ calls }: Denials, digest: string, limits: Holding): DeniedCall | undefined {
+  return calls.find((each) => each.digest === digest && (each.isPast !== true || limits.denialsHoldFor === 'run'));
+}
+
+/** True if a reviewer denied the very same call, whatever its user has said since. */
+export function isDeniedBefore({ calls }: Denials, digest: string): boolean {
+  return calls.some((each) => each.digest === digest);
+}
+
+/** What reviewers of the very same call are shown. Absent before engine 5. */
+export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDenial | undefined {
+  const { reason, reviewerId, at, times = 0 } = calls.find((each) => each.digest === digest) ?? {};
+  return at === undefined ? undefined : { reason, reviewerId, at, times };
+}
+
+/** The denials after which no call of the tool is asked about any more; undefined while they are too few. */
+export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, limits: Holding): number | undefined {
+  const ended = limits.denialsHoldFor === 'run' ? 0 : numberOf(heardAt, tool);
+  const attempts = numberOf(byTool, tool) - ended;
+  // Without retries, the first denial is final.
+  return attempts >= Math.max(1, limits.maxRetriesAfterDeny) ? attempts : undefined;
+}
+
+/** The tools that are denied for good, as query `grants` lists them and message `revoke` takes their ids. */
+export function deniedTools({ denied, engine }: Denying, limits: Holding): Grant[] {
+  if (engine < 5) return [];
+  return Object.keys(denied.byTool).flatMap((tool) => {
+    const denials = finalDenials(denied, tool, limits);
+    if (denials === undefined) return [];
+    return [{ grantId: deniedToolId(tool), tool, approved: false, scope: { kind: 'tool' }, denials }];
+  });
+}
+
+/** The tools with denials whose ids are among these. */
+export function toolsToLift({ denied, engine }: Denying, ids: readonly string[]): string[] {
+  if (engine < 5) return [];
+  return Object.keys(denied.byTool).filter((tool) => ids.includes(deniedToolId(tool)));
+}
+
+/** Forgets the denials of a tool's calls. */
+export function withoutDenials({ byTool, calls, heardAt }: Denials, tool: string): Denials {
+  return {
+    byTool: without(byTool, tool),
+    calls: calls.filter((each) => each.tool !== tool),
+    ...(heardAt !== undefined && { heardAt: without(heardAt, tool) }),
+  };
+}
+
+export function deniedToolId(tool: string): string {
+  return `denied-${tool}`;
+}
+
+function numberOf(byTool: Readonly<Record<string, number>>, tool: string): number {
+  return Object.hasOwn(byTool, tool) ? byTool[tool]! : 0;
+}
+
+function without(byTool: Readonly<Record<string, number>>, tool: string): Record<string, number> {
+  return Object.fromEntries(Object.entries(byTool).filter(([name]) => name !== tool));
+}
