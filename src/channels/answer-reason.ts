@@ -13,6 +13,7 @@ export function answerReason(reason: AnswerReason, request: ChannelRequest, appr
 }
 
 /** An answer to exactly the call of this request. */
-export function answerTo(request: ChannelRequest, approved: boolean, reason: AnswerReason): ChannelAnswer {
-  return { approved, reason: answerReason(reason, request, approved), digest: request.digest };
+export function answerTo(request: ChannelRequest, approved: boolean, reason?: AnswerReason): ChannelAnswer {
+  const why = reason === undefined ? {} : { reason: answerReason(reason, request, approved) };
+  return { approved, ...why, digest: request.digest };
 }

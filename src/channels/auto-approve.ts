@@ -11,6 +11,6 @@ import { answerTo, type ReasonOptions } from './answer-reason.ts';
  */
 export function autoApprove(options: ReasonOptions = {}): Channel {
   checkOptions('autoApprove', options, { reason: true });
-  const { reason = 'Approved automatically.' } = options;
+  const { reason } = options;
   return { resolve: (request) => answerTo(request, true, reason) };
 }

@@ -34,7 +34,7 @@ export interface ConditionalOptions extends ReasonOptions {
  */
 export function conditional(options: ConditionalOptions): Channel {
   checkOptions('conditional', options, { below: true, otherwise: true, reason: true });
-  const { below, otherwise, reason = defaultReason(below) } = options;
+  const { below, otherwise, reason } = options;
   if (!severities.includes(below)) {
     throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);
   }
@@ -59,8 +59,4 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.retries !== undefined && { retries: other.retries }),
     ...(other.timeoutMs !== undefined && { timeoutMs: other.timeoutMs }),
   };
-}
-
-function defaultReason(below: Severity): string {
-  return `Approved automatically: its severity is below ${below}.`;
 }

@@ -8,7 +8,7 @@ import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { openUrl } from './buttons.ts';
 import type { Interaction } from './interaction.ts';
-import { denyModal, editModal } from './modals.ts';
+import { commentModal, denyModal, editModal, type ModalName } from './modals.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
@@ -28,7 +28,8 @@ export interface InteractionContext {
 }
 
 type Answer =
-  { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject } | { approved: false; reason?: string };
+  | { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject; reason?: string }
+  | { approved: false; reason?: string };
 
 /** Does what somebody asked for, in the name of the person to whom their account is linked now, and says what it did. */
 export async function answerInteraction(
@@ -45,8 +46,16 @@ export async function answerInteraction(
   try {
     if (interaction.kind === 'submit') return await submit(interaction, person, context);
     const { action } = interaction;
-    if (action === 'deny' || action === 'edit') return await openFor(interaction, action, context);
-    return await approve(interaction, action === 'always', person, context);
+    switch (action) {
+      case 'comment':
+      case 'deny':
+      case 'edit':
+        return await openFor(interaction, action, context);
+      case 'approve':
+        return await approve(interaction, person, context);
+      case 'always':
+        return await approveAlways(interaction, person, context);
+    }
   } catch (error) {
     const reply = refusalText(error);
     if (reply === undefined) throw error;
@@ -59,17 +68,26 @@ export async function answerInteraction(
 
 async function approve(
   interaction: Interaction,
-  isAlways: boolean,
+  person: LinkedPerson,
+  context: InteractionContext,
+  words: { reason?: string } = {},
+): Promise<Reply> {
+  const { gateway, settings } = context;
+  const { workflowId, requestId } = interaction.shown;
+  const refused = hasCap(settings) ? aboveCap(await gateway.request(workflowId, requestId), settings) : undefined;
+  return refused ?? decide(interaction, person, context, { approved: true, ...words });
+}
+
+async function approveAlways(
+  interaction: Interaction,
   person: LinkedPerson,
   context: InteractionContext,
 ): Promise<Reply> {
   const { gateway, settings } = context;
   const { shown } = interaction;
-  if (!isAlways && !hasCap(settings)) return decide(interaction, person, context, { approved: true });
   const request = await gateway.request(shown.workflowId, shown.requestId);
   const refused = aboveCap(request, settings);
   if (refused !== undefined) return refused;
-  if (!isAlways) return decide(interaction, person, context, { approved: true });
   const always = alwaysScope(request, settings);
   if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
     const settled = settledText(request);
@@ -78,16 +96,20 @@ async function approve(
   return decide(interaction, person, context, { approved: true, always });
 }
 
+const modals = { comment: commentModal, deny: denyModal, edit: editModal } as const;
+
 /** Opens the modal of a button, unless an answer can no longer count. */
 async function openFor(
   { shown, triggerId, channel, account: { team }, responseUrl }: Interaction,
-  action: 'deny' | 'edit',
+  action: ModalName,
   { gateway, settings, openModal }: InteractionContext,
 ): Promise<Reply | undefined> {
   if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
   const request = await look(gateway.request(shown.workflowId, shown.requestId));
   const settled = request && settledText(request);
   if (settled !== undefined) return { text: settled };
+  const refused = action === 'comment' && request !== undefined ? aboveCap(request, settings) : undefined;
+  if (refused !== undefined) return refused;
   const asked = { shown, channel, team, ...(responseUrl !== undefined && { responseUrl }) };
   if (action === 'edit' && request === undefined) {
     return {
@@ -95,7 +117,7 @@ async function openFor(
       link: toInbox(shown, settings),
     };
   }
-  const view = action === 'deny' ? denyModal({ ...asked, request }) : editModal({ ...asked, request: request! });
+  const view = modals[action]({ ...asked, request });
   if (view === undefined) {
     return { text: 'This does not fit into a window of Slack: answer in the inbox.', link: toInbox(shown, settings) };
   }
@@ -109,9 +131,9 @@ async function submit(
   context: InteractionContext,
 ): Promise<Reply> {
   const { modal, text, shown } = interaction;
-  if (modal === 'deny') {
-    return decide(interaction, person, context, { approved: false, ...(text.trim() !== '' && { reason: text }) });
-  }
+  const words = text.trim() === '' ? {} : { reason: text };
+  if (modal === 'deny') return decide(interaction, person, context, { approved: false, ...words });
+  if (modal === 'comment') return approve(interaction, person, context, words);
   if (hasCap(context.settings)) return noEdits(shown, context.settings);
   const read = readJson(text, { root: 'arguments', refusedKeys: ['__proto__'] });
   if ('problem' in read) return { text: read.problem, isAboutInput: true };

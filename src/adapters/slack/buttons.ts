@@ -5,7 +5,7 @@ import { inboxUrl } from '../../channels/inbox-url.ts';
 import { hasCap, isAboveCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
-export type ActionId = 'approve' | 'deny' | 'edit' | 'always' | 'open';
+export type ActionId = 'approve' | 'comment' | 'deny' | 'edit' | 'always' | 'open';
 
 export interface Button {
   type: 'button';
@@ -36,6 +36,7 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   // As in the inbox, the prominent button is the one that runs nothing.
   return [
     button('approve', 'Approve', asking('approve', 'Approve')),
+    button('comment', 'Approve with a comment…'),
     deny,
     ...(offers('edit') && !hasCap(settings) ? [button('edit', 'Edit…')] : []),
     ...(offers('always') ? [button('always', 'Always', asking('always', 'Always'))] : []),

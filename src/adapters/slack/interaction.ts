@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChatAccount } from '../../channels/chat-app.ts';
 import type { ActionId } from './buttons.ts';
 import { runBlockId } from './message-blocks.ts';
-import { readModal } from './modals.ts';
+import { type ModalName, readModal } from './modals.ts';
 import { readShown, type ShownRequest } from './shown-request.ts';
 
 /** What somebody did in Slack with a request. */
@@ -15,7 +15,7 @@ export type Interaction = {
   /** Takes what is told to this person alone, for half an hour, whether or not they are in the channel. */
   responseUrl?: string;
   shown: ShownRequest;
-} & ({ kind: 'click'; action: Exclude<ActionId, 'open'> } | { kind: 'submit'; modal: 'deny' | 'edit'; text: string });
+} & ({ kind: 'click'; action: Exclude<ActionId, 'open'> } | { kind: 'submit'; modal: ModalName; text: string });
 
 const sender = {
   user: z.looseObject({
@@ -55,7 +55,10 @@ const submitShape = z.looseObject({
 });
 const payloadShape = z.union([clickShape, submitShape]);
 
-const clicks: readonly string[] = ['approve', 'deny', 'edit', 'always'] satisfies Exclude<ActionId, 'open'>[];
+const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always'] satisfies Exclude<
+  ActionId,
+  'open'
+>[];
 
 /** Reads a payload of Slack's; undefined for what is no answer to a request, such as a click on a link. */
 export function readInteraction(payload: unknown): Interaction | undefined {

@@ -11,6 +11,11 @@ export const longestInput = 3_000;
 const longestMemory = 3_000;
 const longestReason = 2_000;
 
+const verbs = { comment: 'Approve', deny: 'Deny', edit: 'Edit' } as const;
+
+/** The buttons that open a modal. */
+export type ModalName = keyof typeof verbs;
+
 /** What a modal is about. Slack returns it with the answer. */
 interface Asked {
   shown: ShownRequest;
@@ -30,8 +35,18 @@ export function denyModal(asked: Asked): object | undefined {
   });
 }
 
-/** Asks for other arguments. Undefined: they do not fit. */
-export function editModal(asked: Asked & { request: ApprovalDetails }): object | undefined {
+/** Asks for words beside an approval. Undefined: they do not fit. */
+export function commentModal(asked: Asked): object | undefined {
+  return modal('comment', 'Approve', asked, {
+    label: plainText("Comment, which the model reads before the tool's result"),
+    optional: true,
+    element: { type: 'plain_text_input', action_id: inputAction, multiline: true, max_length: longestReason },
+  });
+}
+
+/** Asks for other arguments. Undefined: they do not fit, or are not known. */
+export function editModal(asked: Asked & { request: ApprovalDetails | undefined }): object | undefined {
+  if (asked.request === undefined) return undefined;
   const { arguments: args, redacted = [] } = asked.request;
   const text = [JSON.stringify(args, null, 2), JSON.stringify(args)].find((each) => each.length <= longestInput);
   if (text === undefined) return undefined;
@@ -61,22 +76,26 @@ export function readModal({
   callback_id: string;
   private_metadata: string;
   state: { values: Record<string, Record<string, { value?: string | null }>> };
-}): (Pick<Asked, 'shown' | 'channel' | 'team' | 'responseUrl'> & { modal: 'deny' | 'edit'; text: string }) | undefined {
+}): (Pick<Asked, 'shown' | 'channel' | 'team' | 'responseUrl'> & { modal: ModalName; text: string }) | undefined {
   const [blockId, run, channel, team, responseUrl = ''] = readTexts(memory, 5) ?? [];
   const shown = blockId === undefined ? undefined : readShown(blockId, run);
   if (shown === undefined || channel === undefined || team === undefined) return undefined;
-  if (modal !== 'deny' && modal !== 'edit') return undefined;
+  if (!isModalName(modal)) return undefined;
   const text = state.values[inputBlock]?.[inputAction]?.value ?? '';
   return { modal, shown, channel, team, text, ...(responseUrl !== '' && { responseUrl }) };
 }
 
-function modal(name: 'deny' | 'edit', submit: string, asked: Asked, input: object) {
+function isModalName(name: string): name is ModalName {
+  return Object.hasOwn(verbs, name);
+}
+
+function modal(name: ModalName, submit: string, asked: Asked, input: object) {
   const { shown, channel, team, responseUrl = '', request } = asked;
   const memory = JSON.stringify([writeRequest(shown), writeRun(shown) ?? '', channel, team, responseUrl]);
   if (memory.length > longestMemory) return undefined;
   // Slack takes 24 characters.
   const title = request === undefined ? 'this call' : visibleText(request.toolName);
-  const verb = name === 'deny' ? 'Deny' : 'Edit';
+  const verb = verbs[name];
   return {
     type: 'modal',
     callback_id: name,

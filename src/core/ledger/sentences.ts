@@ -1,6 +1,8 @@
-/** The sentences that the model gets instead of a tool's result. */
-import type { Settlement } from './approval.ts';
+/** The sentences that the model gets instead of a tool's result, or before it. */
+import type { ReviewerVote, Settlement } from './approval.ts';
 import { formatDuration } from '../base/duration.ts';
+import { escapeJson } from '../base/escape-text.ts';
+import { shortened } from '../base/shortened.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
 /** How the sentence begins that stands for a result. */
@@ -58,6 +60,30 @@ export function editedSentence(asked: JsonObject, ran: JsonObject): string {
     return before === after ? [] : [`${name}: ${before} became ${after}`];
   });
   return `A reviewer changed the arguments before the tool ran: ${changes.join('; ').slice(0, shownChange) || 'nothing'}.`;
+}
+
+/** Characters of all words beside one approval, before they are quoted. */
+const longestWords = 2_000;
+const byChannel = 'channel:';
+
+/**
+ * Precedes a tool's result: what those who approved the call wrote, in the order of their votes. The words are JSON texts
+ * without invisible characters, so none can end its line or pass for the result. Undefined: they wrote nothing.
+ */
+export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId' | 'reason'>[]): string | undefined {
+  const written = votes.flatMap(({ reviewerId = '', reason = '' }) => {
+    const words = reason.trim();
+    return words === '' ? [] : [{ reviewerId, words }];
+  });
+  if (written.length === 0) return undefined;
+  const share = Math.floor(longestWords / written.length);
+  return written
+    .map(({ reviewerId, words }) => {
+      const isChannel = reviewerId.startsWith(byChannel);
+      const who = isChannel ? `Channel ${escapeJson(reviewerId.slice(byChannel.length))}` : 'A reviewer';
+      return `${who} approved this call and wrote: ${escapeJson(shortened(words, share))}.`;
+    })
+    .join(' ');
 }
 
 function shown(args: JsonObject, name: string): string {

@@ -38,7 +38,7 @@ export interface ParsedDecision {
    * destructive tools and shell subjects.
    */
   always?: boolean | RequestedScope;
-  /** With a denial, the model gets it. */
+  /** The model gets it: in the place of the tool's result with a denial, before the result with an approval. */
   reason?: string;
   /** With `approved: true`: the complete arguments that run instead of those shown. */
   modifiedArguments?: JsonObject;

@@ -22,7 +22,7 @@ interface RequestedCall {
   written: Json;
   /** How often the tool was not started because its definition had changed. */
   changes?: number;
-  /** A sentence for the model, before the result, about a reviewer's changes. */
+  /** For the model, before the result: what reviewers changed and wrote. */
   notice?: string;
 }
 
@@ -96,7 +96,7 @@ export interface KeptResults {
   agent: string;
   /** The turn in which a call last started that may have changed something: no result of it is kept. */
   changedInTurn?: number;
-  /** `place`: of the message; `from`: where the result begins in its text, after a notice of a reviewer's changes. */
+  /** `place`: of the message; `from`: where the result begins in its text, after the notice of reviewers. */
   calls: { callId: string; digest: string; place: number; from?: number }[];
 }
 

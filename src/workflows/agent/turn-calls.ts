@@ -193,7 +193,7 @@ export class TurnCalls {
       return answered(each, content, this.#gate.isToldAsError(settlement.outcome));
     }
     // A call that was held again keeps its earlier notice.
-    const { notice = each.notice, ...call } = this.#gate.approved(each.call, each.requestId);
+    const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
     return { ...each, state: 'ready', call, notice };
   }
 
@@ -238,7 +238,7 @@ export class TurnCalls {
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
-    return answered(each, each.notice === undefined ? content : `${each.notice}\n${content}`, isError);
+    return answered(each, noticed(each, content), isError);
   }
 
   /** The tool has changed since the call was admitted: the call passes the gate again with the new definition (I8). */
@@ -259,7 +259,9 @@ export class TurnCalls {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;
     this.#gate.finished(each.call.callId, isFirst ? 'yes' : 'no');
-    if (isFirst) return answered(each, `Agent '${target}' takes over.`);
+    const { engine } = this.#gate.ledger;
+    const content = `Agent '${target}' takes over.`;
+    if (isFirst) return answered(each, engine < 5 ? content : noticed(each, content));
     const reason = `the run is being handed over to '${this.#state.next}': a turn can hand over only once`;
     return answered(each, sentences.failed(reason), true);
   }
@@ -287,6 +289,11 @@ function answered(
   isError = false,
 ): AnsweredCall {
   return { modelCallId, tool, written, state: 'done', content, ...(isError && { isError }) };
+}
+
+/** What the model is told, after what reviewers changed and wrote. */
+function noticed({ notice }: StartableCall, content: string): string {
+  return notice === undefined ? content : `${notice}\n${content}`;
 }
 
 function isUnanswered({ state }: TurnCall): boolean {

@@ -17,7 +17,8 @@ import { requestInPlaceOf } from '../../core/ledger/ledger-state.ts';
 import { limitsOf, type Limits } from '../../core/policy/limits.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
-import { editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
+import { approvedSentence, editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
+import { secretKinds } from '../../core/redact/kinds.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation } from '../sandbox/activation.ts';
 import { clock } from '../sandbox/clock.ts';
@@ -199,11 +200,21 @@ export class Gate {
     return isToldAsError(this.policies, outcome);
   }
 
-  /** The call as it runs: with the arguments of the reviewer, if there are any (I9). */
-  approved(call: ToolCall, requestId: string): ToolCall & { notice?: string } {
+  /**
+   * The call as it runs: with the arguments of the reviewer, if there are any (I9). `notice`: what the model is told before
+   * the result, with what it was to be told of earlier approvals of the call.
+   */
+  approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;
-    if (edited === undefined) return call;
-    return { ...call, args: edited.arguments, notice: editedSentence(call.args, edited.arguments) };
+    const change = edited === undefined ? undefined : editedSentence(call.args, edited.arguments);
+    const notices = [earlier, change, this.#wordsBeside(requestId)].filter((each) => each !== undefined);
+    // Before engine 5 there were no words, and the last change alone was told.
+    const told = this.ledger.engine < 5 ? notices.slice(-1) : notices;
+    return {
+      ...call,
+      ...(edited !== undefined && { args: edited.arguments }),
+      ...(told.length > 0 && { notice: told.join('\n') }),
+    };
   }
 
   /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
@@ -319,6 +330,19 @@ export class Gate {
       ...(isApproved &&
         named.length > 0 && { approvedBy: named.map(({ reviewerId, keyId }) => ({ reviewerId, keyId })) }),
     };
+  }
+
+  /** What the reviewers wrote who approved a request. Where reviewers see placeholders, the model gets no secrets of theirs. */
+  #wordsBeside(requestId: string): string | undefined {
+    const found = this.#latest(requestId);
+    const isApproved = this.settlement(requestId)?.outcome === 'approved';
+    if (found === undefined || !isApproved || this.ledger.engine < 5) return undefined;
+    const { redaction, redactText } = this.#activePolicies;
+    const votes = found.votes.filter(({ approved }) => approved);
+    if (redaction === undefined) return approvedSentence(votes);
+    return approvedSentence(
+      votes.map(({ reviewerId, reason = '' }) => ({ reviewerId, reason: redactText(reason, secretKinds) })),
+    );
   }
 
   /** The request, or its replacement. */

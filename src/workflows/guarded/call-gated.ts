@@ -231,9 +231,9 @@ async function answered(
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
+  const { notice, ...call } = gate.approved(wished.call, requestId);
+  if (notice !== undefined) noteForModel(notice);
   if (settlement.edited === undefined) return wished;
-  const { notice = '', ...call } = gate.approved(wished.call, requestId);
-  noteForModel(notice);
   const edited = gatedValues(activity, call.args);
   if ('values' in edited) return { ...wished, call, values: edited.values };
   gate.finished(call.callId, 'no');

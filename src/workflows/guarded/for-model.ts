@@ -9,7 +9,7 @@ const ofRun = (): Map<CancellationScope, string[]> => runLocal('notices', () => 
 
 /**
  * Makes a call for a model and returns what the model is told: the result, preceded by a note if a reviewer changed the
- * arguments; or a sentence if the gate refused the call, the call failed, its outcome is unknown, or it ran and its result
+ * arguments or wrote words beside an approval; or a sentence if the gate refused the call, the call failed, its outcome is unknown, or it ran and its result
  * cannot be written. Rethrows a
  * cancellation, and any error that is neither a refusal of the gate nor an `ActivityFailure`.
  *

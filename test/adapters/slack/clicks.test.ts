@@ -85,7 +85,7 @@ describe.each(transports)('over %s', (transport) => {
     const ann = await world.linked('ann');
     const shown = await ask();
     expect(textOf(shown.message)).toContain('bob');
-    expect(actionsOf(shown.message)).toEqual(['approve', 'deny', 'edit', 'always', 'open']);
+    expect(actionsOf(shown.message)).toEqual(['approve', 'comment', 'deny', 'edit', 'always', 'open']);
     const response = await world.deliver(world.slack.click(ann, shown.message, 'approve'));
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
@@ -118,6 +118,27 @@ describe.each(transports)('over %s', (transport) => {
       reason: 'not on <@U1> & Fridays',
       reviewerId: 'ann',
     });
+  });
+
+  test.each([
+    [
+      'words',
+      'only <@U1> & this once',
+      { reason: 'only <@U1> & this once' },
+      /wrote: "only <@U1> & this once"\.\npaid/,
+    ],
+    ['no words', ' ', {}, /^paid 1 to bob$/],
+  ])('the modal of a comment approves with %s, which the model reads', async (_, text, words, output) => {
+    const ann = await world.linked('ann');
+    const shown = await ask();
+    await world.deliver(world.slack.click(ann, shown.message, 'comment'));
+    const view = await openedWindow();
+    expect(await settlement(shown)).toBeUndefined();
+    const response = await world.deliver(world.slack.submit(ann, view, text));
+    expect(await response.text()).toBe('');
+    expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
+    expect(await settlement(shown)).toMatchObject({ outcome: 'approved', reviewerId: 'ann', ...words });
+    await expect(shown.run.result()).resolves.toMatchObject({ output: expect.stringMatching(output) });
   });
 
   test('Slack is answered before the decision is, also while no worker answers', async () => {
@@ -180,12 +201,12 @@ describe.each(transports)('over %s', (transport) => {
     const { requestId } = shown.request;
     await world.client.decide({ requestId, approved: false, reviewerId: 'bob' }, { workflowId: shown.run.workflowId });
     const before = await settlement(shown);
-    for (const action of ['approve', 'always', 'deny', 'edit']) {
+    for (const action of ['approve', 'comment', 'always', 'deny', 'edit']) {
       await world.deliver(world.slack.click(ann, shown.message, action));
     }
-    const told = await world.toldTo(ann, 4);
+    const told = await world.toldTo(ann, 5);
     const sentence = `Nothing was changed: the request was settled already, denied by bob at ${before!.settledAt}.`;
-    expect(told).toEqual([sentence, sentence, sentence, sentence]);
+    expect(told).toEqual([sentence, sentence, sentence, sentence, sentence]);
     expect(world.slack.views).toEqual([]);
     expect(await settlement(shown)).toEqual(before);
   });

@@ -50,7 +50,7 @@ test('above it the message has a link to the inbox and Deny, and no button that 
 test('up to it people approve, but edit nothing, and "always" covers the same call only', async () => {
   const ann = await world.linked('ann');
   const { run, message } = await ask({ tool: 'look', args: { what: 'it' } });
-  expect(actionsOf(message).map(({ action_id: id }) => id)).toEqual(['approve', 'deny', 'always', 'open']);
+  expect(actionsOf(message).map(({ action_id: id }) => id)).toEqual(['approve', 'comment', 'deny', 'always', 'open']);
   await world.deliver(world.slack.click(ann, message, 'always'));
   expect(await world.toldTo(ann)).toEqual(['Your answer counts: approved. You answered as ann.']);
   const { entries } = await world.client.journal(run.workflowId);
@@ -62,10 +62,19 @@ test('it is enforced at the click: buttons from before the cap approve and edit 
   const ann = await world.linked('ann');
   const { highestSeverity: _, ...uncapped } = world.settings;
   const { run, request, message } = await ask(pay('bob'), slackChannel(uncapped));
-  expect(actionsOf(message).map(({ action_id: id }) => id)).toEqual(['approve', 'deny', 'edit', 'always', 'open']);
-  for (const action of ['approve', 'always', 'edit']) await world.deliver(world.slack.click(ann, message, action));
-  const told = await world.toldTo(ann, 3);
+  expect(actionsOf(message).map(({ action_id: id }) => id)).toEqual([
+    'approve',
+    'comment',
+    'deny',
+    'edit',
+    'always',
+    'open',
+  ]);
+  for (const action of ['approve', 'comment', 'always', 'edit'])
+    await world.deliver(world.slack.click(ann, message, action));
+  const told = await world.toldTo(ann, 4);
   expect(told.toSorted()).toEqual([
+    'Nothing was changed: the severity of this call is medium, and this channel approves up to low.',
     'Nothing was changed: the severity of this call is medium, and this channel approves up to low.',
     'Nothing was changed: the severity of this call is medium, and this channel approves up to low.',
     'Nothing was changed: this channel takes no edits.',

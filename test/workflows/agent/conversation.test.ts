@@ -73,6 +73,16 @@ const kinds: Record<string, (name: string) => Segment> = {
     transcript: ['assistant: ', paid(name), `assistant: Paid ${name}.`],
     ran: [`pay ${name} 1`],
   }),
+  'approved with words': (name) => ({
+    answers: [{ reasoning: 'To pay.', calls: [pay(name)] }, { text: `Paid ${name}.` }],
+    happens: (run) => decide(run, name, { approved: true, reason: `Only\n"${name}" <tool_result>` }),
+    transcript: [
+      'assistant: ',
+      String.raw`tool: A reviewer approved this call and wrote: "Only\n\"${name}\" <tool_result>".`,
+      `assistant: Paid ${name}.`,
+    ],
+    ran: [`pay ${name} 1`],
+  }),
   'approved after the run continued as new': (name) => ({
     answers: [{ reasoning: 'To pay, later.', text: 'I pay.', calls: [pay(name)] }, { text: `Paid ${name}.` }],
     happens: async (run) => {

@@ -56,6 +56,20 @@ test('edited arguments, reported to a model: what was changed, then the result',
   expect(await handle.result()).toEqual([`${notice}\npaid 7 to ann`]);
 });
 
+test('words beside an approval, reported to a model: before the result', async () => {
+  const handle = await world.start('calls', [{ name: 'pay', args: ['ann', 100], how: 'model' }]);
+  const [request] = await world.open(handle);
+  await decide(request!, { reason: 'Only this once' });
+  const notice = 'A reviewer approved this call and wrote: "Only this once".';
+  expect(await handle.result()).toEqual([`${notice}\npaid 100 to ann`]);
+});
+
+test('words beside an approval change no result that no model gets', async () => {
+  const { request, ends } = await ask(['pay', 'ann', 100]);
+  await decide(request, { reason: 'Only this once' });
+  expect(await ends()).toEqual([{ result: 'paid 100 to ann' }]);
+});
+
 test.each<[string, Decision['modifiedArguments'], string, string]>([
   [
     'an argument that the activity does not have',

@@ -27,7 +27,7 @@ export function withDecision(command: Command): Command {
     '--run <workflow id>',
     'the run that has the request; saves a search',
   );
-  return withSigner(withReviewer(located, 'why; the model is told the reason of a denial')).option(
+  return withSigner(withReviewer(located, 'why; the model reads it, with a denial or an approval')).option(
     '--digest <hex>',
     'decide only if the request still has this digest',
   );

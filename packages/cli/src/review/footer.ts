@@ -8,13 +8,14 @@ import type { Dialog, OpenCard, ReviewState } from './review-state.ts';
 import { shownField } from './text-field.ts';
 
 /** The keys of a card, with the letter that is pressed in brackets. */
-const cardKeys = '[a]pprove [d]eny [A]lways [e]dit [r]espond [x]tend [s]kip [v]iew [?] [q]uit';
+const cardKeys = '[a]pprove [d]eny [A]lways [e]dit [c]omment [r]espond [x]tend [s]kip [v]iew [?] [q]uit';
 
 export const helpLines = [
   'a  approve: the call runs as shown',
   'd  deny: the call does not run; you may give a reason',
   'A  always: approve, and choose which later calls of this run are approved too',
   'e  edit: approve other arguments; you see the difference first',
+  "c  comment: write what the model reads before the tool's result; a, A and e send it",
   "r  respond: you answer in the tool's place",
   'x  extend: give the request more time',
   's  skip: leave it open, and look at the next one',
@@ -43,7 +44,7 @@ export function footerLines(state: ReviewState, style: Styling): string[] {
     return lines(skippedCount(state) > 0 ? '[b]ack to what you skipped [?] [q]uit' : '[?] [q]uit').map(plain);
   const standing = cardStanding(card, state.nowMs);
   if (standing === 'loading') return lines('[s]kip [?] [q]uit').map(plain);
-  if (standing === 'open') return lines(cardKeys).map(plain);
+  if (standing === 'open') return [...commentLines(card, size.columns), ...lines(cardKeys).map(plain)];
   const text = standing === 'expired' ? 'Expired: it can no longer be answered.' : settledText(card);
   return [
     ...breakLine(text, size.columns).map((line) => style('yellow', line)),
@@ -62,6 +63,8 @@ function dialogLines(dialog: Dialog, columns: number): string[] {
   switch (dialog.kind) {
     case 'reason':
       return field('Deny. Reason (may be empty; Enter denies, Esc goes back):');
+    case 'comment':
+      return field('Comment, sent with your approval; the model reads it (Enter keeps it, Esc goes back):');
     case 'response':
       return field("Answer in the tool's place (Enter sends, Esc goes back):");
     case 'duration':
@@ -80,6 +83,11 @@ function dialogLines(dialog: Dialog, columns: number): string[] {
     case 'help':
       return ['Any key goes back.'];
   }
+}
+
+/** What goes with an approval. */
+function commentLines({ comment }: OpenCard, columns: number): string[] {
+  return comment === undefined ? [] : breakLine(`With your comment: ${escapeText(comment)}`, columns).slice(0, 3);
 }
 
 function problemLines(dialog: Dialog, columns: number): string[] {

@@ -4,7 +4,7 @@ import { requiredLines, showsWhole, type Styling } from './card-lines.ts';
 import { skippedCount, cardStanding } from './card-state.ts';
 import type { KeyPress, NamedKey } from './key-press.ts';
 import { bodyColumns, layoutOf } from './layout.ts';
-import { changeView, type OpenCard, type ReviewState, type Step } from './review-state.ts';
+import { changeView, type OpenCard, type ReviewState, type Step, withComment } from './review-state.ts';
 import { openScopeEditor } from './scope-editor.ts';
 import { textField } from './text-field.ts';
 
@@ -62,11 +62,13 @@ function answerKey(state: ReviewState, card: OpenCard, typed: string, style: Sty
       if (problem !== undefined) return refused(state, problem);
       return {
         state: { ...state, isSending: true, lastKey: typed },
-        effects: [{ kind: 'decide', card, answer: { approved: true } }],
+        effects: [{ kind: 'decide', card, answer: withComment(card, { approved: true }) }],
       };
     }
     case 'd':
       return same(changeView(state, { dialog: { kind: 'reason', field: textField() } }));
+    case 'c':
+      return same(changeView(state, { dialog: { kind: 'comment', field: textField(card.comment) } }));
     case 'r':
       return same(changeView(state, { dialog: { kind: 'response', field: textField() } }));
     case 'x':

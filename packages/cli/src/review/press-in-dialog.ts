@@ -5,11 +5,18 @@ import type { Styling } from './card-lines.ts';
 import type { KeyPress } from './key-press.ts';
 import { layoutOf } from './layout.ts';
 import { editArguments, scrolled } from './press-in-card.ts';
-import { type ReviewAnswer, changeView, type Dialog, type ReviewState, type Step } from './review-state.ts';
+import {
+  type ReviewAnswer,
+  changeView,
+  type Dialog,
+  type ReviewState,
+  type Step,
+  withComment,
+} from './review-state.ts';
 import { pressInScopeEditor, scopeOf, scopeProblem } from './scope-editor.ts';
 import { fieldText, typeInto } from './text-field.ts';
 
-type Writing = Dialog & { kind: 'reason' | 'response' | 'duration' | 'arguments' };
+type Writing = Dialog & { kind: 'reason' | 'comment' | 'response' | 'duration' | 'arguments' };
 
 /** The state after a key while a question about the card is open. Enter never approves anything. */
 export function pressInDialog(state: ReviewState, press: KeyPress, style: Styling): Step {
@@ -59,6 +66,10 @@ function finished(state: ReviewState, dialog: Writing): Step {
   switch (dialog.kind) {
     case 'reason':
       return answered(state, { approved: false, ...(text.trim() !== '' && { reason: text.trim() }) }, 'd');
+    case 'comment': {
+      const comment = text.trim() === '' ? undefined : text.trim();
+      return same(changeView(state, { card: { ...state.card!, comment }, dialog: undefined }));
+    }
     case 'response':
       if (text.trim() === '') return wrong("Write what the model gets instead of the tool's result.");
       return answered(state, { approved: false, response: text }, 'r');
@@ -84,7 +95,7 @@ function finished(state: ReviewState, dialog: Writing): Step {
 function answered(state: ReviewState, answer: ReviewAnswer, lastKey: string): Step {
   return {
     state: changeView(state, { isSending: true, dialog: undefined, lastKey }),
-    effects: [{ kind: 'decide', card: state.card!, answer }],
+    effects: [{ kind: 'decide', card: state.card!, answer: withComment(state.card!, answer) }],
   };
 }
 

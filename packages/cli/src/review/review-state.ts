@@ -20,13 +20,15 @@ export interface OpenCard {
   scroll: number;
   /** Lines from the top that have been on the screen, without a gap; Infinity once all were. */
   seen: number;
+  /** What the reviewer writes beside an approval, for the model. */
+  comment?: string | undefined;
   /** The past calls of its run and tool; undefined until they are read, or if they cannot be. */
   past?: readonly JsonObject[] | undefined;
 }
 
 /** A question to the reviewer about the card. */
 export type Dialog =
-  | { kind: 'reason' | 'response' | 'duration'; field: TextField; problem?: string }
+  | { kind: 'reason' | 'comment' | 'response' | 'duration'; field: TextField; problem?: string }
   | { kind: 'arguments'; field: TextField; problem?: string }
   | { kind: 'scope'; editor: ScopeEditor }
   /** Confirms edited arguments. */
@@ -75,6 +77,11 @@ export interface ReviewState {
 }
 
 export type ReviewAnswer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
+
+/** An approval with the comment that the reviewer wrote on the card. */
+export function withComment({ comment }: OpenCard, answer: ReviewAnswer): ReviewAnswer {
+  return answer.approved && comment !== undefined ? { ...answer, reason: comment } : answer;
+}
 
 /** What happens to the state. */
 export type ReviewEvent =

@@ -127,7 +127,23 @@ describe('a fresh request', () => {
   });
 
   test('whatever keys come faster than the delay, in whatever pieces, none of them answers', () => {
-    const keys = fc.constantFrom('a', 'A', 'y', 'aa', 'ay', 'e', 'enter', 'escape', 'paste a', 'x', 'r', 'q', 's', 'v');
+    const keys = fc.constantFrom(
+      'a',
+      'A',
+      'y',
+      'aa',
+      'ay',
+      'e',
+      'enter',
+      'escape',
+      'paste a',
+      'x',
+      'r',
+      'c',
+      'q',
+      's',
+      'v',
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(keys, fc.nat(armingMs - 1)), { maxLength: 30 }), (presses) => {
         const player = new Player().open('a', 'b');
@@ -150,6 +166,10 @@ test('an answer is sent once, and keys do nothing while it is on its way', () =>
 
 test.each<[string, string[], object]>([
   ['approve', ['a'], { approved: true }],
+  ['approve with a comment', ['c', 'only', ' once', 'enter', 'a'], { approved: true, reason: 'only once' }],
+  ['always, with a comment', ['c', 'fine', 'enter', 'A', 'y'], { approved: true, always: {}, reason: 'fine' }],
+  ['approve after a comment was dropped', ['c', 'no', 'escape', 'a'], { approved: true }],
+  ['deny after a comment', ['c', 'fine', 'enter', 'd', 'no', 'enter'], { approved: false, reason: 'no' }],
   ['deny without a reason', ['d', 'enter'], { approved: false }],
   ['deny with a reason', ['d', 'no', ' way', 'enter'], { approved: false, reason: 'no way' }],
   ['respond, pasted', ['r', 'paste by\nhand', 'enter'], { approved: false, response: 'by hand' }],
@@ -175,6 +195,8 @@ test.each([
   ['A', 'enter'],
   ['A', 'escape'],
   ['d', 'escape'],
+  ['c', 'enter'],
+  ['c', 'a'],
   ['?', 'a'],
   ['enter', 'enter'],
   ['aa', 'aa'],

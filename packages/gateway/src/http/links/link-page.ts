@@ -21,7 +21,7 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
 <input type="hidden" name="card" value="${cardDigest(card)}">
 <input type="hidden" name="userMessages" value="${request.userMessages?.count ?? 0}">
 <p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.${why}</p>
-<label>Reason <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
+<label>Reason, which the model reads (optional) <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
 <div class="answers"><button name="answer" value="deny">Deny</button>${approve}</div>
 </form>`;
   return htmlResponse(card.sentence.text, `${renderHtml(card)}\n${form}`);

@@ -109,7 +109,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
         }}
       >
         <label>
-          Reason (optional)
+          Reason, which the model reads (optional)
           <textarea
             maxLength={2_000}
             rows={2}

@@ -23,6 +23,7 @@ const longest = 160;
 const answers: Readonly<Record<AnswerForm, string>> = {
   deny: 'Deny this request …',
   approve: 'Go to the button that approves this request',
+  comment: 'Approve this request with a comment …',
   edit: 'Edit the arguments of this request …',
   respond: 'Respond to this request in the tool’s place …',
   always: 'Always approve calls like this one …',

@@ -18,6 +18,7 @@ interface AnswerBarProps {
 }
 
 const further: readonly [name: FormName, label: string, approves: boolean][] = [
+  ['comment', 'Approve with a comment …', true],
   ['edit', 'Edit …', true],
   ['respond', 'Respond …', false],
   ['always', 'Always …', true],

@@ -8,6 +8,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import { AlwaysForm } from './always-form.tsx';
 import { AnswerBar, type FormName } from './answer-bar.tsx';
+import { CommentForm } from './comment-form.tsx';
 import { DecisionNote } from './decision-note.tsx';
 import { DenyForm } from './deny-form.tsx';
 import { EditForm } from './edit-form.tsx';
@@ -85,7 +86,8 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     focus(form === undefined ? '[data-form=approve]' : 'form [type=submit]');
   };
   const open = (name: FormName) => () => {
-    if (!isArmed || isBusy || form !== undefined || (['edit', 'always'].includes(name) && why !== undefined)) return;
+    if (!isArmed || isBusy || form !== undefined || (['comment', 'edit', 'always'].includes(name) && why !== undefined))
+      return;
     setForm(name);
   };
   const focusApprove = (): void => {
@@ -104,6 +106,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     ? {
         deny: open('deny'),
         approve: focusApprove,
+        comment: open('comment'),
         ...(request.shown === 'all' && { edit: open('edit') }),
         respond: open('respond'),
         ...(canAlways && { always: open('always') }),
@@ -136,6 +139,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       )}
       <div hidden={isBusy}>
         {form === 'deny' && <DenyForm {...forms} send={answer} />}
+        {form === 'comment' && <CommentForm {...forms} send={answer} />}
         {form === 'respond' && <RespondForm {...forms} send={answer} />}
         {form === 'edit' && <EditForm {...forms} send={answer} state={decision.state} />}
         {form === 'always' && canAlways && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
@@ -162,14 +166,15 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
 
 /** What an approval says that is held back, such as `Approving with your changes: amount 20 → 30`. */
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
-  const { modifiedArguments, always } = answer;
+  const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
     const changes = changedValues(request.arguments, modifiedArguments as Json).map(
       ({ place, before, after }) => `${place} ${written(before)} → ${written(after)}`,
     );
     return `Approving with your changes: ${changes.join(', ')}`;
   }
-  if (typeof always !== 'object') return 'Approving this call';
+  if (typeof always !== 'object')
+    return reason === undefined ? 'Approving this call' : 'Approving this call, with your comment';
   const scopes = {
     call: 'and the same call again',
     arguments: `and further calls of ${request.toolName} that match`,
