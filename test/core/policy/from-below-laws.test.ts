@@ -46,7 +46,10 @@ const everyOther = {
   advisor,
   limits: fc.record({ turns: limit, cost: limit }, { requiredKeys: [] }),
 } satisfies Record<
-  Exclude<keyof Policy, 'version' | 'mode' | 'rules' | 'riskDefaults' | 'approval' | 'prices' | 'reviewerKeys' | 'revoked'>,
+  Exclude<
+    keyof Policy,
+    'version' | 'mode' | 'rules' | 'riskDefaults' | 'approval' | 'prices' | 'reviewerKeys' | 'revoked'
+  >,
   fc.Arbitrary<unknown>
 >;
 
