@@ -41,5 +41,5 @@ export { instantMs } from './core/messages/control.ts';
 export { seatsOf } from './core/people/delegation.ts';
 export type { Delegation } from './core/people/delegation.ts';
 export { groupOf, isOneOf, personKeyIn } from './core/people/directory.ts';
-export { isSamePerson } from './core/people/person-key.ts';
+export { isSamePerson, personKey } from './core/people/person-key.ts';
 export { withFileLock } from './connection/file-lock.ts';

@@ -17,4 +17,5 @@ export { unfinishedText } from './core/base/unfinished.ts';
 export { nearestName, unknownName } from './text/unknown-name.ts';
 export { saidText, toldText } from './core/base/user-files.ts';
 export type { ShownFile, UserFile } from './core/base/user-files.ts';
+export { looksLike } from './text/look-alikes.ts';
 export { visibleEscape, visibleLine, visibleText } from './text/visible-text.ts';

@@ -1,4 +1,5 @@
 /** A card as lines of a terminal, or of plain text. */
+import { escapeJson, escapeText } from '../core/base/escape-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText, DiffLine } from './card.ts';
 import {
@@ -42,7 +43,8 @@ const brokenGutter = '┆ ';
 const noteMark = '↳ ';
 
 /** The lines end with no line feed. Every text of the card stays in a place that the layout gives it. */
-export function renderTerminal(card: Card, options: TerminalOptions = {}): string {
+export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
+  const card = { ...joinersSpelled(shown, escapeText), raw: joinersSpelled(shown.raw, jsonEscapes) };
   const terminal: Terminal = {
     width: Infinity,
     style: (_style, text) => text,
@@ -79,6 +81,19 @@ export function renderTerminal(card: Card, options: TerminalOptions = {}): strin
     ...warnings,
     ...sections.flatMap(([heading, lines]) => (lines.length === 0 ? [] : ['', style('bold', heading), ...lines])),
   ].join('\n');
+}
+
+/** Many terminals draw each letter by itself, so that a joiner of a word would not be seen. */
+function joinersSpelled<Value>(value: Value, escape: (text: string) => string): Value;
+function joinersSpelled(value: unknown, escape: (text: string) => string): unknown {
+  if (typeof value === 'string') return value.replaceAll(/[\u200c\u200d]\p{M}*/gu, escape);
+  if (Array.isArray(value)) return value.map((each) => joinersSpelled(each, escape));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, joinersSpelled(each, escape)]));
+}
+
+function jsonEscapes(text: string): string {
+  return escapeJson(text).slice(1, -1);
 }
 
 function row(label: string, text: string): CardRow {

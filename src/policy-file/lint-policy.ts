@@ -5,6 +5,8 @@ import { compileFor } from './compile-for.ts';
 import { absentReads } from './absent-reads.ts';
 import { conditionWarnings, equalitiesOf } from './condition-problem.ts';
 import { Comparisons, globCovers } from './globs-overlap.ts';
+import { looksLike } from '../text/look-alikes.ts';
+import { visibleText } from '../text/visible-text.ts';
 import { budgetWarnings } from './lint-budget.ts';
 import { isAlwaysGiven, type KnownNames } from './lint-names.ts';
 import { lateSteps } from './late-steps.ts';
@@ -247,6 +249,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
   return [
     ...asked,
     ...signing,
+    ...twins(people.map(([name]) => name)),
     ...idle.map(([id]) => ({ message: `key '${id}' is nobody's in the directory: it signs nothing` })),
     ...people
       .filter(([, { keys }]) => !isCeiling && keys.length > 0)
@@ -266,6 +269,17 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     }
     return membersOfOne(directory, name).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
   }
+}
+
+/** People of a directory of whom one can be taken for the other. */
+function twins(names: readonly string[]): PolicyWarning[] {
+  const seen = new Map<string, string>();
+  return names.flatMap((name): PolicyWarning[] => {
+    const other = seen.get(looksLike(name));
+    if (other === undefined) seen.set(looksLike(name), name);
+    const [one, two] = [name, other ?? name].map((each) => `'${visibleText(each)}'`);
+    return other === undefined ? [] : [{ message: `${one} looks like ${two}, and the directory has both` }];
+  });
 }
 
 function escalatesFast({ ask }: Rule): boolean {

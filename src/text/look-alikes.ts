@@ -5,6 +5,9 @@
  * Lisu letters that all look like Latin ones; characters whose compatibility form is ASCII; a few Latin letters; signs
  * that look like `/`, `:`, `.` or `-` where these would mean something. Not covered: ASCII that looks like ASCII
  * (`rn` and `m`), and scripts outside of the table.
+ *
+ * A word of one script that passes for a Latin one, and the Turkish `ı`, may also be what they are: `Сара`, `Yıldız`. As a
+ * name they deceive only beside the name that they look like, so names are compared with those that exist (`looksLike`).
  */
 import { nfkc } from '../core/base/normal-text.ts';
 import { perCharacter } from '../core/base/per-character.ts';
@@ -53,6 +56,14 @@ const word = /[\p{L}\p{M}\p{N}]+/gu;
 const letter = /\p{L}/u;
 const latin = /\p{Script=Latin}/u;
 const turkish = /[şğİçöüŞĞÇÖÜ]/;
+/** A part of a text that may be an address or another identifier: without blanks, quotes, brackets, commas. */
+const token = /[^\s"“”()[\]{}<>,;]+/gu;
+/** A word with its ending, as in `Yıldız'ın`. */
+const inflected = /[\p{L}\p{M}\p{N}'’]+/gu;
+/** What addresses and identifiers have within them, and words do not. */
+const inIdentifier = /[@/\\=_#&%$~|\p{N}]|[.:](?=[\p{L}\p{N}])/u;
+/** Such as `Yılmaz`. */
+const capitalised = /^[^\p{L}]*\p{Lu}[^\p{Lu}]*$/u;
 
 /** Scripts that have words of their own. Letters of all others count as one more. */
 const scripts: readonly (readonly [name: string, pattern: RegExp])[] = [
@@ -86,7 +97,7 @@ function scriptOf(character: string): string {
 /** Properties of a character that do not depend on the text around it. */
 interface Known {
   /** A sentence about its surroundings: where it passes for an ASCII character. */
-  passes: 'always' | 'never' | 'unless Turkish' | 'before an option' | 'between letters';
+  passes: 'always' | 'never' | 'in identifiers' | 'before an option' | 'between letters';
   /** Undefined: it is no letter. */
   script: string | undefined;
   looksLatin: boolean;
@@ -99,31 +110,34 @@ function known(character: string): Known {
 
 function passesForAscii(character: string): Known['passes'] {
   if (character <= '\x7f') return 'never';
-  if (character === 'ı') return 'unless Turkish';
+  if (character === 'ı') return 'in identifiers';
   if (latinLookOf.has(character)) return 'always';
   if (dashes.includes(character)) return 'before an option';
   if (character === ideographicStop) return 'between letters';
   return !everyday.test(character) && ascii.test(character.normalize('NFKC')) ? 'always' : 'never';
 }
 
-/** Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. */
-export function lookAlikes(text: string): number[] {
+/**
+ * Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. `asName`: without
+ * those of a name that is correctly written; what it looks like has to be compared with other names.
+ */
+export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);
-  const isTurkish = turkish.test(text);
   const of = perCharacter(known);
   /** Scripts of which the text has a letter that looks like no Latin one: its words are really written in them. */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
     const { passes, script, looksLatin } = of(character);
-    if (passes !== 'never' && passesAt(passes, text, index, isTurkish)) found[index] = 1;
+    if (passes !== 'never' && passesAt(passes, text, index)) found[index] = 1;
     if (script !== undefined && !looksLatin && character > '\x7f') distinct.add(script);
     index += character.length;
   }
+  if (!asName && !turkish.test(text)) for (const at of oddDotless(text)) found[at] = 1;
   for (const { 0: each, index: start } of text.matchAll(word)) {
     if (onlyAscii.test(each)) continue;
-    const isOdd = oddLetters(each, of, distinct);
+    const isOdd = oddLetters(each, of, distinct, asName);
     if (isOdd === undefined) continue;
     let at = start;
     for (const character of each) {
@@ -138,19 +152,31 @@ export function lookAlikes(text: string): number[] {
 }
 
 /** `index`: where in the text the character is. All of these characters are one UTF-16 unit long. */
-function passesAt(passes: Known['passes'], text: string, index: number, isTurkish: boolean): boolean {
+function passesAt(passes: Known['passes'], text: string, index: number): boolean {
   const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
   switch (passes) {
     case 'always':
       return true;
     case 'never':
+    case 'in identifiers':
       return false;
-    case 'unless Turkish':
-      return !isTurkish;
     case 'before an option':
       return /^\s?$/.test(before) && /^[a-z]|^[-‐‑‒–—−⁃]/i.test(after);
     case 'between letters':
       return /[a-z0-9]/i.test(before) && /^[a-z0-9]/i.test(after);
+  }
+}
+
+/** Each `ı` of a text that is not Turkish by its other letters, but those of words that are written as names are. */
+function* oddDotless(text: string): Generator<number> {
+  if (!text.includes('ı')) return;
+  for (const { 0: each, index: start } of text.matchAll(token)) {
+    if (!each.includes('ı')) continue;
+    const isIdentifier = inIdentifier.test(each);
+    for (const { 0: part, index } of each.matchAll(inflected)) {
+      if (!isIdentifier && capitalised.test(part)) continue;
+      for (let at = part.indexOf('ı'); at !== -1; at = part.indexOf('ı', at + 1)) yield start + index + at;
+    }
   }
 }
 
@@ -177,6 +203,7 @@ function oddLetters(
   text: string,
   of: (character: string) => Known,
   distinct: ReadonlySet<string>,
+  asName: boolean,
 ): ((script: string) => boolean) | undefined {
   const used = new Set<string>();
   let allPass = true;
@@ -192,5 +219,5 @@ function oddLetters(
     const own = used.has('latin') ? 'latin' : first;
     return (script) => script !== own && script !== 'common';
   }
-  return allPass ? () => true : undefined;
+  return allPass && !asName ? () => true : undefined;
 }

@@ -184,6 +184,17 @@ describe('what could mislead', () => {
         'Not all is shown here, so "always" is not offered.',
       ],
     ],
+    ['a name in letters of its language', { arguments: { to: 'Ahmet Yılmaz', cc: 'علی‌رضا', bcc: 'ශ්‍රී' } }, []],
+    [
+      'an address in which a letter has lost its dot',
+      { arguments: { to: 'ann@G\u0131thub.com' } },
+      [String.raw`'to' has characters that pass for others: ann@G\u{0131}thub.com looks like ann@github.com.`],
+    ],
+    [
+      'a word of one script that looks like another word',
+      { arguments: { to: 'Сара' } },
+      [String.raw`'to' has characters that pass for others: \u{0421}\u{0430}\u{0440}\u{0430} looks like capa.`],
+    ],
     [
       'an invisible character',
       { arguments: { to: 'ann\u200b' } },

@@ -163,6 +163,12 @@ describe('people', () => {
     ],
     ['somebody’s key', `directory: { people: { ann: { keys: [k1] } } }\nreviewer_keys: { k1: ${key} }`, 'ceiling', []],
     [
+      'people who look alike',
+      'directory: { people: { Capa: {}, Сара: {}, José: {}, Jose: {} } }',
+      'ceiling',
+      [String.raw`'\u{0421}\u{0430}\u{0440}\u{0430}' looks like 'Capa', and the directory has both`],
+    ],
+    [
       'keys of a run’s people',
       'directory: { people: { ann: { keys: [k1] } } }',
       'run',

@@ -2,8 +2,15 @@ import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { fromVisible, visibleJson, visibleLine, visibleText } from '../../src/text/visible-text.ts';
 import { escapeText, escapeUnseen } from '../../src/core/base/escape-text.ts';
+import { wordJoiners } from '../../src/text/joiners.ts';
 import { hostileText } from '../card/hostile-text.ts';
 import { parseJson } from '../../src/core/base/parse-json.ts';
+
+/** Without the joiners that words are written with, which test/text/joiners.test.ts is about. */
+function withoutJoiners(text: string): string {
+  const joiners = wordJoiners(text);
+  return text.replaceAll(/[\u200c\u200d]/g, (each, at: number) => (joiners.has(at) ? '' : each));
+}
 
 const anyText = fc.oneof(hostileText, fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
 
@@ -47,8 +54,21 @@ describe('visibleText', () => {
     ['東京タワーとJR', '東京タワーとJR'],
     ['한국어LG', '한국어LG'],
     ['ışık', 'ışık'],
+    ['Ahmet Yılmaz', 'Ahmet Yılmaz'],
+    ["Yıldız'ın evi, (Aydın)", "Yıldız'ın evi, (Aydın)"],
+    ['adm\u0131n', String.raw`adm\u{0131}n`],
+    ['G\u0131thub.com', String.raw`G\u{0131}thub.com`],
+    ['G\u0131t-hub.com', String.raw`G\u{0131}t-hub.com`],
+    ['https://G\u0131thub', String.raw`https://G\u{0131}thub`],
+    ['Adm\u0131n1', String.raw`Adm\u{0131}n1`],
+    ['Delete_f\u0131le', String.raw`Delete_f\u{0131}le`],
+    ['PAYPA\u0131', String.raw`PAYPA\u{0131}`],
     ['5−3 = 2', '5−3 = 2'],
     ['これは。次', 'これは。次'],
+    // No joiner stands between escapes.
+    ['aක්\u200dර', String.raw`a\u{0D9A}\u{0DCA}\u{200D}ර`],
+    ['ක්\u200dරa', String.raw`ක්\u{200D}\u{0DBB}a`],
+    ['aعلی\u200cرضا', String.raw`a\u{0639}\u{0644}\u{06CC}\u{200C}رضا`],
   ])('look-alikes: %j', (text, shown) => {
     expect(visibleText(text)).toBe(shown);
   });
@@ -58,11 +78,50 @@ describe('visibleText', () => {
       fc.property(anyText, fc.boolean(), (text, lines) => {
         const shown = visibleText(text, { lines });
         expect(fromVisible(shown)).toBe(text);
-        const bare = lines ? shown.replaceAll(/[\n\t]/g, '') : shown;
+        const bare = withoutJoiners(lines ? shown.replaceAll(/[\n\t]/g, '') : shown);
         expect(escapeUnseen(bare)).toBe(bare);
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('names', () => {
+  test.each([
+    'Ahmet Yılmaz',
+    'yıldız@example.com',
+    'Сара',
+    'ВАКЕР',
+    'Сара Lee',
+    'ΜΑΡΙΑ',
+    'Роман',
+    'José',
+    'O’Neil-Smith',
+    '김Chris',
+    'علی‌رضا',
+    'ශ්‍රී',
+    'র‍্যাব',
+    'उदाहर्‌णकर्‍ता',
+    'നായന്‍',
+  ])('%s is a name as it is', (name) => {
+    expect(visibleText(name, { asName: true })).toBe(name);
+  });
+
+  test.each([
+    'р\u0430ypal',
+    'Аnn Lee',
+    'ａnn',
+    'ɑnn',
+    'ann\u200b',
+    '\u202eann',
+    'علی\u200c\u200cرضا',
+    'a\u200cb',
+    'س\u200dس',
+    'a\u094d\u200da',
+    'دا\u200cا',
+    'ann\u200d',
+  ])('%j is none', (name) => {
+    expect(visibleText(name, { asName: true })).not.toBe(name);
   });
 });
 
@@ -73,7 +132,8 @@ describe('visibleJson', () => {
         const json = JSON.stringify([value, text]);
         const shown = visibleJson(json);
         expect(parseJson(shown)).toEqual(parseJson(json));
-        expect(escapeUnseen(shown)).toBe(shown);
+        const bare = withoutJoiners(shown);
+        expect(escapeUnseen(bare)).toBe(bare);
       }),
     );
   });

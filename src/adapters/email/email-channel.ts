@@ -189,7 +189,7 @@ function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<
         checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true });
       }
       const { address, groups } = typeof person === 'string' ? { address: person, groups: [] } : person;
-      if (groupOf(name) !== undefined || visibleText(name) !== name || name.trim() !== name) {
+      if (groupOf(name) !== undefined || visibleText(name, { asName: true }) !== name || name.trim() !== name) {
         throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
       }
       return [nfc(name), { address: addressOf(address), groups }];

@@ -14,6 +14,7 @@ import { fitChanges } from '../../../src/text/fit-changes.ts';
 import { escapeHtml } from '../../../src/text/html-page.ts';
 import { isJson } from '../../../src/text/is-json.ts';
 import { jsonPlace } from '../../../src/core/base/json-place.ts';
+import { wordJoiners } from '../../../src/text/joiners.ts';
 import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
 import { parseDuration } from '../../../src/core/base/parse-duration.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
@@ -114,6 +115,7 @@ export const baseInputs: Inputs = {
   'text/html-page.ts escapeHtml': escapeHtml,
   'text/is-json.ts isJson': documents(isJson),
   'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
+  'text/joiners.ts wordJoiners': wordJoiners,
   'text/look-alikes.ts lookAlikes': lookAlikes,
   'text/look-alikes.ts looksLike': looksLike,
   'text/one-sentence.ts oneSentence': oneSentence,

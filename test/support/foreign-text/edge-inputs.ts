@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import { idempotencyKeyOf } from '../../../packages/gateway/src/http/shapes/idempotency-key.ts';
 import { localPath, tokenPage } from '../../../packages/gateway/src/http/identity/login-page.ts';
-import { personName } from '../../../packages/gateway/src/http/identity/person-name.ts';
+import { namesakesAmong, personName } from '../../../packages/gateway/src/http/identity/person-name.ts';
 import { findToken } from '../../../packages/gateway/src/http/identity/token-list.ts';
 import { saidMessage } from '../../../packages/gateway/src/http/chat/said-parts.ts';
 import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
@@ -182,6 +182,7 @@ export const edgeInputs: Inputs = {
   'packages/gateway/src/http/identity/login-page.ts localPath': [localPath, (text) => localPath(`/${text}`)],
   'packages/gateway/src/http/identity/login-page.ts tokenPage': tokenPage,
   'packages/gateway/src/http/identity/person-name.ts personName': personName,
+  'packages/gateway/src/http/identity/person-name.ts namesakesAmong': (text) => namesakesAmong([text])(`${text}a`),
   'packages/gateway/src/http/identity/token-list.ts findToken': (text) => findToken([], text),
   'packages/gateway/src/http/identity/principal.ts isRole': isRole,
   'packages/gateway/src/http/inbox/row-facts.ts readRowFacts': {

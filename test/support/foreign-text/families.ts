@@ -50,7 +50,7 @@ const brackets = [
   '<!--',
 ];
 const marks = ['\u0301', '\u0316\u0301', 'a\u0301', '\u0345', '\u05b0\u0327'];
-const lookAlikes = ['а', 'ａ', 'ı', '–', '。', '∕', 'ﬃ', 'ﷺ', 'aа'];
+const lookAlikes = ['а', 'ａ', 'ı', '–', '。', '∕', 'ﬃ', 'ﷺ', 'aа', 'س\u200cس', 'ක්\u200dක', '\u200d', 'Yı'];
 const halves = ['\ud83d', '\udc00', '😀', '👩‍', '\u202e', '\ufe0f'];
 const letters = ['a', 'A', 'ab ', 'A1', 'a.', 'a@', 'a:', 'a/', '../', 'é', 'ß', '漢', 'aB', 'a-'];
 const beginnings = [

@@ -38,6 +38,17 @@ describe('refused, with line and column', () => {
     [`tokens: [{ id: a, sha256: ${hash}, roles: [], expires: soon }]`, `'expires' must be an instant in UTC`],
     [`tokens: [${token}, ${token}]`, `the same token is listed twice: its sender would be two people`],
     [
+      `tokens: [{ id: Capa, sha256: ${hash}, roles: [] }, { id: Сара, sha256: ${'c'.repeat(64)}, roles: [] }]`,
+      `'id' looks like that of item 1: one could be taken for the other`,
+    ],
+    [
+      `tokens: [${token}, { id: Ann, sha256: ${'c'.repeat(64)}, roles: [starter], acts_for_others: true }]`.replace(
+        'roles: [viewer]',
+        'roles: [reviewer]',
+      ),
+      `another entry of the same id is a reviewer: it could approve what it started for others`,
+    ],
+    [
       `tokens: [${token}, { id: ann, sha256: ${'c'.repeat(64)}, roles: [starter], acts_for_others: true }]`.replace(
         'roles: [viewer]',
         'roles: [reviewer]',
@@ -71,6 +82,12 @@ describe('refused, with line and column', () => {
   test('a file that is not there', () => {
     expect(() => readIdentityFile('/nowhere/identity.yaml')).toThrow('there is no such file');
   });
+});
+
+test('ids in letters of their languages', () => {
+  const ids = ['Ahmet Yılmaz', 'Сара', 'علی‌رضا', 'ශ්‍රී', 'José', '김Chris'];
+  const tokens = ids.map((id, index) => ({ id, sha256: String(index).repeat(64), roles: [] }));
+  expect(identityOf({ tokens }).tokens.map(({ id }) => id)).toEqual(ids);
 });
 
 test('what is too short is refused and not repeated', () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
     roles: { viewer: ['*'], reviewer: ['approvers'], starter: ['services'] },
   };
   const sessions = { key_env: 'SESSION_KEY' };
-  const tokens = [makeToken('other', ['viewer']).entry];
+  const tokens = [makeToken('other', ['viewer']).entry, makeToken('Capa', ['viewer']).entry];
   const identity = identityOf({ public_url: url, oidc, sessions, tokens }, env);
   const signer = { keyId: 'gateway', privateKey: gatewayKey.privateKey };
   const log = (line: string) => void logged.push(line);
@@ -131,6 +131,16 @@ test('a body cannot name another reviewer', async () => {
     expect(response.status).toBe(422);
   }
   await run.handle.terminate();
+});
+
+test.each([
+  ['Other', `'Other' is the id of a bearer token`],
+  ['Сара', `looks like 'Capa', the id of a bearer token`],
+])('%s does not sign in beside the tokens of other and Capa', async (login, message) => {
+  const browser = new SmallBrowser();
+  const response = await browser.send(await browser.signInAtProvider(`${url}/login`, login));
+  expect([response.status, sessionOf(browser)]).toEqual([401, undefined]);
+  expect(await response.text()).toContain(message.replaceAll("'", '&#39;'));
 });
 
 test('roles come from claims; a claim that is one text is one value', async () => {

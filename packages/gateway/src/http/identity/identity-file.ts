@@ -1,8 +1,8 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { instantMs } from 'countersign/adapter';
-import { ProblemError, nfc } from 'countersign/base';
+import { instantMs, isSamePerson } from 'countersign/adapter';
+import { ProblemError, looksLike, nfc } from 'countersign/base';
 import { explainWithoutValues, readPolicyText } from 'countersign/policy';
 import type { GatewayIdentity, OpenIdSettings } from './identity.ts';
 import { type IdentityDocument, identityShape } from './identity-shape.ts';
@@ -78,8 +78,18 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   if (repeated >= 0) {
     throw invalid([lineOf('the same token is listed twice: its sender would be two people', ['tokens', repeated])]);
   }
-  const reviewers = new Set(tokens.filter(({ roles }) => roles.includes('reviewer')).map(({ id }) => id));
-  const both = tokens.findIndex(({ id, actsForOthers }) => actsForOthers && reviewers.has(id));
+  const looks = new Map<string, number>();
+  for (const [index, { id }] of tokens.entries()) {
+    const first = looks.get(looksLike(id)) ?? index;
+    looks.set(looksLike(id), first);
+    if (isSamePerson(tokens[first]!.id, id)) continue;
+    const message = `'id' looks like that of item ${first + 1}: one could be taken for the other`;
+    throw invalid([lineOf(message, ['tokens', index, 'id'])]);
+  }
+  const reviewers = tokens.filter(({ roles }) => roles.includes('reviewer'));
+  const both = tokens.findIndex(
+    ({ id, actsForOthers }) => actsForOthers && reviewers.some((reviewer) => isSamePerson(reviewer.id, id)),
+  );
   if (both >= 0) {
     const { line, column } = read.placeOf(['tokens', both]);
     const why = 'it could approve what it started for others';

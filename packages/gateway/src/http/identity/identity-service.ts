@@ -41,8 +41,8 @@ export function createIdentityService(
   const seals = createSeals({ secret: sessionKey, linkSecret: linkKey, publicUrl, namespace });
   const cookies = createCookies(publicUrl?.startsWith('https:') ?? false);
   const sessions = createSessions({ seals, cookies, tokens, lifetimeMs: sessionMs });
-  const hasToken = (id: string): boolean => tokens.some((token) => token.id === id);
-  const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { hasToken, log }) : undefined;
+  const tokenIds = tokens.map(({ id }) => id);
+  const provider = oidc && publicUrl !== undefined ? openId(oidc, publicUrl, { tokenIds, log }) : undefined;
   const canSignIn = publicUrl !== undefined || isLoopback;
 
   function tokenOf(token: string): TokenEntry {

@@ -1,8 +1,10 @@
 import { errors, type JWTPayload, jwtVerify, createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import * as openid from 'openid-client';
-import { ProblemError } from 'countersign/base';
+import { isSamePerson } from 'countersign/adapter';
+import { ProblemError, visibleText } from 'countersign/base';
 import { type NamedPerson, personOfClaims } from './claims.ts';
 import type { OpenIdSettings } from './identity.ts';
+import { namesakesAmong } from './person-name.ts';
 
 /** The configuration and the keys that an identity provider publishes (OpenID Connect Discovery). */
 interface Discovered {
@@ -40,15 +42,16 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
 /**
- * Connects to the provider when it is first needed, so that a gateway starts without it. `hasToken` says which ids are
- * those of bearer tokens: the provider's people may not take one.
+ * Connects to the provider when it is first needed, so that a gateway starts without it. `tokenIds` are the ids
+ * of bearer tokens: the provider's people may not take one, nor one that looks like it.
  */
 export function openId(
   settings: OpenIdSettings,
   publicUrl: string,
-  { hasToken, log }: { hasToken: (id: string) => boolean; log: (line: string) => void },
+  { tokenIds, log }: { tokenIds: readonly string[]; log: (line: string) => void },
 ): OpenId {
   const redirect = new URL('/login/callback', publicUrl).href;
+  const namesakeOf = namesakesAmong(tokenIds);
   let discovered: Promise<Discovered> | undefined;
 
   async function discovery(): Promise<Discovered> {
@@ -126,8 +129,10 @@ export function openId(
 
   function personOf(sources: readonly JWTPayload[]): NamedPerson {
     const person = personOfClaims(settings, sources);
-    if (hasToken(person.id)) throw refused(`'${person.id}' is the id of a bearer token of this gateway`);
-    return person;
+    const taken = namesakeOf(person.id);
+    if (taken === undefined) return person;
+    const how = isSamePerson(taken, person.id) ? 'is' : `looks like '${visibleText(taken)}',`;
+    throw refused(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
   /** The claims of the provider's UserInfo endpoint; empty if it has none. */

@@ -1,11 +1,11 @@
-import { groupOf } from 'countersign/adapter';
-import { visibleText, nfc } from 'countersign/base';
+import { groupOf, personKey } from 'countersign/adapter';
+import { looksLike, visibleText, nfc } from 'countersign/base';
 
 const longest = 200;
 
 /**
- * The name of a person as policies compare it, in NFC; or why a text cannot be one. A name that looks like another's, or
- * like a group's or a channel's, is refused.
+ * The name of a person as policies compare it, in NFC; or why a text cannot be one. A name in any script is one, with the
+ * joiners that it is written with; one that mixes scripts, or that looks like a group's or a channel's, is refused.
  */
 export function personName(
   value: unknown,
@@ -18,7 +18,16 @@ export function personName(
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
   // `channel:NAME` is who answers for a channel.
   if (name.startsWith('channel:')) return { problem: 'must not begin with channel:' };
-  if (!name.isWellFormed() || visibleText(name) !== name)
+  if (!name.isWellFormed() || visibleText(name, { asName: true }) !== name)
     return { problem: 'must not have characters that are invisible or pass for those of another alphabet' };
   return { name };
+}
+
+/**
+ * Finds among names that exist the one that another name is, in any spelling, or looks like. Undefined: none.
+ */
+export function namesakesAmong(known: readonly string[]): (name: string) => string | undefined {
+  const byKey = new Map(known.map((name) => [personKey(name), name]));
+  const byLook = new Map(known.map((name) => [looksLike(name), name]));
+  return (name) => byKey.get(personKey(name)) ?? byLook.get(looksLike(name));
 }

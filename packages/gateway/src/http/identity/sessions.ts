@@ -3,6 +3,7 @@ import type { Seals } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { isRole, type Principal } from './principal.ts';
 import type { NamedPerson } from './claims.ts';
+import { namesakesAmong } from './person-name.ts';
 import type { Cookies } from './cookies.ts';
 import { findHash, type TokenEntry } from './token-list.ts';
 
@@ -48,10 +49,11 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
   // The identity file says whom an id means, so a session may end before its time: with its token, and when another token
   // takes the id of its person.
+  const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
     const person = token === undefined ? (named as NamedPerson | undefined) : entry;
-    if (person === undefined || (person !== entry && tokens.some(({ id }) => id === person.id))) return undefined;
+    if (person === undefined || (person !== entry && namesakeOf(person.id) !== undefined)) return undefined;
     return principalOf(person, 'session');
   };
   return {
