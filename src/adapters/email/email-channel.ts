@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
 import { checkOptions } from '../../agents/check-options.ts';
@@ -13,7 +14,7 @@ import type { Settlement } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
 import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
-import { type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
+import { isAscii, type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import { continued, firstMessage, recipientMark, messageId, threadMessage, readThread } from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
 import { visibleText } from '../../text/visible-text.ts';
@@ -43,6 +44,8 @@ export interface EmailOptions {
 }
 
 const shortestKey = 32;
+/** In bytes. */
+const longestAddress = 254;
 
 /**
  * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
@@ -203,8 +206,19 @@ function senderOf(text: string): { name: string; address: string } {
   return { name: name.trim(), address: addressOf(address) };
 }
 
-/** One address: not a list, not a group, nothing that begins a line of its own. Throws `policy_invalid`. */
+/**
+ * One address: not a list, not a group, nothing that begins a line of its own. It may have letters of every script (RFC
+ * 6531); those of its domain become punycode. Throws `policy_invalid`.
+ */
 function addressOf(text: string): string {
-  if (text.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9.-]+$/.test(text)) return text;
+  if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {
+    const [, local, domain] =
+      /^([\p{L}\p{M}\p{N}\u200c-\u200d_.!#$%&'*+/=?^`{|}~-]+)@([\p{L}\p{M}\p{N}\u200c-\u200d.-]+)$/u.exec(nfc(text)) ??
+      [];
+    const host = domain === undefined || isAscii(domain) ? domain : domainToASCII(domain);
+    const address = `${local}@${host}`;
+    if (local !== undefined && /^[A-Za-z0-9.-]+$/.test(host!) && Buffer.byteLength(address) <= longestAddress)
+      return address;
+  }
   throw policyInvalid(`'${visibleText(text.slice(0, 100))}' is not the address of a mailbox, such as ann@example.com.`);
 }

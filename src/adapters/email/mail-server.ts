@@ -76,25 +76,42 @@ export function openMailServer(transport: MailTransport): MailServer {
     const message = `The password for ${host} would be sent in clear: use 'tls: starttls' or 'tls: implicit'.`;
     throw policyInvalid(message);
   }
+  const options = {
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+    ...(ca !== undefined && { tls: { ca } }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    // The content of a mail is not trusted: nodemailer must read no file or URL that it names.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+  let takesUtf8 = false;
+
+  /** Throws if an address needs SMTPUTF8 and the server has none: nodemailer would send it all the same. */
+  async function requireUtf8({ to, from }: Mail): Promise<void> {
+    if (isAscii(to) && isAscii(from.address)) return;
+    // What was announced once stays; a server that lacks it may be replaced meanwhile.
+    takesUtf8 ||= await announcesUtf8(options).catch((error: unknown) => {
+      throw asMailError(error, `${host}:${port}`);
+    });
+    if (takesUtf8) return;
+    const why = `does not announce SMTPUTF8, which an address needs that has other letters than ASCII before its @`;
+    if (!isAscii(from.address)) throw new Error(`The mail server ${host}:${port} ${why}: the sender's has.`);
+    throw new RecipientRefused(`The mail server ${host}:${port} ${why}.`, true);
+  }
+
   return {
     send: async (mail) => {
       const { createTransport } = await import('nodemailer');
-      const server = createTransport({
-        host,
-        port,
-        secure: tls === 'implicit',
-        requireTLS: tls === 'starttls',
-        ignoreTLS: tls === 'none',
-        ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
-        ...(ca !== undefined && { tls: { ca } }),
-        connectionTimeout: timeoutMs,
-        greetingTimeout: timeoutMs,
-        socketTimeout: timeoutMs,
-        // The content of a mail is not trusted: nodemailer must read no file or URL that it names.
-        disableFileAccess: true,
-        disableUrlAccess: true,
-      });
+      const server = createTransport(options);
       const { to, from, subject, text, html, messageId, inReplyTo } = mail;
+      await requireUtf8(mail);
       try {
         await server.sendMail({
           // As an object: in a text a comma would begin another address.
@@ -114,6 +131,28 @@ export function openMailServer(transport: MailTransport): MailServer {
       }
     },
   };
+}
+
+export function isAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
+}
+
+/** Greets the server, and takes the place of a sign-in to read what it announces (RFC 6531, `SMTPUTF8`). */
+async function announcesUtf8(options: object): Promise<boolean> {
+  const { createTransport } = await import('nodemailer');
+  let extensions: readonly string[] = [];
+  const read = (context: { extensions: string[] }): Promise<void> => {
+    ({ extensions } = context);
+    return Promise.resolve();
+  };
+  const server = createTransport({
+    ...options,
+    auth: { type: 'custom', method: 'READ', user: '', pass: '' },
+    customAuth: { READ: read },
+    forceAuth: true,
+  } as object);
+  await server.verify();
+  return extensions.includes('SMTPUTF8');
 }
 
 function asMailError(error: unknown, server: string): Error {

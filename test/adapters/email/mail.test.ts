@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { domainToASCII } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
@@ -303,6 +304,56 @@ describe('a server that fails', () => {
     expect(JSON.stringify(sent)).not.toContain('refused');
   });
 
+  test.each([
+    ['josé@example.com', 'josé@example.com'],
+    ['ann@müller.example', 'ann@xn--mller-kva.example'],
+    ['иван@почта.example', 'иван@xn--80a1acny.example'],
+    ['علی‌رضا@example.com', 'علی‌رضا@example.com'],
+    ['yıldız@example.com', 'yıldız@example.com'],
+  ])('an address in letters of every script: %s', async (written, address) => {
+    await notify(channelWith({ people: { ann: written } }), { ...refund, reviewers: ['ann'] });
+    expect(server.mails.map(({ to }) => to)).toEqual([[expect.stringMatching(/@/)]]);
+    const [[local, domain]] = server.mails.map(({ to }) => to[0]!.split('@')) as [[string, string]];
+    expect(`${local}@${domainToASCII(domain)}`).toBe(address);
+    expect(server.mails[0]!.headers.get('to')).toContain(local);
+  });
+
+  test('a server without SMTPUTF8 gets no mail to such an address, and the others get theirs', async () => {
+    const old = await openMailServer({ hideSMTPUTF8: true });
+    const transport = { host: '127.0.0.1', port: old.port, tls: 'none' } as const;
+    const both = { ann: 'josé@example.com', bob: 'bob@müller.example' };
+    const sent = await notify(channelWith({ transport, people: both }));
+    expect([old.mails.map(({ headers }) => headers.get('to')), sent]).toEqual([
+      ['bob@xn--mller-kva.example'],
+      expect.objectContaining({ refused: 1 }),
+    ]);
+    const alone = notify(channelWith({ transport, people: both }), { ...refund, reviewers: ['ann'] });
+    await expect(alone).rejects.toThrow(/does not announce SMTPUTF8, which an address needs that has other letters/);
+    const sender = notify(channelWith({ transport, from: 'freigabe-büro@example.com' }));
+    await expect(sender).rejects.toThrow(/does not announce SMTPUTF8, .*: the sender's has\.$/);
+    expect(old.mails).toHaveLength(1);
+    await old.stop();
+    await expect(alone).rejects.toThrow();
+    const gone = notify(channelWith({ transport, people: both }), { ...refund, reviewers: ['ann'] });
+    await expect(gone).rejects.toThrow(/took no mail \(ESOCKET/);
+  });
+
+  test('a server with SMTPUTF8 that wants a password gets it', async () => {
+    const users: string[] = [];
+    const strict = await openMailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) => {
+        users.push(`${username} ${password}`);
+        done(null, { user: username });
+      },
+    });
+    const transport = { host: '127.0.0.1', port: strict.port, tls: 'none', user: 'me', password: 'secret' } as const;
+    await notify(channelWith({ transport, people: { ann: 'josé@example.com' } }), { ...refund, reviewers: ['ann'] });
+    expect([strict.mails.map(({ to }) => to), users]).toEqual([[['josé@example.com']], ['me secret']]);
+    await strict.stop();
+  });
+
   test('a server without TLS gets nothing, unless the transport says so', async () => {
     const transport = { host: '127.0.0.1', port: server.port };
     await expect(notify(channelWith({ transport }))).rejects.toThrow(/took no mail \(ETLS/);
@@ -354,6 +405,14 @@ test.each<[string, Partial<EmailOptions>, RegExp]>([
     { people: { ann: 'ann@example.com\r\nRCPT TO:<eve@example.com>' } },
     /not the address/,
   ],
+  ['an address that mixes scripts', { people: { ann: 'р\u0430ypal@example.com' } }, /not the address/],
+  ['a domain that mixes scripts', { to: ['ann@p\u0430ypal.example'] }, /not the address/],
+  ['a full-width domain', { to: ['ann@ｅxample.com'] }, /not the address/],
+  ['an address with what nobody sees', { to: ['ann\u200b@example.com'] }, /not the address/],
+  ['a domain that is none', { to: ['ann@xn--ü.example'] }, /not the address/],
+  ['a domain of blanks', { to: ['ann@ü .example'] }, /not the address/],
+  ['an address that is too long in bytes', { to: [`${'é'.repeat(130)}@example.com`] }, /not the address/],
+  ['a name that mixes scripts', { people: { 'p\u0430ypal': 'a@example.com' } }, /not the name of a person/],
   ['a sender with a line break', { from: 'A\r\nBcc: eve@example.com <a@example.com>' }, /not the address/],
   ['a group as a person', { people: { 'group:finance': 'a@example.com' } }, /not the name of a person/],
   ['a short key', { linkKey: 'short' }, /less than 32/],

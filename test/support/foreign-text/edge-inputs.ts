@@ -19,6 +19,7 @@ import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
 import { listedTools } from '../../../packages/mcp/src/listed-tools.ts';
 import { toolName } from '../../../packages/mcp/src/tool-name.ts';
 import { toolResult } from '../../../packages/mcp/src/tool-result.ts';
+import { isAscii } from '../../../src/adapters/email/mail-server.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { sentenceOf } from '../../../src/adapters/on-call/sentence-of.ts';
 import { fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
@@ -259,6 +260,7 @@ export const edgeInputs: Inputs = {
       withHeader('x-slack-signature', ({ headers }) => isSignedBySlack({ headers, body: new Uint8Array() }, secret)),
     ],
   },
+  'adapters/email/mail-server.ts isAscii': isAscii,
   'adapters/email/mail-thread.ts readThread': values(readThread),
   'adapters/on-call/sentence-of.ts sentenceOf': [
     (text) => sentenceOf({ sentence: { text } } as Card, 1_000),
