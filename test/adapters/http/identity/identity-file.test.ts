@@ -67,6 +67,10 @@ describe('refused, with line and column', () => {
       `public_url: https://a.example.com\noidc: { issuer: http://id.example.com, client_id: c, roles: {} }`,
       `'issuer' must be an https URL`,
     ],
+    [
+      `public_url: https://a.example.com\noidc: { ${oidc}, trust_email: true }`,
+      `'trust_email' counts with 'id_claim: email' only`,
+    ],
     [`sessions: { lifetime: 60d }\ntokens: [${token}]`, `'lifetime' must be a duration from 1m to 30d`],
     [`sessions: { key_env: K }\ntokens: [${token}]`, `identity.yaml:1:22 the environment variable K is not set`],
     [

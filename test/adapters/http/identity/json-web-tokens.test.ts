@@ -167,6 +167,93 @@ describe('JWTs that do not', () => {
   });
 });
 
+describe('people who are called by their e-mail addresses', () => {
+  const email = 'ann@example.com';
+  const saysNo = /says that it has not verified its e-mail address/;
+  const saysNothing = /does not say whether .*'oid' or 'preferred_username', or 'trust_email: true'/;
+  let trusting: GatewayWorld;
+  let asking: GatewayWorld;
+  beforeAll(async () => {
+    const open = async (more: object): Promise<GatewayWorld> => {
+      const port = await freePort();
+      const public_url = `http://127.0.0.1:${port}`;
+      const oidc = { issuer: provider.issuer, client_id: clientId, id_claim: 'email', audience, roles: {}, ...more };
+      return openGatewayWorld({ worker: false }, { port, identity: identityOf({ public_url, oidc }) });
+    };
+    [trusting, asking] = [await open({ trust_email: true }), await open({})];
+  });
+  afterAll(async () => {
+    await trusting.close();
+    await asking.close();
+  });
+
+  /** `trusted`: what happens with `trust_email: true`. */
+  test.each<[string, object, object, { trusted?: RegExp; asked?: RegExp }]>([
+    ['true in the ID token', { email, email_verified: true }, {}, {}],
+    ['true as a text', { email, email_verified: 'true' }, {}, {}],
+    ['true in UserInfo, the address in the ID token', { email }, { email_verified: true }, {}],
+    ['both in UserInfo', {}, { email, email_verified: true }, {}],
+    ['true in UserInfo of the same address', { email }, { email, email_verified: 'true' }, {}],
+    [
+      'false in UserInfo of the same address in another spelling',
+      { email, email_verified: true },
+      { email: 'Ann@Example.com', email_verified: false },
+      { trusted: saysNo, asked: saysNo },
+    ],
+    ['absent', { email }, {}, { asked: saysNothing }],
+    [
+      'true in UserInfo of another address',
+      { email },
+      { email: 'x@y.z', email_verified: true },
+      { asked: saysNothing },
+    ],
+    ['false', { email, email_verified: false }, {}, { trusted: saysNo, asked: saysNo }],
+    ['false in UserInfo', { email }, { email_verified: false }, { trusted: saysNo, asked: saysNo }],
+    [
+      'false in one of two',
+      { email, email_verified: true },
+      { email_verified: false },
+      { trusted: saysNo, asked: saysNo },
+    ],
+    ...['false', 'True', 'yes', '', 0, 1, null, [true], { value: true }].map(
+      (email_verified): [string, object, object, { trusted: RegExp; asked: RegExp }] => [
+        JSON.stringify(email_verified),
+        { email, email_verified },
+        {},
+        { trusted: saysNo, asked: saysNo },
+      ],
+    ),
+  ])('%s', async (_, idToken, userInfo, { trusted, asked }) => {
+    provider.userInfo = { sub: 'ann', ...userInfo };
+    provider.idToken = (nonce) =>
+      provider.sign({ iss: provider.issuer, aud: clientId, sub: 'ann', iat: now, exp: now + 600, nonce, ...idToken });
+    for (const [at, refusal] of [
+      [trusting, trusted],
+      [asking, asked],
+    ] as const) {
+      const browser = new SmallBrowser();
+      const response = await browser.send(await browser.signInAtProvider(`${at.gateway.url}/login`, 'ann'));
+      const who = await (await browser.send(`${at.gateway.url}/me`)).json();
+      if (refusal === undefined) expect([response.status, who]).toMatchObject([303, { id: email }]);
+      else {
+        expect([response.status, who]).toMatchObject([401, { code: 'unauthenticated' }]);
+        expect((await response.text()).replaceAll('&#39;', "'")).toMatch(refusal);
+      }
+    }
+  });
+
+  test.each<[object, number, number]>([
+    [{ email, email_verified: 'true' }, 200, 200],
+    [{ email }, 200, 401],
+    [{ email, email_verified: 'false' }, 401, 401],
+  ])('of a service: %j', async (more, trusted, asked) => {
+    const token = await provider.sign(claims(more as JWTPayload));
+    const send = async (at: GatewayWorld): Promise<number> =>
+      (await at.call('GET', '/me', undefined, { authorization: `Bearer ${token}` })).status;
+    expect([await send(trusting), await send(asking)]).toEqual([trusted, asked]);
+  });
+});
+
 describe('ID tokens of a sign-in', () => {
   beforeEach(() => {
     provider.userInfo = { sub: 'ann' };

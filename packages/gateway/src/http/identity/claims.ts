@@ -1,3 +1,4 @@
+import { isSamePerson } from 'countersign/adapter';
 import { isObject, ProblemError, nfc } from 'countersign/base';
 import { roles, type Role } from './principal.ts';
 import type { OpenIdSettings } from './identity.ts';
@@ -20,15 +21,38 @@ const mostValues = 200;
 export function personOfClaims(settings: OpenIdSettings, sources: readonly Claims[]): NamedPerson {
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
-  // Otherwise somebody could enter another person's address at the provider, and be that person here.
-  if (idClaim === 'email' && naming['email_verified'] !== true) {
-    throw refused(`the identity provider has not verified its e-mail address`);
-  }
+  const unverified = idClaim === 'email' ? unverifiedEmail(settings, naming['email'], sources) : undefined;
+  if (unverified !== undefined) throw refused(unverified);
   const { name, problem } = personName(claimOf(naming, idClaim));
   if (name === undefined) throw refused(`its claim '${idClaim}' ${problem}`);
   const values = valuesOf(sources, rolesClaim);
   const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
   return { id: name, roles: granted, groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)) };
+}
+
+/**
+ * Why an e-mail address names nobody; undefined if it does. Otherwise somebody could enter another person's address at the
+ * provider, and be that person here. A claim counts from each source that does not speak of another address.
+ */
+function unverifiedEmail(
+  { trustEmail }: OpenIdSettings,
+  email: unknown,
+  sources: readonly Claims[],
+): string | undefined {
+  const verified = sources
+    .filter((claims) => claims['email'] === undefined || isSameAddress(claims['email'], email))
+    .map((claims) => claims['email_verified'])
+    .filter((claim) => claim !== undefined);
+  // Some providers write it as a text.
+  if (!verified.every((claim) => claim === true || claim === 'true')) {
+    return `the identity provider says that it has not verified its e-mail address ('email_verified')`;
+  }
+  if (verified.length > 0 || trustEmail) return undefined;
+  return `the identity provider does not say whether it has verified its e-mail address ('email_verified'); use another 'id_claim', such as 'sub', 'oid' or 'preferred_username', or 'trust_email: true' if nobody can choose an address at this provider`;
+}
+
+function isSameAddress(one: unknown, other: unknown): boolean {
+  return typeof one === 'string' && typeof other === 'string' && isSamePerson(one, other);
 }
 
 /** Texts only; a single text is a list of one. */

@@ -115,6 +115,7 @@ function settingsOf(oidc: NonNullable<IdentityDocument['oidc']>, secretOf: (name
     clientSecret: secret === undefined ? undefined : secretKey(secretOf(secret)),
     audience: oidc.audience,
     idClaim: oidc.id_claim ?? 'sub',
+    trustEmail: oidc.trust_email ?? false,
     groupsClaim,
     rolesClaim: oidc.roles_claim ?? groupsClaim,
     roles: oidc.roles,

@@ -55,6 +55,7 @@ const oidc = z
     client_secret_env: variable.optional(),
     audience: text.optional(),
     id_claim: text.optional(),
+    trust_email: z.boolean().optional(),
     groups_claim: text.optional(),
     roles_claim: text.optional(),
     roles: roleMap,
@@ -63,6 +64,10 @@ const oidc = z
   .refine(({ audience, client_id: clientId }) => audience !== clientId, {
     error: `must be another than 'client_id': an ID token would pass for an access token`,
     path: ['audience'],
+  })
+  .refine(({ trust_email: trusts, id_claim: claim }) => trusts === undefined || claim === 'email', {
+    error: `counts with 'id_claim: email' only`,
+    path: ['trust_email'],
   });
 
 const sessions = z

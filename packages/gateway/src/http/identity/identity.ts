@@ -24,6 +24,8 @@ export interface OpenIdSettings {
   /** Of JWTs for services; absent: none is accepted. */
   readonly audience?: string;
   readonly idClaim: string;
+  /** True: an e-mail address counts although the provider does not say whether it has verified it. */
+  readonly trustEmail: boolean;
   readonly groupsClaim: string;
   readonly rolesClaim: string;
   /** For each role, the values of the roles claim that give it; `*`: everybody has it. */
