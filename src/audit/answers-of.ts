@@ -10,6 +10,8 @@ export interface Share {
 export interface Answer {
   /** Null: the decision names nobody. */
   reviewerId: string | null;
+  /** What people call the reviewer, as the sender of the decision says. */
+  reviewerName?: string;
   approved: boolean;
   /** From the opening of the request to the answer, in milliseconds. */
   afterMs: number;
@@ -22,9 +24,9 @@ export interface Answer {
 
 /** The answers of people to a request, in order: the votes, and the one that settled it. */
 export function answersOf(request: ProjectedRequest): Answer[] {
-  const { votes = [], outcome, reviewerId, identity, settledAt = '', viewed } = request;
+  const { votes = [], outcome, reviewerId, reviewerName, identity, settledAt = '', viewed } = request;
   const settling = isByPeople(outcome)
-    ? [{ reviewerId, identity, viewed, approved: outcome === 'approved', at: settledAt }]
+    ? [{ reviewerId, reviewerName, identity, viewed, approved: outcome === 'approved', at: settledAt }]
     : [];
   return [...votes, ...settling].flatMap((vote): Answer[] => {
     const afterMs = timeOf(vote.at) - timeOf(request.openedAt);
@@ -34,6 +36,7 @@ export function answersOf(request: ProjectedRequest): Answer[] {
     return [
       {
         reviewerId: vote.reviewerId ?? null,
+        ...(vote.reviewerName !== undefined && { reviewerName: vote.reviewerName }),
         approved: vote.approved,
         afterMs,
         verified: vote.identity === 'verified',

@@ -33,6 +33,7 @@ const columns: Readonly<Record<string, Column>> = {
   runs: member('runs'),
   ran: member('ran'),
   reviewer: member('reviewerId'),
+  reviewerName: member('reviewerName'),
   identity: member('identity'),
   channel: viewed('channel'),
   card: viewed('card'),

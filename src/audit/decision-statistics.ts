@@ -22,7 +22,17 @@ import {
 } from './statistics-rows.ts';
 import { viewedProblem } from '../core/messages/viewed.ts';
 
-const texts = ['callId', 'requestId', 'toolName', 'agent', 'outcome', 'layer', 'reviewerId', 'identity'] as const;
+const texts = [
+  'callId',
+  'requestId',
+  'toolName',
+  'agent',
+  'outcome',
+  'layer',
+  'reviewerId',
+  'reviewerName',
+  'identity',
+] as const;
 
 /** The journal of one run, and what its rules belong to. */
 export interface CountedRun extends UsingRun {

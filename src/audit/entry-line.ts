@@ -10,6 +10,7 @@ export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker
 export const redacted: readonly string[] = [
   'reason',
   'reviewerId',
+  'reviewerName',
   'voters',
   'to',
   'scope',
@@ -38,7 +39,9 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
   for (const [name, value] of Object.entries(entry) as [string, Json][]) {
     const isPlain = plainMembers.includes(name);
     const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
-    const isWithheld = !isPlain && withheld.has(name);
+    // A name says who it is, too.
+    const isName = name === 'reviewerName' && withheld.has('reviewerId');
+    const isWithheld = !isPlain && (isName || withheld.has(name));
     if (!isWithheld) shown[name] = committable(value);
     if (salt === undefined) continue;
     if (isWithheld) hashes[name] = saltedHash(salt, value);

@@ -3,6 +3,7 @@ import { escapeText } from '../core/base/escape-text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
+import { shownPerson } from '../text/shown-name.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
 /** The style of the report: readable on paper, in the dark and on a telephone. */
@@ -115,7 +116,10 @@ function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
   const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;
   const said = entry.kind === 'vote' ? (entry['approved'] === true ? 'approved' : 'denied') : text(entry['outcome']);
-  const who = `${shown(line, 'reviewerId')} (${text(entry['identity'])})`;
+  const { reviewerId, reviewerName } = entry;
+  const isNamed = typeof reviewerId === 'string' && typeof reviewerName === 'string';
+  const person = isNamed ? text(shownPerson(reviewerId, reviewerName)) : shown(line, 'reviewerId');
+  const who = `${person} (${text(entry['identity'])})`;
   const seen =
     entry['viewed'] === undefined
       ? 'not recorded'

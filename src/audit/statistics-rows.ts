@@ -40,6 +40,8 @@ export interface RuleStatistics {
 export interface ReviewerStatistics {
   /** Null: decisions that name nobody. */
   reviewerId: string | null;
+  /** What people call the reviewer, as the sender of the last decision with a name says. */
+  reviewerName?: string;
   answers: number;
   /** Of all answers. */
   approvalRate: Share;
@@ -105,8 +107,10 @@ export function ruleRow({ place, counts, times }: Tally): RuleStatistics {
 /** The figures of a reviewer. */
 export function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
   const viewed = answers.flatMap(({ viewedMs }) => viewedMs ?? []);
+  const reviewerName = answers.findLast((answer) => answer.reviewerName !== undefined)?.reviewerName;
   return {
     reviewerId,
+    ...(reviewerName !== undefined && { reviewerName: shortened(reviewerName, longestRowName) }),
     answers: answers.length,
     approvalRate: shareOf(answers, ({ approved }) => approved),
     medianMs: median(answers.map(({ afterMs }) => afterMs)),

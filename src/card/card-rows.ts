@@ -1,5 +1,6 @@
 /** Why a call is asked about, and who and what runs it. */
 import { adviceSentence } from '../core/policy/advice.ts';
+import { shownPerson } from '../text/shown-name.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText } from './card.ts';
 import type { CardRequest } from './card-request.ts';
@@ -44,8 +45,8 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   const { approvals, votes = [], delegations = [], metadata } = request;
   const said = votes.map(
-    ({ reviewerId, identity, approved }) =>
-      `${reviewerId ?? 'an unnamed reviewer'} ${approved ? 'approves' : 'denies'} (${identity})`,
+    ({ reviewerId, reviewerName, identity, approved }) =>
+      `${reviewerId === undefined ? 'an unnamed reviewer' : shownPerson(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
   );
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   return [
@@ -68,14 +69,17 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
 }
 
 export function settledRows(settled: NonNullable<CardRequest['settled']>, bounds: CardBounds): CardRow[] {
-  const { outcome, settledAt, reviewerId, identity, reason, by, byId, runs, response, edited } = settled;
+  const { outcome, settledAt, reviewerId, reviewerName, identity, reason, by, byId, runs, response, edited } = settled;
   const thing = byId === undefined || byId === null ? '' : ` ${byId}`;
   const way = {
     policy: `by the policy${thing === '' ? '' : `, rule${thing}`}; the call ${runs ? 'runs' : 'does not run'}`,
     grant: `by${thing}; the call ${runs ? 'runs' : 'does not run'}`,
     edit: `by its edited call, request${thing}`,
   };
-  const who = reviewerId === undefined ? undefined : `${reviewerId}${identity === undefined ? '' : ` (${identity})`}`;
+  const who =
+    reviewerId === undefined
+      ? undefined
+      : `${shownPerson(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
   return [
     ...rows('Settled', [`${outcome} at ${settledAt}${by === undefined ? '' : `, ${way[by]}`}`], bounds),
     ...rows('By', [who], bounds),

@@ -83,7 +83,8 @@ export class ApprovalEvents {
   }
 
   #settle(entry: JournalEntry, beside: readonly JournalEntry[]): EventDraft[] {
-    const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null, identity, by, byId } = entry;
+    const { requestId = '', callId = '', toolName = '', reason = null, reviewerId = null } = entry;
+    const { reviewerName, identity, by, byId } = entry;
     if (this.#settled.has(requestId)) return [];
     const known = this.#open.get(requestId) ?? { opened: entry, isAnnounced: false };
     const grantId = beside.find((each) => each.kind === 'grant' && each.requestId === requestId)?.grantId;
@@ -100,6 +101,7 @@ export class ApprovalEvents {
         reason,
         reviewerId,
         ran: entry.runs === true ? 'pending' : 'no',
+        ...(reviewerName !== undefined && { reviewerName }),
         ...(identity !== undefined && { identity }),
         ...(grantId !== undefined && { grantId }),
         ...(by !== undefined && { by, byId: byId ?? null }),

@@ -16,12 +16,20 @@ export interface ProjectedRequest {
   deadline: string | null;
   rule: string | null;
   /** Votes before the one that settled it. */
-  votes?: { reviewerId?: string; identity?: Identity; approved: boolean; at: string; viewed?: Viewed }[];
+  votes?: {
+    reviewerId?: string;
+    reviewerName?: string;
+    identity?: Identity;
+    approved: boolean;
+    at: string;
+    viewed?: Viewed;
+  }[];
   outcome?: OutcomeName;
   runs?: boolean;
   settledAt?: string;
   reason?: string;
   reviewerId?: string;
+  reviewerName?: string;
   identity?: Identity;
   decisionId?: string;
   /** What the reviewer whose vote settled it saw, as their channel says. */
@@ -99,14 +107,22 @@ function opened(entry: JournalEntry): ProjectedRequest {
 }
 
 function vote(request: ProjectedRequest, entry: JournalEntry): void {
-  const { reviewerId, identity, approved = false, at, viewed } = entry;
-  const known = { reviewerId, identity, approved, at, ...(viewed !== undefined && { viewed }) };
+  const { reviewerId, reviewerName, identity, approved = false, at, viewed } = entry;
+  const known = {
+    reviewerId,
+    ...(reviewerName !== undefined && { reviewerName }),
+    identity,
+    approved,
+    at,
+    ...(viewed !== undefined && { viewed }),
+  };
   request.votes = [...(request.votes ?? []), known];
 }
 
 function settle(request: ProjectedRequest, entry: JournalEntry): void {
-  const { outcome, at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId } = entry;
-  const known = { outcome, settledAt: at, runs, reason, reviewerId, identity, decisionId, viewed, by, byId };
+  const { outcome, at, runs, reason, reviewerId, reviewerName, identity, decisionId, viewed, by, byId } = entry;
+  const who = { reviewerId, reviewerName, identity };
+  const known = { outcome, settledAt: at, runs, reason, ...who, decisionId, viewed, by, byId };
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 

@@ -39,6 +39,8 @@ export interface ApprovalResultEvent extends Recorded {
   decision: ApprovalDecision;
   reason: string | null;
   reviewerId: string | null;
+  /** What people call the reviewer, as the sender of the decision says. */
+  reviewerName?: string;
   /** `pending`: the tool runs now; its `tool_result` says how it ended. */
   ran: Ran;
   identity?: Identity;

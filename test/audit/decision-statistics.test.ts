@@ -137,6 +137,7 @@ test('a reviewer: votes and settling answers, how long the card was displayed, a
       requestId: 'a',
       at: at(1_000),
       reviewerId: 'rita',
+      reviewerName: 'Rita Lee',
       identity: 'verified',
       approved: true,
       viewed: { durationMs: 900 },
@@ -151,6 +152,7 @@ test('a reviewer: votes and settling answers, how long the card was displayed, a
   expect(counted(entries).reviewers).toEqual([
     {
       reviewerId: 'rita',
+      reviewerName: 'Rita Lee',
       answers: 2,
       approvalRate: { count: 1, of: 2 },
       medianMs: 4_000,
@@ -187,6 +189,7 @@ test('entries that no gate writes change nothing and throw nothing', () => {
     { at: 'soon' },
     { at: 7 },
     { reviewerId: [] },
+    { reviewerName: 7 },
     { layer: null },
     { agent: 3 },
     { kind: null },

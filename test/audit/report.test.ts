@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditLine } from '../../src/audit/audit-line.ts';
+import { entryLine } from '../../src/audit/entry-line.ts';
 import { auditReport } from '../../src/audit/report.ts';
 import { sampleExport } from '../support/audit-sample.ts';
 
@@ -89,6 +90,34 @@ test('runs nothing and loads nothing, whatever people wrote', () => {
       'tr',
     ]),
   );
+});
+
+test('shows a person by name and id, and a withheld id with no name', () => {
+  const named = (options = {}): AuditLine[] => {
+    const all = lines(options);
+    for (const line of all) {
+      if (line.line === 'entry') Object.assign(line.entry, { reviewerName: 'Ann <Lee> (bob)' });
+    }
+    return all;
+  };
+  expect(cells(auditReport(named()), 'Decided')[0]).toMatch(/^Ann &lt;Lee&gt; \[bob\] \(ann\) \(verified\) approved/);
+  expect(cells(auditReport(named({ withheld: ['reviewerId'] })), 'Decided')[0]).toMatch(/^withheld \(verified\)/);
+});
+
+test('who withholds the id withholds the name', () => {
+  const entry = { seq: 1, kind: 'settled', at: 'x', engine: 5, reviewerId: 'u-17', reviewerName: 'Ann Lee' } as const;
+  const shown = (withheld: string[]) =>
+    entryLine({
+      run: 1,
+      workflowId: 'w',
+      entry,
+      context: {} as never,
+      saltOf: () => '00',
+      withheld: new Set(withheld),
+    });
+  expect(shown([]).entry).toMatchObject({ reviewerName: 'Ann Lee' });
+  const { entry: left, withheld } = shown(['reviewerId']);
+  expect([left['reviewerName'], Object.keys(withheld!)]).toEqual([undefined, ['reviewerId', 'reviewerName']]);
 });
 
 test('says what is withheld', () => {

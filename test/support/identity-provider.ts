@@ -21,6 +21,8 @@ const people: Record<string, Record<string, unknown>> = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['finance', 'approvers'] },
   eve: { email: 'ann@example.com', email_verified: false, groups: ['approvers'] },
   zoe: { groups: 'staff' },
+  '8f3c-17': { name: 'Ann Lee', groups: ['approvers'] },
+  '8f3c-18': { name: 'Ann Lee', groups: ['approvers'] },
   max: { groups: Array.from({ length: 120 }, (_, at) => `b7a3c1de-0000-4000-8000-${String(at).padStart(12, '0')}`) },
 };
 
@@ -48,7 +50,7 @@ export async function openIdentityProvider(redirects: string[]): Promise<Identit
     ],
     cookies: { keys: ['a key of this test'] },
     jwks: { keys: [await privateKey('RS256')] },
-    claims: { openid: ['sub'], profile: ['groups'], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub'], profile: ['groups', 'name'], email: ['email', 'email_verified'] },
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
     extraTokenClaims: () => ({ groups: ['services'] }),
     pkce: { required: () => true },

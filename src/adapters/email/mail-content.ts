@@ -1,6 +1,7 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
+import { shownPerson } from '../../text/shown-name.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';
@@ -75,8 +76,8 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): 
 }
 
 /** How a request was settled, in one sentence. */
-export function settledNotice({ outcome, settledAt, reviewerId }: Settlement): string {
-  const who = reviewerId === undefined ? '' : ` by ${visibleText(reviewerId)}`;
+export function settledNotice({ outcome, settledAt, reviewerId, reviewerName }: Settlement): string {
+  const who = reviewerId === undefined ? '' : ` by ${visibleText(shownPerson(reviewerId, reviewerName))}`;
   return `The request was settled at ${visibleText(settledAt)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 

@@ -54,6 +54,7 @@ const settlementMembers = Object.keys({
   runs: true,
   reason: true,
   reviewerId: true,
+  reviewerName: true,
   identity: true,
   decisionId: true,
   viewed: true,

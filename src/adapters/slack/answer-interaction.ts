@@ -13,6 +13,7 @@ import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import type { Reply } from './reply.ts';
+import { shownPerson } from '../../text/shown-name.ts';
 
 /** Codes of refusals that are about the arguments which somebody entered. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
@@ -193,7 +194,7 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
 /** How a request was settled before somebody clicked. */
 function settledText({ settled }: ApprovalDetails): string | undefined {
   if (settled === undefined) return undefined;
-  const by = settled.reviewerId === undefined ? '' : ` by ${settled.reviewerId}`;
+  const by = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
   return `Nothing was changed: the request was settled already, ${settled.outcome}${by} at ${settled.settledAt}.`;
 }
 

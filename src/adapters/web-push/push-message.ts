@@ -3,7 +3,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
-import { shownName } from '../../text/shown-name.ts';
+import { shownName, shownPerson } from '../../text/shown-name.ts';
 
 /** What the service worker of the inbox shows. */
 export interface PushMessage {
@@ -57,10 +57,10 @@ export function askingMessage(
 /** Replaces the notification that asked, so that nobody is invited to answer any more. */
 export function settledMessage(
   request: ChannelRequest,
-  { outcome, reviewerId }: Settlement,
+  { outcome, reviewerId, reviewerName }: Settlement,
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
-  const who = reviewerId === undefined ? '' : ` by ${shownName(reviewerId)}`;
+  const who = reviewerId === undefined ? '' : ` by ${shownName(shownPerson(reviewerId, reviewerName))}`;
   const body = `${shownName(request.agentName)} wanted to call ${shownName(request.toolName)}`;
   return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
 }

@@ -19,7 +19,10 @@ export interface ReviewedRequest {
 }
 
 /** One answer to several requests. */
-export interface CommonDecision extends Pick<Decision, 'approved' | 'reason' | 'reviewerId' | 'viewed'> {
+export interface CommonDecision extends Pick<
+  Decision,
+  'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
+> {
   /** Makes a retry safe: the same requests, answer and id again give the original receipts. At most 160 characters. */
   decisionId?: string;
 }

@@ -109,6 +109,8 @@ export interface Settlement {
   reason?: string;
   /** The reviewer whose vote settled it. */
   reviewerId?: string;
+  /** As in the decision: what people call the reviewer. */
+  reviewerName?: string;
   identity?: Identity;
   decisionId?: string;
   /** The view that the reviewer's channel says it showed before the vote. */
@@ -129,6 +131,8 @@ export interface Settlement {
 export interface ReviewerVote {
   /** Absent: anonymous. */
   reviewerId?: string;
+  /** As in the decision: what people call the reviewer. */
+  reviewerName?: string;
   identity: Identity;
   /** The id of the key that signed. Absent: none did, or the run is of an older version. */
   keyId?: string;

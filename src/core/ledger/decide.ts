@@ -89,7 +89,9 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `${nfc(voter.reviewerId) ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }
-  const vote = { ...voter, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
+  // A name without an id could be anybody's.
+  const reviewerName = voter.reviewerId === undefined ? undefined : decision.reviewerName;
+  const vote = { ...voter, reviewerName, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
   const voted = { ...record, votes: [...record.votes.filter((each) => each !== earlier), vote] };
   if (decision.response !== undefined) {
@@ -175,7 +177,7 @@ function keepVote(
   directories: Directories,
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
-  const { approved, reason, reviewerId, identity, decisionId, viewed } = vote;
+  const { approved, reason, reviewerId, reviewerName, identity, decisionId, viewed } = vote;
   const receipt = receiptOf(ledger, voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
@@ -185,6 +187,7 @@ function keepVote(
     approved,
     reason,
     reviewerId,
+    reviewerName,
     identity,
     decisionId,
     viewed,

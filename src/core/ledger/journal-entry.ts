@@ -54,6 +54,8 @@ export interface JournalEntry {
   severity?: Severity;
   reason?: string;
   reviewerId?: string;
+  /** What people call the reviewer, as the sender of the decision says. It proves nothing. */
+  reviewerName?: string;
   /** `claimed`: a name in a raw signal or update, accepted unless the rule demands more. */
   identity?: Identity;
   /** For a vote. */

@@ -22,7 +22,7 @@ import {
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
   const { requestId, toolName, digest } = request;
-  const { outcome, runs, reason, reviewerId, identity, decisionId, viewed, by, byId } = settlement;
+  const { outcome, runs, reason, reviewerId, reviewerName, identity, decisionId, viewed, by, byId } = settlement;
   const isEdit = runs && settlement.edited === undefined && request.replaces?.by === 'edit';
   const edited = isEdit ? { arguments: request.arguments, digest } : settlement.edited;
   const written = edited === undefined ? settlement : { ...settlement, edited };
@@ -53,6 +53,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
     byId,
     reason,
     reviewerId,
+    reviewerName,
     identity,
     decisionId,
     viewed,
@@ -61,8 +62,15 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
 }
 
 /** The fields of the vote that settled a request. */
-export function wordOf({ reason, reviewerId, identity, decisionId, viewed }: ReviewerVote): Partial<Settlement> {
-  return { identity, reason, reviewerId, decisionId, viewed };
+export function wordOf({
+  reason,
+  reviewerId,
+  reviewerName,
+  identity,
+  decisionId,
+  viewed,
+}: ReviewerVote): Partial<Settlement> {
+  return { identity, reason, reviewerId, reviewerName, decisionId, viewed };
 }
 
 /** Evicts replaced requests first, then the oldest: a run may still need the request that answered. */

@@ -6,10 +6,11 @@ import type { ParsedDecision } from './decision.ts';
 /**
  * Identifies the content of a decision: a retry has the same id and the same digest. A sender who signs again signs at
  * another time, so of a signature only its key belongs to the content. The key stays in it because it says who is believed
- * to have sent the message (docs/decisions/0053).
+ * to have sent the message (docs/decisions/0053). What people call the reviewer says nothing of who decides, and may change.
  */
 export function decisionDigest(decision: ParsedDecision): string {
-  return jsonDigest(withoutProof(decision) as unknown as Json);
+  const { reviewerName: _, ...content } = decision;
+  return jsonDigest(withoutProof(content) as unknown as Json);
 }
 
 /** As `decisionDigest`, of any other message. `name` is the name of its signal. */

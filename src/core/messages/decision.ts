@@ -46,6 +46,8 @@ export interface ParsedDecision {
   response?: Json;
   /** The reviewer's name. It is claimed, unless a signature proves it. */
   reviewerId?: string;
+  /** What people call the reviewer, at most 100 characters. It is shown beside the id, and decides nothing. */
+  reviewerName?: string;
   /** Checked against the request's digest if present. */
   digest?: string;
   /** Makes a retry safe: the same id and content again gives the original receipt. */
@@ -55,7 +57,7 @@ export interface ParsedDecision {
 }
 
 /** Maximum length of a decision's texts, in characters; longer ones are `too_large`. */
-const longestText = { reason: 2_000, reviewerId: 200, decisionId: 200, digest: 64 } as const;
+const longestText = { reason: 2_000, reviewerId: 200, reviewerName: 100, decisionId: 200, digest: 64 } as const;
 /** Maximum length of their JSON, in characters. */
 const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 /** Maximum number of decisions in one signal or update; a longer list is refused as a whole. */

@@ -89,6 +89,26 @@ describe('one decision', () => {
   });
 });
 
+describe('what people call a reviewer', () => {
+  const named = { decisionId: 'd', reviewerId: 'u-17', reviewerName: 'Ann Lee' };
+
+  test('is kept beside the id, in the settlement and in the journal', () => {
+    const { ledger, entries } = reduceAll([open(1), decide(1, named)]);
+    const who = { reviewerId: 'u-17', reviewerName: 'Ann Lee', identity: 'claimed' };
+    expect(ledger.settled[0]!.settlement).toMatchObject(who);
+    expect(entries.at(-1)).toMatchObject({ kind: 'settled', ...who });
+  });
+
+  test('decides nothing: a retry under another name is a retry, and a name without an id is nobody', () => {
+    const { ledger } = reduceAll([open(1), decide(1, named)]);
+    const again = reduce(ledger, decide(1, { ...named, reviewerName: 'Ann Lee-Smith' }));
+    expect(again).toMatchObject({ receipt: { accepted: true, outcome: 'approved' }, entries: [] });
+    const { entries } = reduceAll([open(1), decide(1, { reviewerName: 'Ann Lee' })]);
+    expect(entries.at(-1)).toMatchObject({ kind: 'settled', identity: 'anonymous' });
+    expect(entries.at(-1)!.reviewerName).toBeUndefined();
+  });
+});
+
 describe('what the ledger keeps is bounded', () => {
   const count = 1_200;
   const { ledger } = reduceAll(

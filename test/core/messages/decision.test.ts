@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
+import { decisionDigest } from '../../../src/core/messages/content-digest.ts';
 import { parseDecision, sameDecision } from '../../../src/core/messages/decision.ts';
 import { Minimatch } from '../../../src/core/match/minimatch.ts';
 import { parseJson } from '../../../src/core/base/parse-json.ts';
@@ -17,7 +18,13 @@ describe('a valid decision', () => {
     ['with everything', whole],
     [
       'as long as may be',
-      { ...whole, reason: 'r'.repeat(2_000), reviewerId: 'v'.repeat(200), decisionId: 'i'.repeat(200) },
+      {
+        ...whole,
+        reason: 'r'.repeat(2_000),
+        reviewerId: 'v'.repeat(200),
+        reviewerName: 'n'.repeat(100),
+        decisionId: 'i'.repeat(200),
+      },
     ],
     ['that holds for what comes', { ...whole, always: true }],
     [
@@ -71,6 +78,8 @@ describe('an invalid decision is refused in one sentence', () => {
     [{ ...whole, digest: `${digest}0` }, 'too_large', "'digest' is longer than 64 characters"],
     [{ ...whole, reason: 'r'.repeat(2_001) }, 'too_large', "'reason' is longer than 2000 characters"],
     [{ ...whole, reviewerId: 'v'.repeat(201) }, 'too_large', "'reviewerId' is longer than 200 characters"],
+    [{ ...whole, reviewerName: 'n'.repeat(101) }, 'too_large', "'reviewerName' is longer than 100 characters"],
+    [{ ...whole, reviewerName: ['Ann'] }, 'invalid_decision', "'reviewerName' must be text, not a list"],
     [{ ...whole, decisionId: 'i'.repeat(201) }, 'too_large', "'decisionId' is longer than 200 characters"],
     [
       { ...whole, always: 'tool' },
@@ -217,6 +226,12 @@ describe('for any value', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  test('what people call the reviewer is no part of its content', () => {
+    const named = { ...whole, reviewerName: 'Ann Lee' };
+    expect(decisionDigest(named)).toBe(decisionDigest(whole));
+    expect(decisionDigest({ ...named, reviewerId: 'bob' })).not.toBe(decisionDigest(named));
   });
 
   test('a decision equals itself and no other', () => {

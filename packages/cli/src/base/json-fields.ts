@@ -182,6 +182,7 @@ export const jsonFields = {
     decision: true,
     reason: true,
     reviewerId: true,
+    reviewerName: true,
     ran: true,
     identity: true,
     grantId: true,

@@ -1,4 +1,4 @@
-import { escapeText } from 'countersign/base';
+import { escapeText, shownPerson } from 'countersign/base';
 import type { Settlement } from 'countersign/client';
 import { wrap } from '../base/fit-text.ts';
 import { isArmed } from './arming.ts';
@@ -101,9 +101,11 @@ function settledText({ request }: OpenCard): string {
   return `Settled elsewhere: ${outcomeText(settled)}. No key answers it any more.`;
 }
 
-function outcomeText({ outcome, by, byId, reviewerId, identity, reason }: Settlement): string {
+function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, reason }: Settlement): string {
   const person =
-    reviewerId === undefined ? '' : ` by ${escapeText(reviewerId)}${identity === undefined ? '' : ` (${identity})`}`;
+    reviewerId === undefined
+      ? ''
+      : ` by ${escapeText(shownPerson(reviewerId, reviewerName))}${identity === undefined ? '' : ` (${identity})`}`;
   const thing = by === undefined ? '' : ` by ${by}${byId === undefined || byId === null ? '' : ` ${escapeText(byId)}`}`;
   const why = reason === undefined ? '' : `: ${escapeText(reason)}`;
   return `${outcome.replaceAll('_', ' ')}${person}${thing}${why}`;

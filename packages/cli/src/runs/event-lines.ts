@@ -1,4 +1,4 @@
-import { escapeJson, escapeText, toldText, unfinishedText } from 'countersign/base';
+import { escapeJson, escapeText, shownPerson, toldText, unfinishedText } from 'countersign/base';
 import type {
   ApprovalDecision,
   ApprovalRequestEvent,
@@ -113,8 +113,8 @@ function renderRequest(output: Output, event: ApprovalRequestEvent, options: Cli
 const yes: readonly ApprovalDecision[] = ['approved', 'approved_always'];
 
 function renderDecision(output: Output, event: ApprovalResultEvent): string {
-  const { decision, callId, toolName, reviewerId, reason } = event;
-  const who = reviewerId === null ? '' : ` by ${reviewerId}`;
+  const { decision, callId, toolName, reviewerId, reviewerName, reason } = event;
+  const who = reviewerId === null ? '' : ` by ${shownPerson(reviewerId, reviewerName)}`;
   const why = reason === null ? '' : `: ${reason}`;
   const style = yes.includes(decision) ? 'green' : 'red';
   return line(

@@ -6,6 +6,11 @@ import { sendAllAs, sendAs } from './signing.ts';
 
 type Sender = Pick<GatewayContext, 'client' | 'signer' | 'log'>;
 
+/** A decision with what people call its reviewer, who is shown by it. */
+function named<Given extends object>(decision: Given, { name }: Principal): Given {
+  return name === undefined ? decision : { ...decision, reviewerName: name };
+}
+
 /** Sends a decision of a person. The log keeps one about a run that has ended, because no run can record it (decision 61). */
 export async function decideAs(
   gateway: Sender,
@@ -14,7 +19,7 @@ export async function decideAs(
   workflowId?: string,
 ): Promise<Receipt> {
   return noted(gateway, person.id, decision, () =>
-    sendAs(gateway, person, (sign) => gateway.client.decide(decision, { workflowId, sign })),
+    sendAs(gateway, person, (sign) => gateway.client.decide(named(decision, person), { workflowId, sign })),
   );
 }
 
@@ -26,7 +31,7 @@ export async function decideAllAs(
   decision: CommonDecision,
 ): Promise<Receipt[]> {
   const receipts = await sendAllAs(gateway, person, requests, (some, sign) =>
-    gateway.client.decideAll(some, decision, { sign }),
+    gateway.client.decideAll(some, named(decision, person), { sign }),
   );
   for (const { requestId, code } of receipts) noteEnded(gateway, person.id, { ...decision, requestId }, code);
   return receipts;

@@ -277,6 +277,22 @@ describe('ID tokens of a sign-in', () => {
     expect([status, who]).toMatchObject([303, { id: 'ann', roles: ['reviewer'], via: 'session' }]);
   });
 
+  test.each<[string, JWTPayload, object, string | undefined]>([
+    ['name', { name: 'Ann Lee', preferred_username: 'alee' }, {}, 'Ann Lee'],
+    ['name of UserInfo', { preferred_username: 'alee' }, { name: 'Ann Lee' }, 'Ann Lee'],
+    ['preferred_username', { preferred_username: 'alee', email: 'a@b.c' }, {}, 'alee'],
+    ['email', { email: 'a@b.c' }, {}, 'a@b.c'],
+    ['none', {}, {}, undefined],
+    ['no text', { name: ['Ann'], preferred_username: '  ' }, {}, undefined],
+    ['the id', { name: 'ann' }, {}, undefined],
+    ['one that is long', { name: 'n'.repeat(5_000) }, {}, `${'n'.repeat(99)}…`],
+  ])('what people call somebody: %s', async (_, more, userInfo, name) => {
+    provider.userInfo = { sub: 'ann', ...userInfo };
+    const { who } = await signIn((nonce) => provider.sign(idClaims(nonce, more)));
+    expect(who).toMatchObject({ id: 'ann', via: 'session' });
+    expect((who as { name?: string }).name).toBe(name);
+  });
+
   test.each<[string, (nonce: string) => Promise<string>]>([
     ['with another nonce', () => provider.sign(idClaims('x'))],
     ['without a nonce', () => provider.sign({ ...claims(), aud: clientId, sub: 'ann' })],

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
+import { cardOf } from '../../../../src/card/card-of.ts';
+import { renderTerminal } from '../../../../src/card/render-terminal.ts';
 import type { ApprovalDetails } from '../../../../src/contract.ts';
 import { findChromium, openSharedBrowser } from '../../../support/browser.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
@@ -19,7 +21,7 @@ import { once, pay } from '../../../support/team.ts';
 const gatewayKey = createReviewerKey();
 const policy = {
   rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], verified: true } }],
-  directory: { people: { ann: { groups: ['finance'] } } },
+  directory: { people: { ann: { groups: ['finance'] }, '8f3c-17': { groups: ['finance'] } } },
   reviewer_keys: { gateway: { public_key: gatewayKey.publicKey, signs_for: ['group:finance'] } },
 };
 const env = { SECRET: clientSecret, SESSION_KEY: 'a session key of this test, long enough' };
@@ -117,6 +119,32 @@ test('a person signs in, decides what only verified reviewers may decide, and si
   expect(await me(browser)).toMatchObject({ code: 'unauthenticated', loginUrl: '/login' });
 });
 
+test('a person is shown by the name that the provider gives, and decides by the id', async () => {
+  const browser = await signedIn('8f3c-17');
+  expect(await me(browser)).toMatchObject({ id: '8f3c-17', name: 'Ann Lee' });
+  const run = await world.start(once(pay('bob')));
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const headers = { cookie: `${sessionName}=${sessionOf(browser)}`, origin: url };
+  const path = `/approve/${requestId}?workflowId=${run.workflowId}`;
+  expect((await world.call('POST', path, { approved: true }, headers)).status).toBe(200);
+  const details = await run.handle.query<ApprovalDetails, [object]>('approvals', { requestId });
+  const who = { reviewerId: '8f3c-17', reviewerName: 'Ann Lee', identity: 'verified' };
+  expect(details.settled).toMatchObject({ outcome: 'approved', ...who });
+  const card = renderTerminal(cardOf(details, { nowMs: Date.now() }));
+  expect(card).toContain('Ann Lee (8f3c-17) (verified)');
+
+  // Another person of this name is not the one whom the policy knows.
+  const other = await signedIn('8f3c-18');
+  expect(await me(other)).toMatchObject({ id: '8f3c-18', name: 'Ann Lee' });
+  const second = await world.start(once(pay('bob')));
+  const [open] = await second.open();
+  const otherHeaders = { cookie: `${sessionName}=${sessionOf(other)}`, origin: url };
+  const refused = await world.call('POST', `/approve/${open!.requestId}`, { approved: true }, otherHeaders);
+  expect(refused.status).toBe(403);
+  await second.handle.terminate();
+});
+
 test('a body cannot name another reviewer', async () => {
   const cookie = `${sessionName}=${sessionOf(await signedIn('ann'))}`;
   const run = await world.start(once(pay('bob')));
@@ -124,6 +152,7 @@ test('a body cannot name another reviewer', async () => {
   for (const more of [
     { reviewerId: 'bob' },
     { by: 'bob' },
+    { reviewerName: 'Bob' },
     { signature: { keyId: 'gateway', signedAt: 'x', value: 'x' } },
   ]) {
     const body = { approved: true, ...more };

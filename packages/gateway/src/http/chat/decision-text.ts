@@ -1,4 +1,4 @@
-import { formatDuration, visibleText } from 'countersign/base';
+import { formatDuration, shownPerson, visibleText } from 'countersign/base';
 import type { ApprovalResultEvent } from 'countersign/client';
 import type { ChatThread } from './chat-thread.ts';
 
@@ -10,8 +10,8 @@ export async function decisionText(
   event: ApprovalResultEvent,
   { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
 ): Promise<string | null> {
-  const { decision, reason, reviewerId, ran, by } = event;
-  const who = reviewerId === null ? undefined : visibleText(reviewerId);
+  const { decision, reason, reviewerId, reviewerName, ran, by } = event;
+  const who = reviewerId === null ? undefined : visibleText(shownPerson(reviewerId, reviewerName));
   const because = reason === null || reason.trim() === '' ? '' : `: ${reason}`;
   switch (decision) {
     case 'approved':

@@ -1,5 +1,5 @@
 import { isSamePerson } from 'countersign/adapter';
-import { isObject, ProblemError, nfc } from 'countersign/base';
+import { isObject, ProblemError, nfc, shortened } from 'countersign/base';
 import { roles, type Role } from './principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 import { personName } from './person-name.ts';
@@ -7,6 +7,8 @@ import { personName } from './person-name.ts';
 /** A person as a credential names them. */
 export interface NamedPerson {
   readonly id: string;
+  /** What people call them, to be shown beside the id. It proves nothing. */
+  readonly name?: string;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
 }
@@ -27,7 +29,13 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
   if (name === undefined) throw refused(`its claim '${idClaim}' ${problem}`);
   const values = valuesOf(sources, rolesClaim);
   const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
-  return { id: name, roles: granted, groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)) };
+  const called = calledOf(sources, name);
+  return {
+    id: name,
+    ...(called !== undefined && { name: called }),
+    roles: granted,
+    groups: valuesOf(sources, groupsClaim).map((group) => nfc(group)),
+  };
 }
 
 /**
@@ -49,6 +57,19 @@ function unverifiedEmail(
   }
   if (verified.length > 0 || trustEmail) return undefined;
   return `the identity provider does not say whether it has verified its e-mail address ('email_verified'); use another 'id_claim', such as 'sub', 'oid' or 'preferred_username', or 'trust_email: true' if nobody can choose an address at this provider`;
+}
+
+/** Claims that say what people call somebody, the best first. */
+const nameClaims = ['name', 'preferred_username', 'email'];
+const longestName = 100;
+
+/** What people call a person; undefined if no claim says more than the id. */
+function calledOf(sources: readonly Claims[], id: string): string | undefined {
+  const found = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
+  const called = found.find((value) => typeof value === 'string' && value.trim() !== '');
+  return typeof called !== 'string' || called === id
+    ? undefined
+    : shortened(called.trim(), longestName - 1).toWellFormed();
 }
 
 function isSameAddress(one: unknown, other: unknown): boolean {

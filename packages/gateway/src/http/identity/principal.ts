@@ -14,6 +14,8 @@ export function isRole(value: unknown): value is Role {
 export interface Principal {
   /** The reviewer's id, as policies name it. */
   id: string;
+  /** What people call them, to be shown beside the id. It proves nothing. */
+  name?: string;
   roles: readonly Role[];
   /** As the identity provider or the identity file says; without `group:`. */
   groups: readonly string[];

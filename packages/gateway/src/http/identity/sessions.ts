@@ -57,7 +57,7 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     return principalOf(person, 'session');
   };
   return {
-    ofPerson: ({ id, roles, groups }) => begin({ person: { id, roles, groups } }),
+    ofPerson: ({ id, name, roles, groups }) => begin({ person: { id, name, roles, groups } }),
     ofToken: ({ hash, expiresMs }) => begin({ token: hash.toString('base64url') }, expiresMs),
     principalOf: async (request) => {
       const content = await contentOf(request);
@@ -82,7 +82,15 @@ function tooManyGroups({ groups }: NamedPerson): ProblemError {
 
 /** The principal of a person, however they authenticated. */
 export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, via: Principal['via']): Principal {
-  const { id, groups, actsForOthers } = person;
+  const { id, name, groups, actsForOthers } = person;
   const roles = person.roles.filter(isRole);
-  return { id, roles, groups, via, key: `person:${id}`, ...(actsForOthers && { actsForOthers }) };
+  return {
+    id,
+    ...(name !== undefined && { name }),
+    roles,
+    groups,
+    via,
+    key: `person:${id}`,
+    ...(actsForOthers && { actsForOthers }),
+  };
 }

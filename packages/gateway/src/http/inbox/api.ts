@@ -22,6 +22,8 @@ import type { Role } from '../identity/principal.ts';
 /** `GET /me`: who the sender is, and what the inbox has to know of the gateway. */
 export interface Me {
   id: string;
+  /** What people call them, as the identity provider says. */
+  name?: string;
   roles: Role[];
   groups: string[];
   via: 'local' | 'token' | 'jwt' | 'session';

@@ -1,5 +1,5 @@
 import { isOneOf, isSamePerson, personKeyIn } from 'countersign/adapter';
-import { visibleText, type Problem } from 'countersign/base';
+import { shownPerson, visibleText, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { htmlResponse } from '../responses/html-response.ts';
@@ -41,7 +41,7 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
   const vote = request.votes?.find((each) => each.decisionId === decisionId);
   const { settled } = request;
   if (settled !== undefined) {
-    const who = settled.reviewerId === undefined ? '' : ` by ${settled.reviewerId}`;
+    const who = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
     const isOurs = settled.decisionId === decisionId || vote !== undefined;
     const sentence = `The request was settled at ${settled.settledAt}: ${settled.outcome}${who}.`;
     return answeredPage(

@@ -20,6 +20,7 @@ import { otherLoopbackName } from '../site.ts';
 const meShape = z
   .object({
     id: z.string(),
+    name: z.string().optional(),
     roles: z.array(z.enum(roles)),
     groups: z.array(z.string()),
     via: z.enum(['local', 'token', 'jwt', 'session']),
@@ -133,6 +134,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   const subscribes = principal.via === 'session' && isPermitted(permissions['POST /push/subscribe'], principal.roles);
   return {
     id: principal.id,
+    ...(principal.name !== undefined && { name: principal.name }),
     roles: [...principal.roles],
     groups: [...principal.groups],
     via: principal.via,

@@ -35,6 +35,7 @@ const ruleRow = z
 const reviewerRow = z
   .object({
     reviewerId: z.string().nullable(),
+    reviewerName: z.string().optional(),
     answers: count,
     approvalRate: share,
     medianMs: milliseconds,

@@ -1,3 +1,4 @@
+import { shownPerson } from 'countersign/base';
 import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
@@ -80,7 +81,7 @@ function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[]
               {each.reviewerId === null ? (
                 <span class="soft">no name</span>
               ) : (
-                <Foreign text={each.reviewerId} most={80} />
+                <Foreign text={shownPerson(each.reviewerId, each.reviewerName)} most={160} />
               )}
               {(isHasty(each.underThreeSeconds) || isHasty(each.glanced)) && <p class="warn">answers in haste</p>}
             </th>

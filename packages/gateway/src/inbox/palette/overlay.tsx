@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { shownPerson } from 'countersign/base';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import { CommandPalette } from './command-palette.tsx';
@@ -6,6 +7,7 @@ import { openOverlay } from './overlays.ts';
 import { ShortcutsHelp } from './shortcuts-help.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { PushSwitch } from '../parts/push-switch.tsx';
+import { Foreign } from '../parts/shown-text.tsx';
 import { SignOut } from '../parts/sign-out.tsx';
 import { meOf, session } from '../state/me.ts';
 import { askForNotifications, notificationState } from '../state/notifications.ts';
@@ -51,7 +53,7 @@ function Settings({ onClose }: { onClose: () => void }) {
       {me !== undefined && (
         <p class="account">
           <span>
-            Signed in as <bdi>{me.id}</bdi>
+            Signed in as <Foreign text={shownPerson(me.id, me.name)} most={300} />
             <span class="soft"> ({me.roles.join(', ')})</span>
           </span>{' '}
           {me.via === 'session' && <SignOut />}

@@ -1,6 +1,10 @@
+import { shownPerson } from 'countersign/base';
 import type { ApprovalResultEvent } from 'countersign/client';
 
-type Result = Pick<ApprovalResultEvent, 'decision' | 'reviewerId' | 'reason' | 'identity' | 'by' | 'byId'>;
+type Result = Pick<
+  ApprovalResultEvent,
+  'decision' | 'reviewerId' | 'reviewerName' | 'reason' | 'identity' | 'by' | 'byId'
+>;
 
 const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   approved: 'approved',
@@ -13,8 +17,11 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
 };
 
 /** How a request was settled, by whom and why, in one line. */
-export function decisionText({ decision, reviewerId, reason, identity, by, byId }: Result): string {
-  const who = reviewerId === null ? '' : ` by ${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`;
+export function decisionText({ decision, reviewerId, reviewerName, reason, identity, by, byId }: Result): string {
+  const who =
+    reviewerId === null
+      ? ''
+      : ` by ${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`;
   const thing = byId == null ? '' : ` ${byId}`;
   const way =
     decision === 'superseded' && by !== undefined

@@ -1,3 +1,4 @@
+import { visibleText } from 'countersign/base';
 import { openOverlay } from '../palette/overlays.ts';
 import { routes } from '../routes.ts';
 import { currentLocation, hrefOf } from '../state/location.ts';
@@ -34,7 +35,7 @@ export function Header() {
         {me !== undefined && (
           <>
             <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => openOverlay.set('settings')}>
-              <Icon name="person" /> <span class="wide-word">{me.id}</span>
+              <Icon name="person" /> <span class="wide-word">{visibleText(me.name ?? me.id)}</span>
               <span class="visually-hidden">, settings and notifications</span>
             </button>
             {me.via === 'session' && (

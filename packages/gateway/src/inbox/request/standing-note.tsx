@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { shownPerson } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
@@ -54,7 +55,7 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
 }
 
 function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['settled']>; isOwn: boolean }) {
-  const { outcome, reviewerId, identity, settledAt, reason, by, byId } = settled;
+  const { outcome, reviewerId, reviewerName, identity, settledAt, reason, by, byId } = settled;
   const what = by === 'edit' ? 'an edit of its arguments' : by === 'grant' && byId != null ? byId : `a ${by}`;
   return (
     <p>
@@ -63,7 +64,7 @@ function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['set
       {reviewerId !== undefined && (
         <>
           {' '}
-          by <Foreign text={reviewerId} most={200} />
+          by <Foreign text={shownPerson(reviewerId, reviewerName)} most={300} />
           {identity !== undefined && ` (${identity})`}
         </>
       )}

@@ -1,3 +1,4 @@
+import { shownPerson } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
@@ -11,10 +12,13 @@ export function Votes({ request: { approvals, votes = [] } }: { request: Approva
       <h2>{`Votes: ${approvals.have} of ${approvals.need} approvals`}</h2>
       <progress max={approvals.need} value={approvals.have} aria-label="Approvals so far" />
       <ul>
-        {votes.map(({ reviewerId, identity, approved, at, reason, decisionId }) => (
+        {votes.map(({ reviewerId, reviewerName, identity, approved, at, reason, decisionId }) => (
           <li key={decisionId ?? `${reviewerId} ${at}`}>
-            <Foreign text={reviewerId ?? 'an unnamed reviewer'} most={200} /> {approved ? 'approves' : 'denies'} (
-            {identity}), <LocalTime at={at} />
+            <Foreign
+              text={reviewerId === undefined ? 'an unnamed reviewer' : shownPerson(reviewerId, reviewerName)}
+              most={300}
+            />{' '}
+            {approved ? 'approves' : 'denies'} ({identity}), <LocalTime at={at} />
             {reason !== undefined && (
               <>
                 : <Foreign text={reason} most={500} />

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { shownPerson } from 'countersign/base';
 import type { JournalEntry } from 'countersign/client';
 import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
@@ -53,13 +54,29 @@ export function JournalTable({ workflowId, version }: { workflowId: string; vers
 }
 
 function detailsOf(entry: JournalEntry): string {
-  const { outcome, approved, ran, rule, layer, reviewerId, identity, to, code, grantId, deadline, reason } = entry;
+  const {
+    outcome,
+    approved,
+    ran,
+    rule,
+    layer,
+    reviewerId,
+    reviewerName,
+    identity,
+    to,
+    code,
+    grantId,
+    deadline,
+    reason,
+  } = entry;
   const parts = [
     outcome?.replaceAll('_', ' '),
     approved === undefined ? undefined : approved ? 'approves' : 'denies',
     ran === undefined ? undefined : `ran: ${ran}`,
     rule == null ? undefined : `rule ${rule} (${layer ?? ''})`,
-    reviewerId === undefined ? undefined : `by ${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`,
+    reviewerId === undefined
+      ? undefined
+      : `by ${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`,
     to === undefined ? undefined : `to ${to.join(', ')}`,
     grantId,
     code,
