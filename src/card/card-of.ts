@@ -55,7 +55,7 @@ export function cardOf(
     who: whoRows(request, bounds),
     ...(request.contextSummary.trim() !== '' && { words: cutLine(request.contextSummary, bounds.value) }),
     time: timeOf(request, nowMs),
-    ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds) }),
+    ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds, request.people) }),
     raw: rawOf(request, written),
   };
   const whole = isWhole(card, args, request, bounds);

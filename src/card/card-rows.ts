@@ -1,6 +1,6 @@
 /** Why a call is asked about, and who and what runs it. */
 import { adviceSentence } from '../core/policy/advice.ts';
-import { shownPerson } from '../text/shown-name.ts';
+import { personsShown } from '../text/shown-name.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText } from './card.ts';
 import type { CardRequest } from './card-request.ts';
@@ -43,10 +43,11 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
 }
 
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
-  const { approvals, votes = [], delegations = [], metadata } = request;
+  const { approvals, votes = [], delegations = [], metadata, people } = request;
+  const person = personsShown(people);
   const said = votes.map(
     ({ reviewerId, reviewerName, identity, approved }) =>
-      `${reviewerId === undefined ? 'an unnamed reviewer' : shownPerson(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
+      `${reviewerId === undefined ? 'an unnamed reviewer' : person(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
   );
   const isVote = approvals !== undefined && (approvals.need > 1 || votes.length > 0);
   return [
@@ -54,12 +55,12 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Agent', [request.agentName], bounds),
     ...rows('Run', [request.workflowId], bounds),
     ...rows('Called by', request.lineage.length === 0 ? [] : [request.lineage.join(' > ')], bounds),
-    ...rows('For', [request.callerUserId], bounds),
+    ...rows('For', [request.callerUserId === null ? null : person(request.callerUserId)], bounds),
     ...rows('Metadata', Object.keys(metadata).length === 0 ? [] : [jsonText(metadata)], bounds),
-    ...rows('Reviewers', [request.reviewers.join(', ')], bounds),
+    ...rows('Reviewers', [request.reviewers.map((each) => person(each)).join(', ')], bounds),
     ...rows(
       'Seats',
-      delegations.map(({ from, to }) => `${to} in the place of ${from}`),
+      delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`),
       bounds,
     ),
     ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...said], bounds),
@@ -68,7 +69,11 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-export function settledRows(settled: NonNullable<CardRequest['settled']>, bounds: CardBounds): CardRow[] {
+export function settledRows(
+  settled: NonNullable<CardRequest['settled']>,
+  bounds: CardBounds,
+  people?: CardRequest['people'],
+): CardRow[] {
   const { outcome, settledAt, reviewerId, reviewerName, identity, reason, by, byId, runs, response, edited } = settled;
   const thing = byId === undefined || byId === null ? '' : ` ${byId}`;
   const way = {
@@ -79,7 +84,7 @@ export function settledRows(settled: NonNullable<CardRequest['settled']>, bounds
   const who =
     reviewerId === undefined
       ? undefined
-      : `${shownPerson(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
+      : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
   return [
     ...rows('Settled', [`${outcome} at ${settledAt}${by === undefined ? '' : `, ${way[by]}`}`], bounds),
     ...rows('By', [who], bounds),

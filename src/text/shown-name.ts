@@ -1,4 +1,6 @@
+import { isObject } from '../core/base/is-object.ts';
 import { shortened } from '../core/base/shortened.ts';
+import { type NamedPerson, personKeyIn } from '../core/people/directory.ts';
 import { visibleText } from './visible-text.ts';
 
 const longestName = 60;
@@ -19,4 +21,19 @@ export function shownPerson(id: string, name?: string): string {
     .replaceAll(')', ']')
     .trim();
   return called === '' || called === id ? id : `${called} (${id})`;
+}
+
+/**
+ * How the people of a request are shown: as `shownPerson` does, by the name that the operator's directory (`people`) gives
+ * to any of their ids, else by the one that the sender of their decision gave. Never throws, whatever `people` is.
+ */
+export function personsShown(people: Readonly<Record<string, NamedPerson>> | undefined): typeof shownPerson {
+  if (!isObject(people)) return shownPerson;
+  const keyOf = personKeyIn({ people });
+  const names = new Map<string, string>();
+  for (const [id, person] of Object.entries(people)) {
+    const name: unknown = isObject(person) ? person['name'] : undefined;
+    if (typeof name === 'string') names.set(keyOf(id), name);
+  }
+  return (id, name) => shownPerson(id, names.get(keyOf(id)) ?? name);
 }

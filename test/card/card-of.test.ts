@@ -237,6 +237,41 @@ describe('what could mislead', () => {
   });
 });
 
+test('people are shown by their names, with their ids beside them', () => {
+  const settled = {
+    outcome: 'approved',
+    runs: true,
+    reviewerId: '8f3c',
+    reviewerName: 'Ann Lee',
+    identity: 'verified',
+    settledAt: '2030-01-31T12:00:00.000Z',
+  } as const;
+  const people = { bob: { name: 'Bob Ray', also: ['u-2'] } };
+  const vote = { approved: true, at: settled.settledAt, identity: 'claimed', contentDigest: '' } as const;
+  const votes = [
+    { ...vote, reviewerId: 'u-2', reviewerName: 'Boss' },
+    { ...vote, reviewerId: '8f3d', reviewerName: 'Ann Lee' },
+  ];
+  const approvals = { have: 2, need: 3 };
+  const request = cardRequest({
+    settled,
+    votes,
+    approvals,
+    people,
+    reviewers: ['bob', 'group:finance'],
+    callerUserId: 'U-2',
+  });
+  const text = renderTerminal(cardOf(request));
+  for (const shown of [
+    'Ann Lee (8f3c) (verified)',
+    'Bob Ray (u-2) approves (claimed)',
+    'Ann Lee (8f3d) approves (claimed)',
+    'Bob Ray (bob), group:finance',
+    'Bob Ray (U-2)',
+  ])
+    expect(text).toContain(shown);
+});
+
 describe('what is cut', () => {
   const long = `${'a'.repeat(3_000)}END`;
   const deep = (levels: number): Json => (levels === 0 ? 1 : { a: deep(levels - 1) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shownPerson } from '../../src/text/shown-name.ts';
+import { personsShown, shownPerson } from '../../src/text/shown-name.ts';
 import { visibleText } from '../../src/text/visible-text.ts';
 
 describe('a person is shown by name and id', () => {
@@ -21,4 +21,20 @@ describe('a person is shown by name and id', () => {
     ['\uff088f3d\uff09', String.raw`\u{FF08}8f3d\u{FF09} (8f3c)`],
     ['\u0421apa', String.raw`\u{0421}apa (8f3c)`],
   ])('%j, made visible', (name, shown) => expect(visibleText(shownPerson('8f3c', name))).toBe(shown));
+});
+
+describe('the name of the directory comes first', () => {
+  const people = { ann: { name: 'Ann Lee', also: ['u-17'] }, bob: { also: ['u-18'] } };
+  test.each<[string, string | undefined, string]>([
+    ['ann', undefined, 'Ann Lee (ann)'],
+    ['Ann', 'Boss', 'Ann Lee (Ann)'],
+    ['u-17', 'Boss', 'Ann Lee (u-17)'],
+    ['u-18', 'Bob', 'Bob (u-18)'],
+    ['carl', undefined, 'carl'],
+    ['constructor', undefined, 'constructor'],
+  ])('%s, %s', (id, name, shown) => expect(personsShown(people)(id, name)).toBe(shown));
+
+  test.each<[unknown]>([[undefined], [7], [[]], [{ ann: null }], [{ ann: { name: 7, also: 'x' } }]])('of %j', (odd) =>
+    expect(personsShown(odd as never)('ann', 'Ann')).toBe('Ann (ann)'),
+  );
 });

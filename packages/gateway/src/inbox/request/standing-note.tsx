@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { shownPerson } from 'countersign/base';
+import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/local-time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
@@ -19,7 +19,7 @@ interface StandingNoteProps {
  * a phone. It then takes the focus, which was on a button that is gone.
  */
 export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) {
-  const { settled, workflowId, requestId } = request;
+  const { settled, workflowId, requestId, people } = request;
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isNew) section.current?.focus({ preventScroll: true });
@@ -36,7 +36,7 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
         {settled === undefined ? (
           <p>Its deadline has passed: it can no longer be answered.</p>
         ) : (
-          <Settled settled={settled} isOwn={isOwn} />
+          <Settled settled={settled} people={people} isOwn={isOwn} />
         )}
       </div>
       {settled?.by === 'edit' && typeof settled.byId === 'string' && (
@@ -54,7 +54,12 @@ export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) 
   );
 }
 
-function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['settled']>; isOwn: boolean }) {
+interface SettledProps extends Pick<ApprovalDetails, 'people'> {
+  settled: NonNullable<ApprovalDetails['settled']>;
+  isOwn: boolean;
+}
+
+function Settled({ settled, people, isOwn }: SettledProps) {
   const { outcome, reviewerId, reviewerName, identity, settledAt, reason, by, byId } = settled;
   const what = by === 'edit' ? 'an edit of its arguments' : by === 'grant' && byId != null ? byId : `a ${by}`;
   return (
@@ -64,7 +69,7 @@ function Settled({ settled, isOwn }: { settled: NonNullable<ApprovalDetails['set
       {reviewerId !== undefined && (
         <>
           {' '}
-          by <Foreign text={shownPerson(reviewerId, reviewerName)} most={300} />
+          by <Foreign text={personsShown(people)(reviewerId, reviewerName)} most={300} />
           {identity !== undefined && ` (${identity})`}
         </>
       )}
