@@ -71,7 +71,7 @@ describe('refused, with line and column', () => {
     [
       'unknown key',
       'rules: []\nrule: []',
-      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys",
+      "2:1 unknown key 'rule'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys, revoked",
     ],
     ['unknown key of a rule', 'rules:\n  - pattern: a\n    action: ask\n    reson: x', "4:5 unknown key 'reson'"],
     [
@@ -141,7 +141,7 @@ describe('refused, with line and column', () => {
   test('every problem at once, in the order of the text', () => {
     expect(lines('version: 3\nfoo: 1\nrules:\n  - { pattern: " a", action: no }\n')).toEqual([
       "p.yaml:1:10 'version' must be 1, not 3",
-      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys",
+      "p.yaml:2:1 unknown key 'foo'; known here are version, mode, rules, risk_defaults, approval, limits, prices, agents, assess, redact, advisor, directory, reviewer_keys, revoked",
       "p.yaml:4:16 'pattern' begins or ends with a blank",
       "p.yaml:4:30 'action' must be one of allow, ask, deny, not 'no'",
     ]);
