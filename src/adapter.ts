@@ -3,7 +3,7 @@
 export type { CallModelResult } from './activities/model-turn.ts';
 export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink } from './channels/answer-link.ts';
 export type { Link } from './channels/answer-link.ts';
-export { channelSetOf } from './channels/channel-set.ts';
+export { channelSetOf, knownChannelsOf } from './channels/channel-set.ts';
 export { durationBetween } from './channels/duration-shape.ts';
 export { LineTerminal } from './channels/line-terminal.ts';
 export { createSeals } from './channels/sealed-text.ts';

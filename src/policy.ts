@@ -11,6 +11,8 @@ export { exactGlob } from './text/exact-glob.ts';
 export { compileFieldGlob } from './core/match/matching.ts';
 export { compileFor } from './policy-file/compile-for.ts';
 export { explainWithoutValues } from './policy-file/explain-without-values.ts';
+export { lintChannels } from './policy-file/lint-channels.ts';
+export type { KnownChannels } from './policy-file/lint-channels.ts';
 export { lintNames } from './policy-file/lint-names.ts';
 export type { KnownNames } from './policy-file/lint-names.ts';
 export { lintPolicy } from './policy-file/lint-policy.ts';

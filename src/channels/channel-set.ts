@@ -1,7 +1,8 @@
 import { checkOptions } from '../agents/check-options.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
-import type { Channel, ChannelFunction } from './channel.ts';
+import type { KnownChannels } from '../policy-file/lint-channels.ts';
+import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 import type { QuietHours, WorkerRoutes } from './channel-set-up.ts';
 import { toChannel } from './to-channel.ts';
 
@@ -28,6 +29,8 @@ export interface ChannelSet {
   channels: ReadonlyMap<string, Channel>;
   /** The routes of a run that starts now. Throws a `DefinitionError` for routes that do not fit. */
   routes: () => Promise<ChannelRoutes>;
+  /** The routes of all runs. Absent: a function makes them for each run. */
+  table?: ChannelRoutes;
   quietHours?: QuietHours;
   batchMs: number;
 }
@@ -55,8 +58,19 @@ export function channelSetOf({
   if (quietHours !== undefined) {
     checkOptions('quietHours', quietHours, { from: true, to: true, timeZone: true, above: true });
   }
-  const routesOfRun = routesReader(channels, routes);
-  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, quietHours, batchMs };
+  // A table is checked at once, what a function returns when it does.
+  const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
+  const routesOfRun = async (): Promise<ChannelRoutes> =>
+    typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
+  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, table, quietHours, batchMs };
+}
+
+/** What a policy can be checked against. Without channels nothing is sent. */
+export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
+  const stepsOf = (channel: Channel): readonly string[] =>
+    channel.notify === undefined ? [] : (channel.steps ?? stepKinds);
+  const steps = [...(set?.channels ?? [])].map(([name, channel]) => [name, stepsOf(channel)] as const);
+  return { steps: new Map(steps), routes: set?.table };
 }
 
 function checkChannel(name: string, channel: Channel): void {
@@ -66,16 +80,6 @@ function checkChannel(name: string, channel: Channel): void {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new DefinitionError(`channel '${name}': ${message}`, { cause });
   }
-}
-
-/** A table is checked at once, what a function returns when it does. */
-function routesReader(
-  channels: ReadonlyMap<string, Channel>,
-  routes: NonNullable<ChannelOptions['routes']>,
-): ChannelSet['routes'] {
-  if (typeof routes === 'function') return async () => routesOf(channels, await routes());
-  const known = routesOf(channels, routes);
-  return () => Promise.resolve(known);
 }
 
 function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<WorkerRoutes>): ChannelRoutes {

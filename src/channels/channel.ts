@@ -54,6 +54,8 @@ export interface Channel {
    * of that message that were settled since the last one. Default false.
    */
   readonly batch?: boolean;
+  /** The steps that `notify` sends; it ignores others. `policy check` warns of steps that no channel sends. Default: all. */
+  readonly steps?: readonly ChannelStep['kind'][];
   /** True: `resolve` may be called again after an error, and after an answer that was refused. Default false. */
   readonly retries?: boolean;
   /** The longest time that a request which has this channel alone stays open, in milliseconds. Default: its deadline. */
@@ -73,6 +75,14 @@ export interface ChannelStep {
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
 }
+
+export const stepKinds = [
+  'asked',
+  'reminded',
+  'warned',
+  'escalated',
+  'user_wrote',
+] as const satisfies readonly ChannelStep['kind'][];
 
 /** What `notify` gets beside the request. */
 export interface NotifyContext {

@@ -55,6 +55,7 @@ export function conditional(options: ConditionalOptions): Channel {
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),
+    ...(other.steps !== undefined && { steps: other.steps }),
     ...(other.batch !== undefined && { batch: other.batch }),
     ...(other.retries !== undefined && { retries: other.retries }),
     ...(other.timeoutMs !== undefined && { timeoutMs: other.timeoutMs }),

@@ -2,7 +2,7 @@ import { checkOptions } from '../agents/check-options.ts';
 import type { OptionNames } from '../text/unknown-name.ts';
 import { DefinitionError } from '../agents/definition-error.ts';
 import { callback } from './callback.ts';
-import type { Channel, ChannelFunction } from './channel.ts';
+import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 
 const memberNames: OptionNames<Channel> = {
   check: true,
@@ -12,6 +12,7 @@ const memberNames: OptionNames<Channel> = {
   settled: true,
   receive: true,
   batch: true,
+  steps: true,
   retries: true,
   timeoutMs: true,
 };
@@ -43,7 +44,10 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (source.check !== undefined && typeof source.check !== 'function') {
     throw new DefinitionError(`A channel's check is a function.`);
   }
-  const { timeoutMs } = source;
+  const { timeoutMs, steps } = source;
+  if (steps !== undefined && !(Array.isArray(steps) && steps.every((each) => stepKinds.includes(each)))) {
+    throw new DefinitionError(`A channel's steps is a list of ${stepKinds.join(', ')}.`);
+  }
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
   }

@@ -28,14 +28,15 @@ import { type AttributeNames, defaultAttributeNames } from '../core/base/attribu
 import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
-import { lintNames, type KnownNames } from '../policy-file/lint-names.ts';
+import { lintChannels } from '../policy-file/lint-channels.ts';
+import { lintNames } from '../policy-file/lint-names.ts';
 import { lintProtection } from '../policy-file/lint-policy.ts';
 import type { PolicyWarning } from '../policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities } from '../channels/activities/channel-activities.ts';
 import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
-import { channelSetOf } from '../channels/channel-set.ts';
+import { channelSetOf, knownChannelsOf } from '../channels/channel-set.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { loadPolicy } from './load-policy.ts';
 import type { PluginOptions } from './plugin-options.ts';
@@ -140,10 +141,17 @@ export function activitySide(
     payloadConverter,
   });
   const known = { ...knownNames(registry, gated), advisors: Object.keys(advisors) };
+  const carried = knownChannelsOf(channels);
+  const directories = ceiling?.directory === undefined ? [] : [ceiling.directory];
+  const mistakesIn = (policy: Policy, owner: 'ceiling' | 'agent'): PolicyWarning[] => [
+    ...lintProtection(policy, owner),
+    ...lintNames(policy, owner, known),
+    ...lintChannels(policy, owner, carried, directories),
+  ];
   const policyWarnings = [
-    ...(ceiling === undefined ? [] : named(`the worker's policy`, mistakesIn(ceiling, 'ceiling', known))),
+    ...(ceiling === undefined ? [] : named(`the worker's policy`, mistakesIn(ceiling, 'ceiling'))),
     ...[...agentPolicies].flatMap(([name, policy]) =>
-      named(`the policy of agent '${name}'`, mistakesIn(policy, 'agent', known)),
+      named(`the policy of agent '${name}'`, mistakesIn(policy, 'agent')),
     ),
   ];
   const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
@@ -152,10 +160,6 @@ export function activitySide(
     return problems;
   };
   return { activities, inbound, ...digest, policyWarnings, stop };
-}
-
-function mistakesIn(policy: Policy, owner: 'ceiling' | 'agent', known: KnownNames): PolicyWarning[] {
-  return [...lintProtection(policy, owner), ...lintNames(policy, owner, known)];
 }
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {

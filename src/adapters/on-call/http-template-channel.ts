@@ -84,6 +84,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   }
 
   return {
+    ...(steps !== undefined && { steps }),
     notify: async (request, { step, key, attempt, sent, signal }) => {
       // An attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stepKinds } from '../../channels/channel.ts';
 import type { ChannelKind } from '../../channels/channel-kind.ts';
 import { durationBetween } from '../../channels/duration-shape.ts';
 import { readSecret, secretShape } from '../../channels/secret.ts';
@@ -6,7 +7,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { httpTemplateChannel } from './http-template-channel.ts';
 import { pagerDutyChannel } from './pager-duty-channel.ts';
 
-const steps = z.array(z.enum(['asked', 'reminded', 'warned', 'escalated', 'user_wrote'])).min(1);
+const steps = z.array(z.enum(stepKinds)).min(1);
 const common = {
   gateway_url: z.string().optional(),
   steps: steps.optional(),

@@ -68,6 +68,7 @@ export function pagerDutyChannel(options: PagerDutyOptions): Channel {
   }
 
   return {
+    ...(steps !== undefined && { steps }),
     notify: async (request, { step, sent, signal }) => {
       // An attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;

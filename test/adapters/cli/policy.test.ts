@@ -514,3 +514,32 @@ test('check with a module says which names match none of its tools and agents', 
     expect.stringContaining("warning: rule ceiling#1 matches no tool: there is no 'no_such_tool'"),
   ]);
 });
+
+test.each<[string, string, string[]]>([
+  [
+    'no channel',
+    '{}',
+    [
+      "reminds.yaml:1:1 warning: rule ceiling#1 reminds every 15m, which no channel of the worker sends to people: add one to 'channels'; else only the worker's log has it",
+    ],
+  ],
+  ['a channel that sends messages', '{ chat: { notify: () => undefined } }', []],
+  [
+    'channels that cannot be made here',
+    "'channels: { hook: { kind: webhook, url: https://hooks.example.com, secret: { env: ABSENT_SECRET } } }'",
+    [
+      "reminds.yaml:1:1 warning: whether a channel sends what it says of waiting requests is not known here: channels:1:13 channel 'hook': The secret in the environment variable ABSENT_SECRET is missing or empty.",
+    ],
+  ],
+])('check with a module says whether reminders are sent: %s', async (name, channels, warnings) => {
+  // Each has a module of its own: a process loads one once.
+  const module = `${name.replaceAll(' ', '-')}.mjs`;
+  writeFileSync(join(folder, module), `export default { agents: [], channels: ${channels} };\n`);
+  writeFileSync(
+    join(folder, 'reminds.yaml'),
+    "rules: [{ pattern: '*', action: ask, ask: { remind: 15m, timeout: 1h } }]\n",
+  );
+  const { code, stderr } = await policy(['check', 'reminds.yaml', '--module', module]);
+  const found = stderr.split('\n').filter((line) => /reminds every|not known here/.test(line));
+  expect([code, found]).toEqual([0, warnings]);
+});

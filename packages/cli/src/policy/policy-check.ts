@@ -1,14 +1,18 @@
 import { escapeText } from 'countersign/base';
 import {
+  lintChannels,
   lintPolicy,
   checkGated,
   knownNames,
   createRegistry,
   lintNames,
+  type KnownChannels,
   type ParsedPolicy,
+  type Policy,
+  type PolicyWarning,
   type KnownNames,
 } from 'countersign/policy';
-import { loadConfig } from '../base/load-config.ts';
+import { loadChannels, loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
 import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
 import type { PolicyCheckOptions, Owner } from './policy.ts';
@@ -30,21 +34,45 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
     process.exitCode = 1;
     return;
   }
-  const known = options.module === undefined ? undefined : await namesOf(options.module);
+  const known = options.module === undefined ? undefined : await knownIn(options.module);
   for (const warning of warningsAbout(parsed, options.as, known)) report('warning', warning);
   const { length } = parsed.policy.rules;
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** Loaded on demand: most checks need no module. */
-async function namesOf(module: string): Promise<KnownNames> {
-  const { agents = [], tools, gated = {} } = await loadConfig(module);
-  return knownNames(createRegistry({ agents, tools }), checkGated(gated));
+/** What a module has. `channels`: or why they cannot be made here, such as without their secrets. */
+interface Known {
+  names: KnownNames;
+  channels: KnownChannels | string;
 }
 
-function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: KnownNames | undefined): Finding[] {
-  const names = known === undefined ? [] : lintNames(policy, owner, known);
-  return [...lintPolicy(policy, { of: owner, ...(known && { known }) }), ...names]
+/** Loaded on demand: most checks need no module. */
+async function knownIn(module: string): Promise<Known> {
+  const { agents = [], tools, gated = {} } = await loadConfig(module);
+  const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));
+  const { channelSetOf, knownChannelsOf } = await import('countersign/adapter');
+  try {
+    return { names, channels: knownChannelsOf(channelSetOf((await loadChannels(module)) ?? {})) };
+  } catch (error) {
+    const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    return { names, channels: first };
+  }
+}
+
+function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: Known | undefined): Finding[] {
+  const names = known === undefined ? [] : lintNames(policy, owner, known.names);
+  return [
+    ...lintPolicy(policy, { of: owner, ...(known && { known: known.names }) }),
+    ...names,
+    ...(known === undefined ? [] : unsentSteps(policy, owner, known.channels)),
+  ]
     .map(({ index, message }) => ({ line: index === undefined ? undefined : lines[index], message }))
     .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1));
+}
+
+function unsentSteps(policy: Policy, owner: Owner, channels: KnownChannels | string): PolicyWarning[] {
+  if (typeof channels !== 'string') return lintChannels(policy, owner, channels);
+  const hasSteps = lintChannels(policy, owner, { steps: new Map() }).length > 0;
+  if (!hasSteps) return [];
+  return [{ message: `whether a channel sends what it says of waiting requests is not known here: ${channels}` }];
 }

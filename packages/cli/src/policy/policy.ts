@@ -60,7 +60,10 @@ export function addPolicy(program: Command): void {
   withCommonOptions(policy.command('check <file>'))
     .description('say what is wrong with a policy file, as FILE:LINE:COL message')
     .addOption(as())
-    .option('--module <module>', 'also say what it names that the tools and agents of this module have not')
+    .option(
+      '--module <module>',
+      'also say what it names that the tools and agents of this module have not, and what none of its channels sends',
+    )
     .action(async (file: string, options: PolicyCheckOptions) => {
       const { checkPolicyFile } = await import('./policy-check.ts');
       await checkPolicyFile(file, options, processOutput(options));

@@ -1,0 +1,89 @@
+/** Finds steps of waiting requests that no channel of a worker sends to people. */
+import { formatDuration } from '../core/base/duration.ts';
+import { type ChannelRoutes, channelsFor } from '../core/people/channel-routes.ts';
+import type { Directory } from '../core/people/directory.ts';
+import type { DueStep } from '../core/ledger/escalation.ts';
+import type { Policy, Rule } from '../core/policy/policy.ts';
+import { compileFor } from './compile-for.ts';
+import { globsOverlap } from './globs-overlap.ts';
+import type { PolicyWarning } from './policy-warning.ts';
+
+/** What is known of a worker's channels before a run starts. */
+export interface KnownChannels {
+  /** The steps that each channel sends, by its name. */
+  steps: ReadonlyMap<string, readonly string[]>;
+  /** Absent: a function makes them for each run. */
+  routes?: ChannelRoutes;
+}
+
+/**
+ * Warnings about reminders, warnings and escalations that no channel sends; none in doubt. `others`: directories of other
+ * policies, which may know a group that this one names.
+ */
+export function lintChannels(
+  policy: Policy,
+  owner: 'ceiling' | 'agent' | 'run',
+  known: KnownChannels,
+  others: readonly Directory[] = [],
+): PolicyWarning[] {
+  const directories = [...(policy.directory === undefined ? [] : [policy.directory]), ...others];
+  return compileFor(policy, owner).rules.flatMap(({ id, pattern }, index): PolicyWarning[] => {
+    const rule = policy.rules[index]!;
+    if ('problem' in pattern) return [];
+    const possible = possibleChannels(rule, pattern.name.source, known, directories);
+    const isSent = (kind: DueStep['kind'], names: readonly string[]): boolean =>
+      names.some((name) => known.steps.get(name)?.includes(kind));
+    const unsent = stepsOf(rule).filter(({ kind }) => !isSent(kind, possible));
+    if (unsent.length === 0) return [];
+    const isRouted = unsent.every(({ kind }) => isSent(kind, [...known.steps.keys()]));
+    const remedy = isRouted
+      ? `which no channel of its requests sends to people: add one to 'routes'`
+      : `which no channel of the worker sends to people: add one to 'channels'`;
+    const what = unsent.map(({ text }) => text).join(', ');
+    return [{ index, rule: id, message: `rule ${id} ${what}, ${remedy}; else only the worker's log has it` }];
+  });
+}
+
+function stepsOf({ ask: { remindMs, warnBeforeMs, escalate = [] } = {} }: Rule): {
+  kind: DueStep['kind'];
+  text: string;
+}[] {
+  return [
+    ...(remindMs === undefined
+      ? []
+      : [{ kind: 'reminded' as const, text: `reminds every ${formatDuration(remindMs)}` }]),
+    ...escalate.map(({ afterMs, to }) => ({
+      kind: 'escalated' as const,
+      text: `asks ${to.join(', ')} after ${formatDuration(afterMs)}`,
+    })),
+    ...(warnBeforeMs === undefined
+      ? []
+      : [{ kind: 'warned' as const, text: `warns ${formatDuration(warnBeforeMs)} before the deadline` }]),
+  ];
+}
+
+/** The channels that requests of a rule may have, before and after its escalation. */
+function possibleChannels(
+  { agent, ask: { reviewers = [], oneOfEach = [], escalate = [] } = {} }: Rule,
+  tool: string,
+  { steps, routes }: KnownChannels,
+  directories: readonly Directory[],
+): string[] {
+  if (routes === undefined) return [...steps.keys()];
+  const atFirst = [...reviewers, ...oneOfEach];
+  const added = escalate.flatMap(({ to }) => to);
+  // A group without a directory here may have one in another policy.
+  const unresolved = directories.length === 0 && [...atFirst, ...added].some((name) => name.startsWith('group:'));
+  const matching = (routes.requests ?? []).filter(
+    (route) =>
+      (agent === undefined || route.agent === undefined || globsOverlap(route.agent, agent)) &&
+      (route.tool === undefined || globsOverlap(route.tool, tool)),
+  );
+  const ofRequests = [[], matching.flatMap(({ channels }) => channels)];
+  return [
+    ...(unresolved ? Object.values(routes.reviewers ?? {}).flat() : []),
+    ...[atFirst, [...atFirst, ...added]].flatMap((asked) =>
+      ofRequests.flatMap((ofRequest) => channelsFor(routes, { asked, directories, ofRequest })),
+    ),
+  ];
+}
