@@ -188,13 +188,29 @@ export const activityNames = {
   channelResolve: 'countersign.channelResolve',
   channelDecide: 'countersign.channelDecide',
   channelSettled: 'countersign.channelSettled',
+  lookForEndedRuns: 'countersign.lookForEndedRuns',
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
 /** Its id. A digest stands for a run's id that leaves no room. */
 export function channelsWorkflowId(workflowId: string): string {
-  const id = `countersign-channels:${workflowId}`;
-  return byteLength(id) <= longestWorkflowId ? id : `countersign-channels:${jsonDigest(workflowId)}`;
+  return workflowIdOf('countersign-channels:', workflowId);
+}
+
+/** The memo of that workflow that names its run, where the run's id leaves no room for a prefix. */
+export const runMemoName = 'countersignRun';
+
+/** How the id begins of the workflow that looks for runs of a task queue that have ended without a word. */
+export const endedRunsPrefix = 'countersign-ended-runs:';
+
+export function endedRunsWorkflowId(taskQueue: string): string {
+  return workflowIdOf(endedRunsPrefix, taskQueue);
+}
+
+/** In its place, an id that leaves no room for the prefix has a digest. */
+function workflowIdOf(prefix: string, id: string): string {
+  const whole = `${prefix}${id}`;
+  return byteLength(whole) <= longestWorkflowId ? whole : `${prefix}${jsonDigest(id)}`;
 }
 /** In bytes: Temporal takes no longer ids. */
 const longestWorkflowId = 1_000;

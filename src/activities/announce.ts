@@ -1,5 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { changedName, channelsWorkflowId, channelsWorkflowType } from '../contract.ts';
+import { changedName, channelsWorkflowId, channelsWorkflowType, runMemoName } from '../contract.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 
 /** A step of a waiting request. */
@@ -32,8 +32,10 @@ export type ChangedSignal = Pick<AnnounceInput, 'requestIds' | 'step'>;
  */
 export const announce: Announce = async ({ workflowId, requestIds, step }) => {
   const changed: ChangedSignal = { requestIds, ...(step && { step }) };
+  const channelsId = channelsWorkflowId(workflowId);
   await getClient().workflow.signalWithStart(channelsWorkflowType, {
-    workflowId: channelsWorkflowId(workflowId),
+    workflowId: channelsId,
+    ...(!channelsId.endsWith(workflowId) && { memo: { [runMemoName]: workflowId } }),
     taskQueue: activityInfo().taskQueue,
     args: [{ workflowId }],
     signal: changedName,

@@ -38,6 +38,7 @@ const channelActivities: readonly string[] = [
   activityNames.channelResolve,
   activityNames.channelDecide,
   activityNames.channelSettled,
+  activityNames.lookForEndedRuns,
 ];
 
 /**

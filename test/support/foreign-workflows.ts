@@ -42,6 +42,8 @@ export function agentRun(input: Scheduled | Continued | Shown): Promise<unknown>
   return 'carried' in input ? continuesAs(input) : schedules(input);
 }
 
+export const approvalChannels = schedules;
+
 interface Shown {
   shown: { requestId: string };
 }

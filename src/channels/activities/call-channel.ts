@@ -3,12 +3,14 @@ import type { Session } from '../../client/server/connect.ts';
 import { recordsOf } from '../../client/server/records.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
 import type { Settlement } from '../../contract.ts';
+import { defaultAssessment } from '../../core/assess/assessment.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
 import { failureOf, interrupted, ofChannel } from './call-failures.ts';
-import type { RequestsOfRun } from './requests-of-run.ts';
+import type { RequestFacts } from './look-at-requests.ts';
+import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
 /** One call of a channel. Requests are read from the run when the call is made. */
@@ -34,6 +36,8 @@ export interface SettledCall extends ChannelCall {
   key: string;
   /** The requests that the channel is told of. They were settled since the last call. */
   settledIds: string[];
+  /** What is known of those that the run does not have any more, by id. */
+  gone?: Record<string, RequestFacts>;
 }
 
 /** What `notify` returned last, by which the channel finds its message again. Absent: nothing. */
@@ -86,8 +90,18 @@ export function createChannelCalls(
         const key = [call.workflowId, request.requestId, call.channel].join(' ');
         return waiting.answer(key, async (signal) => checkAnswer(await channel.resolve!(request, signal, context)));
       }),
-    settled: ({ key, settledIds, ...call }) =>
-      calling(call, async (channel, requests, { signal, attempt, isLastAttempt }) => {
+    settled: ({ key, settledIds, gone = {}, ...call }) =>
+      calling(call, async (channel, found, { signal, attempt, isLastAttempt, isRunGone }) => {
+        const isGone = (id: string): boolean =>
+          Object.hasOwn(gone, id) && !found.some(({ requestId }) => requestId === id);
+        const goneIds = settledIds.filter(isGone);
+        // Nothing but that workflow knows what the run has said of them.
+        const isProven = goneIds.length > 0 && (await isCalledByChannelsOf(session(), call.workflowId));
+        const reason = isRunGone ? 'The run is gone.' : 'The run does not have this request any more.';
+        const requests = [
+          ...found,
+          ...(isProven ? goneIds : []).map((id) => goneRequest(call.workflowId, id, gone[id]!, reason)),
+        ];
         const news = requests.filter(
           (each): each is Settled => settledIds.includes(each.requestId) && each.settled !== undefined,
         );
@@ -111,7 +125,7 @@ export function createChannelCalls(
     act: (
       channel: Channel,
       requests: ChannelRequest[],
-      call: { signal: AbortSignal; attempt: number; isLastAttempt: boolean },
+      call: { signal: AbortSignal; attempt: number; isLastAttempt: boolean; isRunGone: boolean },
     ) => Promise<Result>,
   ): Promise<Result> {
     const context = Context.current();
@@ -123,13 +137,37 @@ export function createChannelCalls(
       const requests = await requestsOf(workflowId, requestIds);
       const { attempt, retryPolicy } = context.info;
       const isLastAttempt = attempt === retryPolicy?.maximumAttempts;
-      return await act(channel, requests, { signal: context.cancellationSignal, attempt, isLastAttempt });
+      const signal = context.cancellationSignal;
+      return await act(channel, requests ?? [], { signal, attempt, isLastAttempt, isRunGone: requests === undefined });
     } catch (error) {
       throw context.cancellationSignal.aborted ? interrupted(context, error) : failureOf(error);
     } finally {
       clearInterval(beats);
     }
   }
+}
+
+/** A request that its run does not have any more, as settled. Its arguments are gone with it. */
+function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
+  const { severity, ...names } = facts;
+  const settledAt = new Date().toISOString();
+  return {
+    requestId,
+    workflowId,
+    ...names,
+    arguments: {},
+    shown: 'part',
+    assessment: { ...defaultAssessment(names.riskLevel), severity, reasons: [] },
+    callerUserId: null,
+    contextSummary: '',
+    rule: null,
+    reason: '',
+    deadline: null,
+    lineage: [],
+    metadata: {},
+    reviewers: [],
+    settled: { outcome: 'cancelled', runs: false, reason, settledAt },
+  };
 }
 
 /** False for a request that is settled, or whose channels were switched since. */

@@ -8,6 +8,7 @@ import { announce } from '../../activities/announce.ts';
 import { createChannelCalls } from './call-channel.ts';
 import { createDecideForChannel } from './decide-for-channel.ts';
 import { createLookAtRequests } from './look-at-requests.ts';
+import { createEnsureLooking, createLookForEndedRuns } from './look-for-ended-runs.ts';
 import { createRequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
@@ -28,11 +29,12 @@ export function channelActivities(
   const { notify, resolve, settled } = createChannelCalls(set, { session, requestsOf, waiting });
   return {
     [activityNames.announce]: announce,
-    [activityNames.lookAtRequests]: createLookAtRequests(set, requestsOf),
+    [activityNames.lookAtRequests]: createLookAtRequests(set, requestsOf, createEnsureLooking(session)),
     [activityNames.channelNotify]: notify,
     [activityNames.channelResolve]: resolve,
     [activityNames.channelDecide]: createDecideForChannel(session),
     [activityNames.channelSettled]: settled,
+    [activityNames.lookForEndedRuns]: createLookForEndedRuns(session),
   };
 }
 

@@ -1,4 +1,6 @@
+import { activityInfo, log } from '@temporalio/activity';
 import type { ApprovalDetails } from '../../contract.ts';
+import type { Severity } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel } from '../channel.ts';
 import { quietForMs } from '../quiet-hours.ts';
@@ -30,10 +32,20 @@ export interface LookedRequest {
   deadlineMs?: number | null;
   /** How many messages the user has written since. Absent: none. */
   userMessages?: number;
+  /** For an open request: what its channels are told of it once the run is gone. Absent in results of older versions. */
+  facts?: RequestFacts;
   /** The names of its channels, as the run says. */
   names: string[];
   /** Those of them that this worker has. */
   channels: LookedChannel[];
+}
+
+/** What remains known of a request whose run is gone: names and times, and nothing that the call says. */
+export interface RequestFacts extends Pick<
+  ApprovalDetails,
+  'toolName' | 'agentName' | 'riskLevel' | 'requestedAt' | 'digest'
+> {
+  severity: Severity;
 }
 
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
@@ -42,11 +54,22 @@ export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
  * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and what their channels can do. The
  * workflow trusts neither its signals nor its starter. Requests that the run does not have are left out.
  */
-export function createLookAtRequests(set: ChannelSet | undefined, requestsOf: RequestsOfRun): LookAtRequests {
+export function createLookAtRequests(
+  set: ChannelSet | undefined,
+  requestsOf: RequestsOfRun,
+  ensureLooking: (taskQueue: string) => Promise<void>,
+): LookAtRequests {
   return async ({ workflowId, requestIds }) => {
-    const found = await requestsOf(workflowId, requestIds);
+    const found = (await requestsOf(workflowId, requestIds)) ?? [];
+    if (found.some(({ settled, channels = [] }) => settled === undefined && channels.length > 0)) {
+      // Without it, the channels of a run that ends without a word hear of that later.
+      await ensureLooking(activityInfo().taskQueue).catch((error: unknown) => {
+        log.warn('The workflow that looks for ended runs could not be started', { error: String(error) });
+      });
+    }
     return found.map((details): LookedRequest => {
       const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
+      const { toolName, agentName, riskLevel, requestedAt, digest } = details;
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       const endsAtMs = deadline === null ? null : Date.parse(deadline);
       const about = { severity: assessment.severity, endsAtMs };
@@ -56,6 +79,7 @@ export function createLookAtRequests(set: ChannelSet | undefined, requestsOf: Re
         state: 'open',
         deadlineMs: endsAtMs,
         ...(userMessages !== undefined && { userMessages: userMessages.count }),
+        facts: { toolName, agentName, riskLevel, requestedAt, digest, severity: assessment.severity },
         names: channels,
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
       };

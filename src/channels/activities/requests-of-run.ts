@@ -3,14 +3,17 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { callServer } from '../../client/server/call-server.ts';
 import type { Session } from '../../client/server/connect.ts';
 import { queryRun } from '../../client/server/query-run.ts';
-import { type ApprovalDetails, queryNames } from '../../contract.ts';
+import { type ApprovalDetails, channelsWorkflowId, queryNames } from '../../contract.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 
 /**
- * Reads requests from their run. Those that it says it does not have are left out; throws if it could not be asked, so
- * that the activity is tried again.
+ * Reads requests from their run. Those that it says it does not have are left out; undefined: there is no such run. Throws
+ * if it could not be asked, so that the activity is tried again.
  */
-export type RequestsOfRun = (workflowId: string, requestIds: readonly string[]) => Promise<ApprovalDetails[]>;
+export type RequestsOfRun = (
+  workflowId: string,
+  requestIds: readonly string[],
+) => Promise<ApprovalDetails[] | undefined>;
 
 /**
  * Channels speak for runs that this worker trusts, and for no other workflow: an execution of one of `workflowTypes`, on
@@ -19,7 +22,7 @@ export type RequestsOfRun = (workflowId: string, requestIds: readonly string[]) 
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
     const run = await described(session(), workflowId);
-    if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return [];
+    if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return undefined;
     if (!workflowTypes.includes(run.type)) {
       // During a roll-out, another worker of the queue may name it.
       throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
@@ -33,10 +36,26 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
   };
 }
 
+/**
+ * True if the activity is called by the workflow of a run's channels, on the task queue of this worker. A workflow of that
+ * type on another queue may be anybody's, with any code.
+ */
+export async function isCalledByChannelsOf(session: Session, workflowId: string): Promise<boolean> {
+  const { workflowExecution, taskQueue } = activityInfo();
+  if (workflowExecution?.workflowId !== channelsWorkflowId(workflowId)) return false;
+  const caller = await described(session, workflowExecution.workflowId, workflowExecution.runId);
+  return caller?.taskQueue === taskQueue;
+}
+
 /** Undefined if there is no such execution. */
-async function described(session: Session, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+async function described(
+  session: Session,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await callServer(session, () => session.client.workflow.getHandle(workflowId).describe(), { workflowId });
+    const { workflow } = session.client;
+    return await callServer(session, () => workflow.getHandle(workflowId, runId).describe(), { workflowId });
   } catch (error) {
     if (isProblemError(error) && error.code === 'run_not_found') return undefined;
     throw error;

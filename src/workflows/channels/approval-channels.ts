@@ -11,10 +11,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
-import { changedName, channelsWorkflowId, deliveriesName, type Delivered } from '../../contract.ts';
+import { changedName, channelsWorkflowId, deliveriesName, type Delivered, endedRunsPrefix } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';
+import { watchEndedRuns } from './ended-runs.ts';
 
 const changedSignal = defineSignal<[unknown]>(changedName);
 const deliveriesQuery = defineQuery<Delivered[]>(deliveriesName);
@@ -29,6 +30,7 @@ export interface ChannelsInput {
 
 export async function approvalChannels(input: ChannelsInput): Promise<void> {
   const info = workflowInfo();
+  if (info.workflowId.startsWith(endedRunsPrefix)) return watchEndedRuns();
   // Fails the task, which is tried again, perhaps by a worker that has the key or the codec.
   if (info.continuedFromExecutionRunId !== undefined && isUndecodable(input)) throw new Error(input.why);
   const workflowId = runOf(info.workflowId, input);

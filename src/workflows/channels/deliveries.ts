@@ -1,4 +1,4 @@
-import { condition, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
@@ -151,6 +151,7 @@ export class Deliveries {
     const tracked = known ?? { requestId, deadlineMs, channels: [], asked: [], begun: [], answers: 0, steps: [] };
     this.#requests.set(requestId, tracked);
     tracked.deadlineMs = deadlineMs;
+    if (looked.facts !== undefined) tracked.facts = looked.facts;
     this.#leave(
       tracked,
       tracked.channels.filter((name) => !names.includes(name)),
@@ -202,6 +203,10 @@ export class Deliveries {
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
+    // The run has said before that it has this request. Earlier versions told its channels nothing.
+    else if (tracked.facts !== undefined && patched('gone-requests-settle')) {
+      this.#messages.settle(requestId, tracked.asked, tracked.facts);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { condition, isCancellation, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { ChannelCalls, LastSent } from '../../channels/activities/call-channel.ts';
-import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
+import type { LookedChannel, RequestFacts } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
@@ -31,6 +31,8 @@ export interface ChannelMessage {
   isOver: boolean;
   /** True if the channel says how a request was settled. */
   settles: boolean;
+  /** What is known of its requests that the run does not have any more, by id. Absent: it has all. */
+  gone?: Record<string, RequestFacts>;
   /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
   dueMs?: number;
   /** How many times its first call failed through no fault of the channel. Some of them may have reached people. */
@@ -202,13 +204,17 @@ export class ChannelMessages {
     else this.#queue(message, requestId, () => tell([requestId]));
   }
 
-  /** Tells the channels how a request was settled, and drops what was not sent yet. */
-  settle(requestId: string, channels: readonly string[]): void {
+  /**
+   * Tells the channels how a request was settled, and drops what was not sent yet. `gone`: what is known of a request that
+   * the run does not have any more.
+   */
+  settle(requestId: string, channels: readonly string[], gone?: RequestFacts): void {
     for (const channel of channels) this.#takeOut(requestId, channel);
     this.drop(requestId, channels);
     for (const channel of channels) {
       const message = this.#of(requestId, channel);
       if (message?.settles !== true) continue;
+      if (gone !== undefined) message.gone = { ...message.gone, [requestId]: gone };
       this.#queueTogether(this.#settling, message, requestId, (ids) => this.#settled(message, ids));
     }
   }
@@ -299,13 +305,13 @@ export class ChannelMessages {
   }
 
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
-    const { channel, sent, isSent } = message;
+    const { channel, sent, isSent, gone } = message;
     // A call that failed may have reached people. Earlier versions told the channel nothing then.
     if (!isSent && !patched('settled-after-failed-notify')) return {};
     const others = message.requestIds.filter((id) => !settledIds.includes(id));
     const requestIds = [...settledIds, ...others];
     const key = `${channel}:${settledIds[0]!}:settled`;
-    const call = { channel, workflowId: this.#workflowId, requestIds, settledIds, sent, key };
+    const call = { channel, workflowId: this.#workflowId, requestIds, settledIds, sent, key, ...(gone && { gone }) };
     try {
       return await settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
     } catch (error) {

@@ -1,9 +1,12 @@
+import type { RequestFacts } from '../../channels/activities/look-at-requests.ts';
 import type { ResolveCall } from '../../channels/activities/call-channel.ts';
 
 /** An open request, and what its channels were told of it. Carried through continue-as-new. */
 export interface Tracked {
   requestId: string;
   deadlineMs: number | null;
+  /** Absent: an older version read it. */
+  facts?: RequestFacts;
   /** The channels of the request, as last read from the run. */
   channels: string[];
   /** The channels that were told of it. */

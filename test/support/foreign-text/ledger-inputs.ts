@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { channelsWorkflowId, newInput, shownTranscript } from '../../../src/contract.ts';
+import { channelsWorkflowId, endedRunsWorkflowId, newInput, shownTranscript } from '../../../src/contract.ts';
 import {
   admittedBefore,
   sumOf,
@@ -120,6 +120,7 @@ const said = (text: string) =>
 
 export const ledgerInputs: Inputs = {
   'contract.ts channelsWorkflowId': channelsWorkflowId,
+  'contract.ts endedRunsWorkflowId': endedRunsWorkflowId,
   'contract.ts shownTranscript': (text) => shownTranscript(said(text)),
   'contract.ts newInput': (text) => newInput(said(text)),
   'core/ledger/argument-sums.ts withShare': [

@@ -315,6 +315,9 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'workflows/timing/deadlines.ts Deadlines.isDoubtful',
   ],
   'goes step by step, and the steps that work on texts are functions that are measured': [
+    'channels/activities/look-at-requests.ts createLookAtRequests',
+    'channels/activities/look-for-ended-runs.ts lookForEndedRuns',
+    'channels/activities/requests-of-run.ts isCalledByChannelsOf',
     'activities/call-model.ts createCallModel',
     'activities/check-edit.ts createCheckEdit',
     'activities/consult-advisors.ts createConsultAdvisors',

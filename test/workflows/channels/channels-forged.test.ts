@@ -65,3 +65,35 @@ test.concurrent.each(['shows', 'agentRun'])(
     await stranger.terminate();
   },
 );
+
+test.concurrent(
+  "a stranger's workflow of the channels' type settles no request of a run that does not exist",
+  async () => {
+    const hall = recordedChannel({ resolves: false });
+    const run = await stage.start({ hall });
+    await eventually('the genuine request is sent', () => hall.notified.length === 1);
+    const { requestId, toolName, agentName, riskLevel, requestedAt, digest } = hall.notified[0]!.request;
+    const workflowId = run.workflowId;
+    const facts = { toolName, agentName, riskLevel, requestedAt, digest, severity: 'high' };
+    const gone = `gone-${randomUUID()}`;
+    const call = { channel: 'hall', requestIds: [requestId], settledIds: [requestId], gone: { [requestId]: facts } };
+    const settle = (about: string, id: string) =>
+      world.client.session.client.workflow.execute('approvalChannels', {
+        taskQueue: foreign.taskQueue,
+        workflowId: id,
+        args: [
+          {
+            tool: activityNames.channelSettled,
+            taskQueue: world.taskQueue,
+            args: [{ ...call, workflowId: about, key: 'k', sent: { message: 1 } }],
+          },
+        ],
+      });
+    expect(await settle(gone, channelsWorkflowId(gone))).toEqual({ sent: { message: 1 } });
+    expect(await settle(gone, `stranger-${randomUUID()}`)).toEqual({ sent: { message: 1 } });
+    expect(hall.settlements).toEqual([]);
+    await world.client.decide({ requestId, approved: true, reviewerId: 'bob' }, { workflowId });
+    await stage.ended(run);
+    expect(hall.settlements).toMatchObject([{ settlement: { outcome: 'approved' } }]);
+  },
+);

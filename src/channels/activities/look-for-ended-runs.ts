@@ -1,0 +1,134 @@
+import { activityInfo } from '@temporalio/activity';
+import type { temporal } from '@temporalio/proto';
+import { callServer } from '../../client/server/call-server.ts';
+import type { Session } from '../../client/server/connect.ts';
+import { inParallel } from '../../client/server/in-parallel.ts';
+import { listedExecutions } from '../../client/server/listed-executions.ts';
+import { queryRun } from '../../client/server/query-run.ts';
+import { readPayload } from '../../client/server/read-payload.ts';
+import {
+  changedName,
+  channelsWorkflowId,
+  channelsWorkflowType,
+  type Delivered,
+  deliveriesName,
+  endedRunsWorkflowId,
+  runMemoName,
+} from '../../contract.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+
+/** `open`: how many runs of the task queue have channels that carry requests. */
+export type LookForEndedRuns = () => Promise<{ open: number }>;
+
+type Listed = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** Ids in one visibility query. */
+const mostIds = 100;
+/** Request ids in one signal. */
+const mostInSignal = 100;
+const atOnce = 10;
+const prefix = channelsWorkflowId('');
+
+/**
+ * The activity `countersign.lookForEndedRuns`: lists the workflows of channels that are open, and the open ones of their
+ * runs, and signals those whose run is not open to look at its requests.
+ */
+export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
+  return () => lookForEndedRuns(session(), activityInfo().taskQueue);
+}
+
+export async function lookForEndedRuns(session: Session, taskQueue: string): Promise<{ open: number }> {
+  const query = `WorkflowType = '${channelsWorkflowType}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quoted(taskQueue)}`;
+  let open = 0;
+  for await (const page of listedExecutions(session, { query })) {
+    const listed = (await Promise.all(page.map((each) => channelsOf(session, each)))).filter(
+      (each) => each !== undefined,
+    );
+    open += listed.length;
+    for (let from = 0; from < listed.length; from += mostIds) {
+      const some = listed.slice(from, from + mostIds);
+      const running = await runningOf(
+        session,
+        some.map(({ run }) => run),
+      );
+      await inParallel(
+        some.filter(({ run }) => !running.has(run)),
+        atOnce,
+        (each) => tell(session, each),
+      );
+    }
+  }
+  return { open };
+}
+
+interface ChannelsOfRun {
+  channelsId: string;
+  run: string;
+}
+
+/** A workflow of channels, and the id of its run. Undefined: it is another workflow, or it cannot be read here. */
+async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
+  const channelsId = execution?.workflowId ?? '';
+  if (!channelsId.startsWith(prefix)) return undefined;
+  const named = memo?.fields?.[runMemoName];
+  const run = named == null ? channelsId.slice(prefix.length) : await readPayload(session, named);
+  return typeof run === 'string' && channelsWorkflowId(run) === channelsId ? { channelsId, run } : undefined;
+}
+
+async function runningOf(session: Session, workflowIds: readonly string[]): Promise<Set<string>> {
+  // A run that is paused is open, too.
+  const query = `CloseTime IS NULL AND WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
+  const found = new Set<string>();
+  for await (const page of listedExecutions(session, { query })) {
+    for (const { execution } of page) found.add(execution?.workflowId ?? '');
+  }
+  return found;
+}
+
+/** Names the requests that the workflow still follows: none if it knows that they are settled, so it is told once. */
+async function tell(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
+  try {
+    // The index may lag, and finds no id with a quotation mark.
+    if (await isOpen(session, run)) return;
+    const followed = await queryRun<Delivered[]>(session, channelsId, deliveriesName);
+    const requestIds = followed.map(({ requestId }) => requestId);
+    const handle = session.client.workflow.getHandle(channelsId);
+    for (let from = 0; from < requestIds.length; from += mostInSignal) {
+      const changed = { requestIds: requestIds.slice(from, from + mostInSignal) };
+      await callServer(session, () => handle.signal(changedName, changed), { workflowId: channelsId });
+    }
+  } catch (error) {
+    // It has ended meanwhile, or no worker answers for it now: the next look is in a minute.
+    if (!isProblemError(error)) throw error;
+  }
+}
+
+async function isOpen(session: Session, workflowId: string): Promise<boolean> {
+  try {
+    const describe = () => session.client.workflow.getHandle(workflowId).describe();
+    return (await callServer(session, describe, { workflowId })).closeTime === undefined;
+  } catch (error) {
+    if (isProblemError(error) && error.code === 'run_not_found') return false;
+    throw error;
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** How often this process makes sure that the workflow runs, in milliseconds. */
+const ensureEveryMs = 30_000;
+
+/** Returns a function that starts the workflow which looks for ended runs, unless it runs. Failures are the server's. */
+export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
+  const ensuredMs = new Map<string, number>();
+  return async (taskQueue) => {
+    const nowMs = Date.now();
+    if (nowMs - (ensuredMs.get(taskQueue) ?? -Infinity) < ensureEveryMs) return;
+    const workflowId = endedRunsWorkflowId(taskQueue);
+    const start = { workflowId, taskQueue, args: [], workflowIdConflictPolicy: 'USE_EXISTING' } as const;
+    await callServer(session(), () => session().client.workflow.start(channelsWorkflowType, start), { workflowId });
+    ensuredMs.set(taskQueue, nowMs);
+  };
+}
