@@ -4,6 +4,8 @@ export type { CallModelResult } from './activities/model-turn.ts';
 export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink } from './channels/answer-link.ts';
 export type { Link } from './channels/answer-link.ts';
 export { channelSetOf, knownChannelsOf } from './channels/channel-set.ts';
+export { testChannel } from './channels/try-channels.ts';
+export type { TestedChannel } from './channels/try-channels.ts';
 export { durationBetween } from './channels/duration-shape.ts';
 export { LineTerminal } from './channels/line-terminal.ts';
 export { createSeals } from './channels/sealed-text.ts';

@@ -14,6 +14,7 @@ export type {
   PostedAnswer,
   ResolveContext,
   SettledContext,
+  TestContext,
 } from './channels/channel.ts';
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
 export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';

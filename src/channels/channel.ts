@@ -11,6 +11,16 @@ export interface Channel {
   /** Called when a worker starts. Throws if the channel cannot work there, such as without a package: the worker does not start. */
   check?(): void;
   /**
+   * Looks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws one sentence
+   * that says what is missing. A worker calls it when it has started, and logs what it throws.
+   */
+  reach?(signal: AbortSignal): Promise<void>;
+  /**
+   * Sends a message that says that it is a test and that nothing waits for an answer, for `countersign channels test`.
+   * Returns what was sent where, as `a message to channel C0123456789`. Throws one sentence that says what is missing.
+   */
+  test?(context: TestContext): Promise<string>;
+  /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
    * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five
    * times in all, and then noted; it never decides.
@@ -101,6 +111,18 @@ export interface NotifyContext {
   records?: Records;
   signal: AbortSignal;
 }
+
+/** What `test` gets. */
+export interface TestContext {
+  /** A new one for each test. */
+  key: string;
+  /** Reads the records of the namespace: for channels that keep something there. Throws if the server does not answer. */
+  records: () => Promise<Records>;
+  signal: AbortSignal;
+}
+
+/** What every test message says. It must not pass for a request. */
+export const testText = 'Test message of Countersign: this channel works. Nothing waits for an answer.';
 
 /** What `resolve` gets beside the request and its signal. */
 export interface ResolveContext {

@@ -2,7 +2,7 @@ import { DefinitionError } from '../agents/definition-error.ts';
 import { aborted } from '../text/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
-import type { Channel, ChannelFunction, ChannelRequest } from './channel.ts';
+import type { Channel, ChannelFunction, ChannelRequest, TestContext } from './channel.ts';
 import { checkOptions } from '../agents/check-options.ts';
 import { answerTo, type ReasonOptions } from './answer-reason.ts';
 import { toChannel } from './to-channel.ts';
@@ -47,6 +47,8 @@ export function conditional(options: ConditionalOptions): Channel {
   return {
     isAutomatic: isBelow,
     ...(other.check && { check: () => other.check!() }),
+    ...(other.reach && { reach: (signal: AbortSignal) => other.reach!(signal) }),
+    ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
       // An answer that settled nothing: the rule needs certain people, or several.

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { addressFilter } from './outgoing/address-filter.ts';
-import { exchange, refusedStatus } from './outgoing/exchange.ts';
+import { exchange, reachHost, refusedStatus } from './outgoing/exchange.ts';
 import { filteredAgents } from './outgoing/filtered-agents.ts';
 
 /** How a channel may send. */
@@ -38,4 +38,13 @@ export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, loo
     if (answer.status >= 200 && answer.status < 300) return answer.text ?? '';
     throw refusedStatus(request.url, answer);
   };
+}
+
+/** Looks whether a host answers, by the same rules. */
+export function httpReacher({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): (
+  url: URL,
+  signal: AbortSignal,
+) => Promise<void> {
+  const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
+  return (url, signal) => reachHost(url, agents, requestTimeoutMs, signal);
 }

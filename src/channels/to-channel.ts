@@ -6,6 +6,8 @@ import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 
 const memberNames: OptionNames<Channel> = {
   check: true,
+  reach: true,
+  test: true,
   notify: true,
   isAutomatic: true,
   resolve: true,
@@ -41,8 +43,11 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   for (const [name, value] of members) {
     if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
   }
-  if (source.check !== undefined && typeof source.check !== 'function') {
-    throw new DefinitionError(`A channel's check is a function.`);
+  for (const name of ['check', 'reach', 'test'] as const) {
+    const value: unknown = source[name];
+    if (value !== undefined && typeof value !== 'function') {
+      throw new DefinitionError(`A channel's ${name} is a function.`);
+    }
   }
   const { timeoutMs, steps } = source;
   if (steps !== undefined && !(Array.isArray(steps) && steps.every((each) => stepKinds.includes(each)))) {

@@ -37,6 +37,7 @@ import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities } from '../channels/activities/channel-activities.ts';
 import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
 import { channelSetOf, knownChannelsOf } from '../channels/channel-set.ts';
+import { warnOfUnreached } from '../channels/try-channels.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import { loadPolicy } from './load-policy.ts';
 import type { PluginOptions } from './plugin-options.ts';
@@ -52,6 +53,8 @@ export interface ActivitySide {
   policyDigest?: string;
   /** What the policies name and this worker does not have, and what cannot do what it says, one sentence each. */
   policyWarnings: string[];
+  /** Warns of channels that cannot send. Never rejects. */
+  warnOfUnreached: (signal: AbortSignal, warn: (sentence: string) => void) => Promise<void>;
   /**
    * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and
    * closes the toolsets.
@@ -159,7 +162,14 @@ export function activitySide(
     const [, problems] = await Promise.all([waiting.stop(), registry.toolsets.close()]);
     return problems;
   };
-  return { activities, inbound, ...digest, policyWarnings, stop };
+  return {
+    activities,
+    inbound,
+    ...digest,
+    policyWarnings,
+    warnOfUnreached: warnOfUnreached.bind(undefined, channels),
+    stop,
+  };
 }
 
 function named(whose: string, warnings: readonly PolicyWarning[]): string[] {

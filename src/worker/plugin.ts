@@ -24,7 +24,7 @@ import { workerIdentity } from '../connection/worker-identity.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
-import { activitySide } from './activity-side.ts';
+import { type ActivitySide, activitySide } from './activity-side.ts';
 import { type BundlerConfiguration, leanBundle } from './lean-bundle.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
 import { requireAttributes } from './require-attributes.ts';
@@ -74,12 +74,14 @@ export class CountersignPlugin extends SimplePlugin {
   readonly #stop: () => Promise<string[]>;
   readonly #policyDigest: string | undefined;
   readonly #policyWarnings: readonly string[];
+  readonly #warnOfUnreached: ActivitySide['warnOfUnreached'];
 
   constructor(options: PluginOptions = {}) {
     checkOptions('CountersignPlugin', options, pluginOptionNames);
     const names = attributeNamesOf(options.attributes);
     const largePayloads = largePayloadsOf(options.largePayloads);
-    const { activities, inbound, stop, policyDigest, policyWarnings } = activitySide(options, names, largePayloads);
+    const side = activitySide(options, names, largePayloads);
+    const { activities, inbound, stop, policyDigest, policyWarnings, warnOfUnreached } = side;
     super({
       name: 'countersign',
       activities: (given: object = {}) => {
@@ -95,6 +97,7 @@ export class CountersignPlugin extends SimplePlugin {
     this.#stop = stop;
     this.#policyDigest = policyDigest;
     this.#policyWarnings = policyWarnings;
+    this.#warnOfUnreached = warnOfUnreached;
     this.#isLean = options.leanBundle === true;
     this.#hasAgents = (options.agents ?? []).length > 0;
   }
@@ -159,9 +162,13 @@ export class CountersignPlugin extends SimplePlugin {
   }
 
   async #runToEnd(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    const hasEnded = new AbortController();
+    // The worker does not wait for it: a receiver may be slow, or come back.
+    void this.#warnOfUnreached(hasEnded.signal, (sentence) => Runtime.instance().logger.warn(sentence));
     try {
       await super.runWorker(worker, next);
     } finally {
+      hasEnded.abort();
       for (const sentence of await this.#stop()) Runtime.instance().logger.warn(sentence);
     }
   }

@@ -15,6 +15,8 @@ export interface ServedRequest {
 export interface HttpServiceInTest {
   url: string;
   requests: ServedRequest[];
+  /** How often somebody looked whether it is there, which is no request. */
+  looks: number;
   /** What it answers; a `body` of undefined never comes. Default 202 and `{}`. */
   answer: { status: number; body?: string; headers?: Record<string, string> };
   stop(): Promise<void>;
@@ -23,6 +25,10 @@ export interface HttpServiceInTest {
 export async function openHttpService(): Promise<HttpServiceInTest> {
   const requests: ServedRequest[] = [];
   const server = createServer((request, response) => {
+    if (request.method === 'HEAD') {
+      service.looks += 1;
+      return void response.end();
+    }
     void text(request).then((body) => {
       requests.push({ method: request.method!, path: request.url!, headers: request.headers, body });
       const { status, body: answer, headers } = service.answer;
@@ -35,6 +41,7 @@ export async function openHttpService(): Promise<HttpServiceInTest> {
   const service: HttpServiceInTest = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    looks: 0,
     answer: { status: 202, body: '{}' },
     stop: async () => {
       server.closeAllConnections();

@@ -41,6 +41,8 @@ export async function openReceiver(
   const hits: Hit[] = [];
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = incoming;
+    // A worker that starts looks whether the receiver is there.
+    if (method === 'HEAD') return void outgoing.writeHead(204, { connection: 'close' }).end();
     const hit = { method, path, headers, body: await text(incoming) };
     hits.push(hit);
     const { status, headers: more = {}, body } = (await answer(hit)) ?? { status: 204 };

@@ -32,6 +32,11 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./serve/doctor.ts')).addDoctor(program),
   },
   {
+    usage: 'channels',
+    about: 'send a test message by a channel',
+    addTo: async (program) => (await import('./serve/channels.ts')).addChannels(program),
+  },
+  {
     usage: 'worker [module]',
     about: 'run the agents and tools of a module (default: countersign.config.ts or .js)',
     addTo: async (program) => (await import('./serve/worker.ts')).addWorker(program),

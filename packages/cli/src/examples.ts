@@ -15,7 +15,9 @@ const examples: Record<string, readonly string[]> = {
     'countersign setup --address temporal.internal:7233 --namespace agents',
     'countersign setup --profile cloud',
   ],
-  doctor: ['countersign doctor', 'countersign doctor --task-queue support --json'],
+  doctor: ['countersign doctor', 'countersign doctor --send', 'countersign doctor --task-queue support --json'],
+  channels: ['countersign channels test team --json'],
+  'channels test': ['countersign channels test team', 'countersign channels test team --json'],
   worker: ['countersign worker', 'countersign worker agent.ts --task-queue support'],
   gateway: [
     'countersign gateway',

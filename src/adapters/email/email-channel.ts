@@ -1,7 +1,13 @@
 import { createSecretKey } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
-import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../channels/channel.ts';
+import {
+  type Channel,
+  type ChannelRequest,
+  type NotifyContext,
+  type SettledContext,
+  testText,
+} from '../../channels/channel.ts';
 import { checkOptions } from '../../agents/check-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
@@ -17,6 +23,7 @@ import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNoti
 import { isAscii, type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
 import { continued, firstMessage, recipientMark, messageId, threadMessage, readThread } from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
+import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/normal-text.ts';
@@ -46,6 +53,7 @@ export interface EmailOptions {
 const shortestKey = 32;
 /** In bytes. */
 const longestAddress = 254;
+const testSubject = 'Test message of Countersign';
 
 /**
  * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
@@ -130,6 +138,19 @@ export function emailChannel(options: EmailOptions): Channel {
 
   return {
     check: () => requirePackage('nodemailer', 'Mail'),
+    reach: () => server.verify(),
+    test: async ({ key, signal }) => {
+      // One mail of a kind is enough: people need not hear of every test.
+      const [, first] = [...people][0] ?? [];
+      const recipients = shared.length > 0 ? shared : [first!.address];
+      for (const address of recipients) {
+        signal.throwIfAborted();
+        const id = messageId(threadMessage(key), recipientMark({ address }), domain);
+        const html = htmlPage({ title: testSubject, style: '', body: `<p>${escapeHtml(testText)}</p>` });
+        await server.send({ to: address, from, subject: testSubject, text: `${testText}\n`, html, messageId: id });
+      }
+      return `a mail to ${recipients.join(', ')}`;
+    },
     notify: async (request, context) => {
       const { step, key, sent } = context;
       // An attempt may be late.

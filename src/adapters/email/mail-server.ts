@@ -49,6 +49,8 @@ export class RecipientRefused extends Error {
 export interface MailServer {
   /** Throws `RecipientRefused`; any other error concerns all mails. */
   send(mail: Mail): Promise<void>;
+  /** Connects, signs in and sends nothing. */
+  verify(): Promise<void>;
 }
 
 /** The members of nodemailer's errors that say what happened. */
@@ -106,12 +108,24 @@ export function openMailServer(transport: MailTransport): MailServer {
     throw new RecipientRefused(`The mail server ${host}:${port} ${why}.`, true);
   }
 
+  async function connect() {
+    const { createTransport } = await import('nodemailer');
+    return createTransport(options);
+  }
+
   return {
+    verify: async () => {
+      const server = await connect();
+      try {
+        await server.verify();
+      } catch (error) {
+        throw asMailError(error, `${host}:${port}`);
+      }
+    },
     send: async (mail) => {
-      const { createTransport } = await import('nodemailer');
-      const server = createTransport(options);
       const { to, from, subject, text, html, messageId, inReplyTo } = mail;
       await requireUtf8(mail);
+      const server = await connect();
       try {
         await server.sendMail({
           // As an object: in a text a comma would begin another address.
@@ -162,7 +176,8 @@ function asMailError(error: unknown, server: string): Error {
     return new RecipientRefused(`The mail server ${server} refused a recipient${answer}`, responseCode >= 500);
   }
   // Not the error itself: it may have the password in it.
+  const remedy = code === 'EAUTH' ? `; check 'user' and 'password'` : '';
   return new Error(
-    `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}`,
+    `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`,
   );
 }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
-import type { Channel, ChannelStep } from '../../channels/channel.ts';
+import { type Channel, type ChannelRequest, type ChannelStep, testText } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
-import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-http.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
@@ -60,6 +62,7 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
   const { notify, settled, secrets = {}, steps } = options;
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
   const sendHttp = httpSender(options);
+  const reach = httpReacher(options);
   checkMessage('notify', notify, Object.keys(secrets));
   if (settled !== undefined) checkMessage('settled', settled, Object.keys(secrets));
 
@@ -67,8 +70,8 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
     template: HttpTemplate,
     facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
     signal: AbortSignal,
+    link = origin === undefined ? undefined : inboxUrl(origin, facts.request),
   ): Promise<string> {
-    const link = origin === undefined ? undefined : inboxUrl(origin, facts.request);
     const values = templateValues({ ...facts, inboxUrl: link, secrets });
     const { method = 'POST', headers = {}, body } = template;
     const filled = Object.entries(headers).map(
@@ -85,6 +88,22 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 
   return {
     ...(steps !== undefined && { steps }),
+    reach: (signal) => reach(new URL(asHost(notify.url)), signal),
+    test: async ({ key, signal }) => {
+      const link = origin === undefined ? undefined : `${origin}/inbox/`;
+      const request = testRequest(key);
+      const settlement = {
+        outcome: 'cancelled',
+        runs: false,
+        reason: testText,
+        settledAt: request.requestedAt,
+      } as const;
+      const answer = await send(notify, { request, step: { kind: 'asked' }, key, attempt: 1 }, signal, link);
+      const sent = { id: idOf(answer, notify.keep) };
+      if (settled !== undefined) await send(settled, { request, settlement, key, attempt: 1, sent }, signal, link);
+      const where = new URL(asHost(notify.url)).origin;
+      return `a message to ${where}${settled === undefined ? '' : ', and said that it is settled'}`;
+    },
     notify: async (request, { step, key, attempt, sent, signal }) => {
       // An attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;
@@ -110,7 +129,7 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
     keep: true,
   });
   const { url, headers = {}, body } = template;
-  serviceUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'));
+  serviceUrl(asHost(url));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
     throw policyInvalid(
       `The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`,
@@ -124,6 +143,36 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
     throw policyInvalid(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
   }
   if (body !== undefined) checkTemplate(body, knownInBody(name, secrets), `The 'body' of '${name}'`);
+}
+
+/** The URL with its host, and something in the place of what stands after it. */
+function asHost(url: string): string {
+  return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
+}
+
+/** What templates say of a test: no run has such a request, and its sentence says that it is none. */
+function testRequest(key: string): ChannelRequest {
+  return {
+    requestId: createHash('sha256').update(key).digest('hex').slice(0, 32),
+    workflowId: 'countersign-test',
+    toolName: 'test',
+    sentence: testText,
+    arguments: {},
+    riskLevel: 'read_only',
+    assessment: defaultAssessment('read_only'),
+    agentName: 'countersign',
+    callerUserId: null,
+    contextSummary: '',
+    rule: null,
+    reason: testText,
+    requestedAt: new Date().toISOString(),
+    deadline: null,
+    digest: createHash('sha256').update(testText).digest('hex'),
+    lineage: [],
+    metadata: {},
+    reviewers: [],
+    shown: 'all',
+  };
 }
 
 /** A part of a path or a query. A dot segment would lead elsewhere. */

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
-import type { Channel, ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import { type Channel, type ChannelRequest, type ChannelStep, testText } from '../../channels/channel.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
-import { type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-http.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import type { Json, JsonObject, Severity } from '../../core/base/tool-call.ts';
 import { visibleText } from '../../text/visible-text.ts';
@@ -60,6 +61,7 @@ export function pagerDutyChannel(options: PagerDutyOptions): Channel {
   const origin = options.gatewayUrl === undefined ? undefined : gatewayOrigin(options.gatewayUrl);
   const enqueue = new URL('/v2/enqueue', serviceUrl(url));
   const sendHttp = httpSender(options);
+  const reach = httpReacher(options);
 
   async function send(event: JsonObject, signal: AbortSignal): Promise<void> {
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
@@ -69,6 +71,14 @@ export function pagerDutyChannel(options: PagerDutyOptions): Channel {
 
   return {
     ...(steps !== undefined && { steps }),
+    reach: (signal) => reach(enqueue, signal),
+    test: async ({ key, signal }) => {
+      const incident = `countersign-test-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
+      const payload = { summary: testText, source: 'countersign', severity: 'info', class: 'test' };
+      await send({ event_action: 'trigger', dedup_key: incident, payload, client: 'Countersign' }, signal);
+      await send({ event_action: 'resolve', dedup_key: incident }, signal);
+      return `an incident to ${enqueue.origin}, and resolved it`;
+    },
     notify: async (request, { step, sent, signal }) => {
       // An attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;

@@ -1,13 +1,13 @@
 import type { WebClient } from '@slack/web-api';
 import { checkOptions } from '../../agents/check-options.ts';
-import type { Channel, ChannelRequest } from '../../channels/channel.ts';
+import { type Channel, type ChannelRequest, testText } from '../../channels/channel.ts';
 import type { ChatApp } from '../../channels/chat-app.ts';
 import { requirePackage } from '../../channels/require-package.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { openWebClient, slackProblem } from './open-web-client.ts';
 import { postReminder } from './post-reminder.ts';
-import { postRequests } from './post-requests.ts';
+import { post, postRequests } from './post-requests.ts';
 import { postedMessage, messageShowing, oldestOf } from './sent-messages.ts';
 import { slackApp } from './slack-app.ts';
 import type { SlackSettings } from './slack-settings.ts';
@@ -50,6 +50,13 @@ export function slackChannel(settings: SlackSettings): Channel {
 
   const channel: Channel = {
     check: () => requirePackage('@slack/web-api', 'Slack'),
+    reach: (signal) => connected(signal, (client) => requirePlace(client, settings.channel)),
+    test: ({ key, signal }) =>
+      connected(signal, async (client) => {
+        await requirePlace(client, settings.channel);
+        await post(client, { channel: settings.channel, text: testText }, key);
+        return `a message to channel ${settings.channel}`;
+      }),
     batch: true,
     notify: (request, context) =>
       connected(context.signal, async (client) => {
@@ -81,6 +88,15 @@ export function slackChannel(settings: SlackSettings): Channel {
   };
   settingsOf.set(channel, settings);
   return channel;
+}
+
+/** Throws unless the app may read the channel, which takes a valid token and an invitation. */
+async function requirePlace(client: WebClient, channel: string): Promise<void> {
+  try {
+    await client.conversations.history({ channel, limit: 1 });
+  } catch (error) {
+    throw slackProblem(error, 'conversations.history', channel);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { ECDH } from 'node:crypto';
-import type { Channel, ChannelRequest, NotifyContext } from '../../channels/channel.ts';
+import { type Channel, type ChannelRequest, type NotifyContext, testText } from '../../channels/channel.ts';
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
@@ -72,6 +72,26 @@ export function webPushChannel(options: WebPushOptions): Channel {
 
   const channel: Channel = {
     check: () => requirePackage('web-push', 'Web push'),
+    test: async ({ key, records, signal }) => {
+      const subscriptions = subscriptionsOf(settings, await records());
+      const all = await subscriptions.all();
+      if (all.length === 0) {
+        throw policyInvalid(
+          `No browser has subscribed: open ${origin}/inbox/ and switch notifications on in its settings.`,
+        );
+      }
+      const message = {
+        title: 'Test of Countersign',
+        body: testText,
+        tag: 'countersign-test',
+        url: `${origin}/inbox/`,
+        key,
+      };
+      const push = { message, ttl: 60, urgency: 'normal', topic: 'countersign-test' } as const;
+      const { marks, failed } = await sendAll(all, subscriptions, { key, signal, isLastAttempt: true }, push);
+      if (marks.length === 0) throw policyInvalid('No browser is subscribed any more: switch notifications on again.');
+      return `a notification to ${marks.length} of ${all.length} browsers${failed === 0 ? '' : `; ${failed} push services failed`}`;
+    },
     notify: async (request, context) => {
       const { step, key, sent, records } = context;
       const subscriptions = subscriptionsOf(settings, required(records));

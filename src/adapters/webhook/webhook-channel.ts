@@ -2,10 +2,18 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerDecision } from '../../channels/answer-decision.ts';
 import { answerDigest } from '../../channels/answer-digest.ts';
-import type { Channel, ChannelAnswer, ChannelRequest, PostedAnswer, ResolveContext } from '../../channels/channel.ts';
+import {
+  type Channel,
+  type ChannelAnswer,
+  type ChannelRequest,
+  type PostedAnswer,
+  type ResolveContext,
+  type TestContext,
+  testText,
+} from '../../channels/channel.ts';
 import type { Decision } from '../../contract.ts';
 import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
-import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
+import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { legacyMembers, legacySignature } from './legacy-signature.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
@@ -30,6 +38,8 @@ const requestIdHeader = 'countersign-request-id';
 const problemHeader = 'countersign-answer-problem';
 /** Codes of an answer that does not count as it is. */
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
+/** By these, a receiver says that the body is no request. */
+const takesNoTests: readonly number[] = [400, 422];
 const postRetries = 3;
 const firstPostWaitMs = 1_000;
 const pollRetries = 4;
@@ -45,6 +55,8 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
   const settings = await webhookSettings(options);
   return {
     retries: true,
+    reach: (signal) => reachHost(settings.url, settings.agents, settings.requestTimeoutMs, signal),
+    test: (context) => test(settings, context),
     notify: (request, { step, key, signal }) => {
       const { kind: event, to } = step;
       const callbackUrl = callbackUrlFor(settings, request);
@@ -55,6 +67,35 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
     ...(settings.poll && { resolve: (request, signal, context) => poll(settings, request, signal, context) }),
     ...(settings.callbackUrl !== undefined && { receive: (posted) => receive(settings, posted) }),
   };
+}
+
+/** Posts no request: a receiver that knows tests answers 2xx, another one that what it got is none. */
+async function test(settings: WebhookSettings, { key, signal }: TestContext): Promise<string> {
+  const { url, keys, headers, agents, requestTimeoutMs, name } = settings;
+  const body = JSON.stringify({ delivery: { event: 'test' }, channel: name, text: testText });
+  const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
+  const sent = {
+    ...headers,
+    'content-type': 'application/json',
+    'user-agent': 'countersign',
+    ...sign(keys, { id, body }),
+  };
+  const answer = await exchange({ method: 'POST', url, headers: sent, body, signal }, agents, requestTimeoutMs);
+  if (answer.status >= 200 && answer.status < 300) return `a signed message to ${url.origin}`;
+  if (takesNoTests.includes(answer.status)) {
+    return `a signed message to ${url.origin}, which answered ${answer.status}: it is there, and takes no test`;
+  }
+  throw withRemedy(refusedStatus(url, answer), answer.status);
+}
+
+function withRemedy(problem: ProblemError, status: number): ProblemError {
+  const remedy =
+    status === 404
+      ? " Check the path of 'url'."
+      : status === 401 || status === 403
+        ? " Check 'secret' and 'headers'."
+        : '';
+  return remedy === '' ? problem : new ProblemError({ code: problem.code, message: `${problem.message}${remedy}` });
 }
 
 async function post(

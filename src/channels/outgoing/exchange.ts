@@ -46,6 +46,16 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
   }
 }
 
+/** Looks whether a host answers at all, without a path, which may hold a secret or have an effect. Throws as `exchange`. */
+export async function reachHost(
+  { origin }: URL,
+  agents: FilteredAgents,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await exchange({ method: 'HEAD', url: new URL(origin), headers: {}, signal }, agents, timeoutMs);
+}
+
 /** The problem of a status that is no success. Another attempt may help for `rate_limited` and `internal`. */
 export function refusedStatus({ origin }: URL, { status }: Incoming): ProblemError {
   const isRedirect = status >= 300 && status < 400;

@@ -137,6 +137,44 @@ describe('the channels of a module', () => {
   });
 });
 
+describe('a test message by channels of a module', () => {
+  const sending = `{
+    team: { notify: () => undefined, test: () => Promise.resolve('a message to channel C1') },
+    mail: { notify: () => undefined, test: () => Promise.reject(new Error('no such host')) },
+    desk: () => true,
+  }`;
+  const lineOf = {
+    team: { channel: 'team', ok: true, message: 'Sent a message to channel C1.' },
+    mail: { channel: 'mail', ok: false, message: 'no such host.' },
+    desk: { channel: 'desk', ok: true, message: 'It sends no messages, so nothing was sent.' },
+  };
+  const module = join(folder, 'sending.js');
+  beforeAll(() => writeFileSync(module, `export default { agents: [], channels: ${sending} };`));
+  const channels = (...words: string[]) => cli(['channels', 'test', ...words, '--config', module]);
+
+  test.each([
+    ['team', 0],
+    ['mail', 1],
+    ['desk', 0],
+  ] as const)('channels test %s: exit code %i', async (name, code) => {
+    const result = await channels(name, '--json');
+    expect([result.code, jsonLines(result)]).toEqual([code, [lineOf[name]]]);
+  });
+
+  test('channels test of a channel that is not there', async () => {
+    expect(await channels('other')).toMatchObject({
+      code: 2,
+      stderr: "error: The module has no channel 'other'. It has: team, mail, desk.\n",
+    });
+  });
+
+  test('doctor --send: one for each', async () => {
+    const { code, lines } = await doctor(['--config', module, '--send']);
+    expect(code).toBe(1);
+    expect(lines.filter((line) => 'channel' in line)).toEqual(Object.values(lineOf));
+  });
+});
+
 test('a namespace that does not exist: the command creates it', async () => {
   const { code, lines } = await doctor(['--namespace', 'nowhere']);
   const command = `temporal operator namespace create --namespace nowhere --address ${sharedAddress()} --retention 30d`;

@@ -23,7 +23,8 @@ test.each(['email', 'on-call'])('the channel files of docs/%s.md are valid', asy
   for (const [name, { kind, ...members }] of entries) {
     const known = kinds[kind]!;
     const channel = await known.make(known.shape.parse(members), { name } as ChannelContext);
-    expect(Object.keys(channel)).toEqual([...(kind === 'email' ? ['check'] : []), 'notify', 'settled']);
+    const first = kind === 'email' ? ['check'] : 'steps' in members ? ['steps'] : [];
+    expect(Object.keys(channel)).toEqual([...first, 'reach', 'test', 'notify', 'settled']);
   }
 });
 

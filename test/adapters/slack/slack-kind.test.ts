@@ -39,7 +39,7 @@ test('an entry of a channel file becomes a channel that takes many requests at o
   });
   const channel = await slackKind.make(shaped, { name: 'payments', channel: () => Promise.reject(new Error('none')) });
   expect(channel).toMatchObject({ batch: true });
-  expect(Object.keys(channel).toSorted()).toEqual(['batch', 'check', 'notify', 'settled']);
+  expect(Object.keys(channel).toSorted()).toEqual(['batch', 'check', 'notify', 'reach', 'settled', 'test']);
 });
 
 test.each<[string, object, RegExp]>([

@@ -49,7 +49,7 @@ const load = async (more: object) => {
 
 test('the entry of the page and the keys of its command make a channel, and a gateway that takes subscriptions', async () => {
   const channels = await load({});
-  expect(Object.keys(channels['push']!)).toEqual(['check', 'notify', 'settled']);
+  expect(Object.keys(channels['push']!)).toEqual(['check', 'test', 'notify', 'settled']);
   const { publicKey, gatewayUrl } = pushAppOf(channels)!;
   expect([publicKey, gatewayUrl]).toEqual([keys.publicKey, 'https://approvals.example.com']);
 });

@@ -34,7 +34,15 @@ test('an entry with every member becomes a channel', async () => {
     request_timeout: 5s
     allow_addresses: [127.0.0.0/8]
   `);
-  expect(Object.keys(channel).toSorted()).toEqual(['notify', 'receive', 'resolve', 'retries', 'settled']);
+  expect(Object.keys(channel).toSorted()).toEqual([
+    'notify',
+    'reach',
+    'receive',
+    'resolve',
+    'retries',
+    'settled',
+    'test',
+  ]);
   await channel.notify!(sampleRequest(), notifyContext());
   const [hit] = receiver.hits;
   expect(hit!.headers).toMatchObject({ authorization, 'x-team': 'payments', 'x-signature': expect.any(String) });

@@ -1,3 +1,4 @@
+import type { TestedChannel } from 'countersign/adapter';
 import type {
   UnreadRun,
   ListedRun,
@@ -21,6 +22,7 @@ function fields<Printed>(names: Record<AnyMember<Printed>, true>): readonly stri
 
 /** The fields that `--json FIELDS` can select, for each type of value that a command prints. */
 export const jsonFields = {
+  testedChannel: fields<TestedChannel>({ channel: true, ok: true, message: true }),
   /** `change`: only with --watch. `requestIds` and `message`: of a run whose requests cannot be read. */
   request: fields<ApprovalSummary & UnreadRun & { change: string }>({
     change: true,

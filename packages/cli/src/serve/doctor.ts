@@ -14,10 +14,12 @@ export function addDoctor(program: Command): void {
       'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
     )
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
-    .action(async (options: ClientFlags & { taskQueue?: string }) => {
+    .option('--send', 'also send a test message by each channel of the module')
+    .action(async (options: ClientFlags & { taskQueue?: string; send?: true }) => {
       const { longestWait } = await import('./longest-wait.ts');
       const channels = await checkChannels(options.config);
       if (channels !== undefined) printCheck(processOutput(options), channels);
+      if (options.send === true && channels?.isOk === true) await sendTests(options);
       const longestWaitMs = await longestWait(options.config);
       try {
         await withClient(options, async (client, output) => {
@@ -66,6 +68,13 @@ async function checkChannels(module: string | undefined): Promise<Checked | unde
     if (error instanceof UsageError) throw error;
     return { check, isOk: false, message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+async function sendTests(options: ClientFlags): Promise<void> {
+  const { channelSetOf } = await import('countersign/adapter');
+  const { testChannels } = await import('./channels.ts');
+  const set = channelSetOf((await loadChannels(options.config)) ?? {});
+  await testChannels(set?.channels ?? [], options, processOutput(options));
 }
 
 function printCheck(output: Output, { check, isOk, message, command }: Checked): void {

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { escapeText } from 'countersign/base';
+import type { Channel } from 'countersign/channels';
+import type { TestedChannel } from 'countersign/adapter';
+import { type ClientFlags, withClientFlags } from '../base/command-line.ts';
+import { jsonFields } from '../base/json-fields.ts';
+import { loadChannels } from '../base/load-config.ts';
+import { type Output, processOutput } from '../base/output.ts';
+import { UsageError } from '../base/report-error.ts';
+
+/** `countersign channels test NAME`: sends a test message by a channel of the module. */
+export function addChannels(program: Command): void {
+  const channels = program.command('channels').description('send a test message by a channel');
+  withClientFlags(channels.command('test <name>'), jsonFields.testedChannel)
+    .description('send a message that is marked as a test, and say what is missing; exit code 1 if it fails')
+    .action(async (name: string, options: ClientFlags) => {
+      const { channelSetOf } = await import('countersign/adapter');
+      const set = channelSetOf((await loadChannels(options.config)) ?? {});
+      const channel = set?.channels.get(name);
+      if (channel === undefined) {
+        const names = [...(set?.channels.keys() ?? [])].join(', ') || 'none';
+        throw new UsageError(`The module has no channel '${escapeText(name)}'. It has: ${names}.`);
+      }
+      await testChannels([[name, channel]], options, processOutput(options));
+    });
+}
+
+/** Tests channels one after another, and prints a line for each. A failure makes the exit code 1. */
+export async function testChannels(
+  channels: Iterable<[string, Channel]>,
+  options: ClientFlags,
+  output: Output,
+): Promise<void> {
+  const { testChannel, recordsOf } = await import('countersign/adapter');
+  const { createClient } = await import('countersign/client');
+  const { clientOptions } = await import('../base/client-options.ts');
+  // Only channels that keep something in the namespace need the server.
+  let connecting: ReturnType<typeof createClient> | undefined;
+  const records = async () => recordsOf((await (connecting ??= createClient(await clientOptions(options)))).session);
+  try {
+    for (const each of channels) printTested(output, await testChannel(each, records));
+  } finally {
+    await (await connecting?.catch(() => undefined))?.close();
+  }
+}
+
+function printTested(output: Output, tested: TestedChannel): void {
+  const { channel, ok, message } = tested;
+  if (!ok) process.exitCode = 1;
+  if (!output.forPeople) output.json(tested);
+  else output.line(`${output.style(ok ? 'green' : 'red', ok ? '✓' : '✗')} channel ${channel}: ${escapeText(message)}`);
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { aborted } from '../text/aborted.ts';
+import type { Records } from '../client/server/records.ts';
+import type { Channel } from './channel.ts';
+import type { ChannelSet } from './channel-set.ts';
+
+/** What became of a test of a channel. */
+export interface TestedChannel {
+  channel: string;
+  ok: boolean;
+  /** One sentence; what is wrong comes with the remedy. */
+  message: string;
+}
+
+const reachMs = 30_000;
+const testMs = 60_000;
+
+/** Sends a test message by a channel. Never rejects. */
+export async function testChannel(
+  [name, channel]: [string, Channel],
+  records: () => Promise<Records>,
+): Promise<TestedChannel> {
+  if (channel.test === undefined) {
+    const what = channel.notify === undefined ? 'sends no messages' : 'has no test message';
+    return { channel: name, ok: true, message: `It ${what}, so nothing was sent.` };
+  }
+  try {
+    const sent = await channel.test({ key: `test:${randomUUID()}`, records, signal: AbortSignal.timeout(testMs) });
+    return { channel: name, ok: true, message: `Sent ${sent}.` };
+  } catch (error) {
+    return { channel: name, ok: false, message: sentenceOf(error) };
+  }
+}
+
+/** Warns, with one sentence each, of channels that cannot send. It finds that out without sending, and never rejects. */
+export async function warnOfUnreached(
+  set: ChannelSet | undefined,
+  signal: AbortSignal,
+  warn: (sentence: string) => void,
+): Promise<void> {
+  const limit = AbortSignal.timeout(reachMs);
+  const limited = AbortSignal.any([signal, limit]);
+  const reached = [...(set?.channels ?? [])].map(async ([name, channel]) => {
+    try {
+      await Promise.race([channel.reach?.(limited), aborted(limited)]);
+    } catch (error) {
+      const why = limit.aborted ? `it did not answer within ${reachMs / 1_000} seconds.` : sentenceOf(error);
+      if (!signal.aborted) warn(`channel '${name}' cannot be reached: ${why}`);
+    }
+  });
+  await Promise.all(reached);
+}
+
+function sentenceOf(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)).trim();
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
