@@ -20,6 +20,7 @@ export { eventsOfHistories } from './client/history/events-of-histories.ts';
 export { inParallel } from './client/server/in-parallel.ts';
 export { journalIn } from './client/history/written-by-gate.ts';
 export { keyedStart } from './client/send/keyed-start.ts';
+export { deliveriesOf } from './client/inbox/deliveries.ts';
 export { settledIds } from './client/inbox/settled-ids.ts';
 export { listedStatuses } from './client/inbox/list-runs.ts';
 export { lookUp } from './client/server/look-up.ts';

@@ -46,7 +46,7 @@ export { narrowestScope, scopeCovers, scopeSteps } from './card/narrowest-scope.
 export type { AskedAlways } from './card/narrowest-scope.ts';
 export { redactInRequest } from './core/ledger/redacted-arguments.ts';
 export { shownPreview } from './core/ledger/shown-parts.ts';
-export { waitingMessage } from './core/ledger/waiting-notice.ts';
+export { undeliveredMessage, waitingMessage } from './core/ledger/waiting-notice.ts';
 export type { WaitingNotice } from './core/ledger/waiting-notice.ts';
 export { armingMs, consoleLineHelp, readConsoleLine } from './text/console-line.ts';
 export type { RequestedScope } from './core/messages/decision.ts';

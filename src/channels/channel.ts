@@ -22,8 +22,9 @@ export interface Channel {
   test?(context: TestContext): Promise<string>;
   /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
-   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at most 4,000 bytes. An error is tried again, five
-   * times in all, and then noted; it never decides.
+   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at most
+   * 4,000 bytes. After an error it is called again while the request is open, with pauses that grow to two minutes, or after
+   * the `nextRetryDelay` of an `ApplicationFailure`; one that is not retryable ends that. An error never decides.
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
@@ -33,7 +34,7 @@ export interface Channel {
    */
   isAutomatic?(request: ChannelRequest): boolean;
   /**
-   * Answers a request, once `notify` has returned or failed for good. `signal` aborts when the request is settled elsewhere
+   * Answers a request, once `notify` has returned or was refused for good. `signal` aborts when the request is settled elsewhere
    * and when its deadline passes. A call that waits takes no activity slot of the worker; it has no heartbeat of its own, so
    * use `signal` and not Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has
    * no other channel; with `retries`, the call is made again until the deadline instead.
@@ -101,8 +102,6 @@ export interface NotifyContext {
   key: string;
   /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after it had sent the message. */
   attempt: number;
-  /** True: an error of this attempt is noted, and no other follows. */
-  isLastAttempt?: boolean;
   /** The requests of this call, the first one included. More than one for channels with `batch` only. */
   requests: readonly ChannelRequest[];
   /** The value that an earlier `notify` for this request returned, such as the id of a message. */

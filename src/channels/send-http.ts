@@ -28,8 +28,8 @@ export type SendHttp = (request: HttpRequest) => Promise<string>;
  * A sender that reaches public addresses only, checked at each connection, so a name that resolves elsewhere the second
  * time gains nothing. It follows no redirect. Throws a `ProblemError`: `policy_invalid` for an entry of the list that is
  * no address; when it sends, `forbidden` for an address that is refused and for a redirect, `rate_limited` for 429,
- * `internal` if the service is away, too slow or answers 408 or 5xx, else `invalid_message`. Errors name the origin only:
- * paths and headers may hold secrets.
+ * `internal` if the service is away, too slow or answers 408 or 5xx, else `invalid_message`. A refusal is a `NotTaken`.
+ * Errors name the origin only: paths and headers may hold secrets.
  */
 export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): SendHttp {
   const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });

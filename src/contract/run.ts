@@ -186,6 +186,10 @@ export interface Delivered {
   channels: string[];
   /** Why messages and answers failed, newest last. */
   failures: string[];
+  /** True: no channel could deliver the request yet, and at least one has tried. Absent: one could, or none has tried. */
+  undelivered?: true;
+  /** ISO 8601: until then its channels hold the request, for quiet hours or to collect others. Absent: they do not. */
+  heldUntil?: string;
 }
 
 /** The answer of query `run`. */

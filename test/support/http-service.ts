@@ -19,6 +19,8 @@ export interface HttpServiceInTest {
   looks: number;
   /** What it answers; a `body` of undefined never comes. Default 202 and `{}`. */
   answer: { status: number; body?: string; headers?: Record<string, string> };
+  /** Its answer to a body. Default: `answer`. */
+  answerTo?: ((body: string) => HttpServiceInTest['answer']) | undefined;
   stop(): Promise<void>;
 }
 
@@ -31,7 +33,7 @@ export async function openHttpService(): Promise<HttpServiceInTest> {
     }
     void text(request).then((body) => {
       requests.push({ method: request.method!, path: request.url!, headers: request.headers, body });
-      const { status, body: answer, headers } = service.answer;
+      const { status, body: answer, headers } = service.answerTo?.(body) ?? service.answer;
       response.writeHead(status, headers);
       if (answer === undefined) response.flushHeaders();
       else response.end(answer);

@@ -12,6 +12,7 @@ import { checkOptions } from '../../agents/check-options.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
+import { inFullOrShort, PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
 import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
@@ -19,9 +20,24 @@ import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';
 import type { Json, Severity } from '../../core/base/tool-call.ts';
-import { type AnswerLink, mailContent, type MailContent, settledNotice, stepNotice } from './mail-content.ts';
+import {
+  type AnswerLink,
+  type LeftOut,
+  mailContent,
+  type MailContent,
+  settledNotice,
+  stepNotice,
+} from './mail-content.ts';
 import { isAscii, type MailTransport, openMailServer, RecipientRefused } from './mail-server.ts';
-import { continued, firstMessage, recipientMark, messageId, threadMessage, readThread } from './mail-thread.ts';
+import {
+  continued,
+  firstMessage,
+  gotBefore,
+  recipientMark,
+  messageId,
+  threadMessage,
+  readThread,
+} from './mail-thread.ts';
 import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { visibleText } from '../../text/visible-text.ts';
@@ -93,47 +109,57 @@ export function emailChannel(options: EmailOptions): Channel {
     return { url: linkUrl(origin, link), reviewer, expiresMs };
   }
 
-  /** Sends each recipient the content that `contentFor` returns. Returns the marks of those whom it reached. */
+  /**
+   * Sends each recipient who has not got it the content that `contentFor` returns. Returns the marks of all who have, and
+   * why others have not: a refusal that is temporary, such as greylisting, an error of the server, or a refusal of all.
+   */
   async function sendAll(
     recipients: readonly Recipient[],
-    { key, sent, signal, isLastAttempt }: Pick<NotifyContext, 'key' | 'sent' | 'signal' | 'isLastAttempt'>,
-    contentFor: (recipient: Recipient, isReply: boolean) => Promise<MailContent>,
-  ): Promise<{ reached: string[]; refused: number }> {
+    { key, sent, signal }: Pick<NotifyContext, 'key' | 'sent' | 'signal'>,
+    contentFor: (recipient: Recipient, isReply: boolean, isShort: boolean) => Promise<MailContent>,
+  ): Promise<{ reached: string[]; refused: number; missing?: Error }> {
     const thread = readThread(sent);
     const message = threadMessage(key);
+    const before = gotBefore(thread, message);
     const reached: string[] = [];
     const refusals: RecipientRefused[] = [];
     for (const recipient of recipients) {
-      signal.throwIfAborted();
       const mark = recipientMark(recipient);
+      if (before.includes(mark)) {
+        reached.push(mark);
+        continue;
+      }
       const id = messageId(message, mark, domain);
       const first = firstMessage(thread, mark);
       const inReplyTo = first === undefined ? undefined : messageId(first, mark, domain);
       try {
+        signal.throwIfAborted();
         if (!sentIds.has(id)) {
-          const content = await contentFor(recipient, inReplyTo !== undefined);
-          await server.send({ to: recipient.address, from, ...content, messageId: id, inReplyTo });
+          await inFullOrShort(async (isShort) => {
+            const content = await contentFor(recipient, inReplyTo !== undefined, isShort);
+            await server.send({ to: recipient.address, from, ...content, messageId: id, inReplyTo });
+          });
           sentIds.add(id);
         }
         reached.push(mark);
       } catch (error) {
-        if (!(error instanceof RecipientRefused)) throw error;
+        if (!(error instanceof RecipientRefused)) return { reached, refused: refusals.length, missing: error as Error };
         refusals.push(error);
       }
     }
-    // Another attempt may help if a refusal is temporary, such as greylisting, or if nobody was reached.
-    const refusal =
+    const missing =
       refusals.find(({ isPermanent }) => !isPermanent) ?? (reached.length === 0 ? refusals[0] : undefined);
-    // After the last attempt the step succeeds if it reached anybody, so that they learn how the request is settled.
-    const isEnough = isLastAttempt === true && reached.length > 0;
-    if (refusal !== undefined && !isEnough) throw refusal;
-    return { reached, refused: refusals.length };
+    return { reached, refused: refusals.length, missing };
   }
 
   function isShown({ assessment }: ChannelRequest): boolean {
     const rank = severityRank(assessment.severity);
     // Fail closed: a severity that this version does not know is above all.
     return rank >= 0 && rank <= severityRank(highestSeverity);
+  }
+
+  function leftOut(request: ChannelRequest, isShort: boolean): LeftOut | undefined {
+    return isShown(request) ? (isShort ? 'size' : undefined) : 'severity';
   }
 
   return {
@@ -156,20 +182,27 @@ export function emailChannel(options: EmailOptions): Channel {
       // An attempt may be late.
       if (request.settled !== undefined) return sent;
       const recipients = recipientsOf(request, step, people, shared);
-      const { reached, refused } = await sendAll(recipients, context, async ({ reviewer }, isReply) => {
+      const told = await sendAll(recipients, context, async ({ reviewer }, isReply, isShort) => {
         const mayAnswer = reviewer !== undefined && isShown(request);
         const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
-        const notice = stepNotice(step.kind, request);
         return mailContent({
           request,
-          notice,
+          notice: stepNotice(step.kind, request),
           inbox: inboxUrl(origin, request),
           link,
-          isShown: isShown(request),
+          leftOut: leftOut(request, isShort),
           isReply,
         });
       });
-      return continued(readThread(sent), threadMessage(key), reached, refused) as unknown as Json;
+      const { reached, refused, missing } = told;
+      const [thread, message] = [readThread(sent), threadMessage(key)];
+      if (missing === undefined) {
+        return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
+      }
+      if (reached.length === gotBefore(thread, message).length) throw missing;
+      // Those who have refused it for good are asked again, and counted in the end.
+      const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
+      throw new PartlySent(partly as unknown as Json, missing);
     },
     settled: mailSettlement,
   };
@@ -187,15 +220,18 @@ export function emailChannel(options: EmailOptions): Channel {
     ];
     const reached = everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
     const answered = { ...request, settled: settlement };
-    await sendAll(reached, context, async (_, isReply) =>
+    const told = await sendAll(reached, context, async (_, isReply, isShort) =>
       mailContent({
         request: answered,
         notice: settledNotice(settlement),
         inbox: inboxUrl(origin, request),
-        isShown: isShown(request),
+        leftOut: leftOut(request, isShort),
         isReply,
       }),
     );
+    // After the last attempt in a row it is enough that somebody has learned of it.
+    const isEnough = context.isLastAttempt === true && told.reached.length > 0;
+    if (told.missing !== undefined && !isEnough) throw told.missing;
     return undefined;
   }
 }

@@ -8,6 +8,7 @@ import { cardOf } from '../../card/card-of.ts';
 import { cardStyle } from '../../card/html-style.ts';
 import { renderHtml } from '../../card/render-html.ts';
 import { renderTerminal } from '../../card/render-terminal.ts';
+import { shortSentence } from '../../channels/short-request.ts';
 
 export interface MailContent {
   subject: string;
@@ -22,6 +23,9 @@ export interface AnswerLink {
   expiresMs: number;
 }
 
+/** Why neither the sentence nor the card is in a mail: the channel does not show this severity, or the server refused the size. */
+export type LeftOut = 'severity' | 'size';
+
 interface MailParts {
   request: ChannelRequest;
   /** Why the mail is sent. */
@@ -29,8 +33,8 @@ interface MailParts {
   /** The request in the inbox. */
   inbox: string;
   link?: AnswerLink;
-  /** False: neither the sentence nor the card is in the mail. */
-  isShown: boolean;
+  /** Absent: the sentence and the card are in the mail. */
+  leftOut?: LeftOut;
   /** True: the mail continues an earlier one. */
   isReply: boolean;
 }
@@ -39,14 +43,15 @@ const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
 /** The links come first, so that no text of the request, not even a name, stands before them. */
-export function mailContent({ request, notice, inbox, link, isShown, isReply }: MailParts): MailContent {
+export function mailContent({ request, notice, inbox, link, leftOut, isReply }: MailParts): MailContent {
+  const isShown = leftOut === undefined;
   const card = cardOf(request, { nowMs: Date.now() });
   const lines = [
     ...(link === undefined ? [] : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link)]),
     link === undefined ? 'Read it and answer in the inbox:' : 'Or answer in the inbox:',
     inbox,
     notice,
-    ...(isShown ? [] : ['What is asked is not in this mail, because its severity is above what this channel shows.']),
+    ...leftOutLines(leftOut, request),
   ];
   const subject = subjectOf(card, isShown, isReply);
   const head = lines.map((line) => `<p>${isUrl(line) ? anchor(line) : escapeHtml(line)}</p>`).join('\n');
@@ -56,6 +61,17 @@ export function mailContent({ request, notice, inbox, link, isShown, isReply }: 
     text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true })}\n` : ''}`,
     html: htmlPage({ title: subject, style: `${cardStyle}${linkStyle}`, body }),
   };
+}
+
+function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): string[] {
+  switch (leftOut) {
+    case undefined:
+      return [];
+    case 'severity':
+      return ['What is asked is not in this mail, because its severity is above what this channel shows.'];
+    case 'size':
+      return [`The mail server refused this request in full. In short: ${shortSentence(request)}`];
+  }
 }
 
 /** Why a step sends a mail. */

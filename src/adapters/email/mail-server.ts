@@ -1,6 +1,7 @@
 import { shortened } from '../../core/base/shortened.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { checkOptions } from '../../agents/check-options.ts';
+import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 
 /** The SMTP server that sends the mails. */
@@ -47,7 +48,7 @@ export class RecipientRefused extends Error {
 }
 
 export interface MailServer {
-  /** Throws `RecipientRefused`; any other error concerns all mails. */
+  /** Throws `RecipientRefused`, or a `NotTaken` for a mail that the server refuses; any other error concerns all mails. */
   send(mail: Mail): Promise<void>;
   /** Connects, signs in and sends nothing. */
   verify(): Promise<void>;
@@ -177,7 +178,8 @@ function asMailError(error: unknown, server: string): Error {
   }
   // Not the error itself: it may have the password in it.
   const remedy = code === 'EAUTH' ? `; check 'user' and 'password'` : '';
-  return new Error(
-    `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`,
-  );
+  const message = `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`;
+  // 552: the mail is too large, which a server can say of its announced size, too.
+  const refusesMessage = responseCode >= 500 && (command === 'DATA' || responseCode === 552);
+  return refusesMessage ? new NotTaken({ code: 'invalid_message', message }, { refusesMessage }) : new Error(message);
 }

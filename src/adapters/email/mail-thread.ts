@@ -6,6 +6,8 @@ import type { Recipient } from './recipients.ts';
 /** What `notify` returns: for each message the recipients whom it was the first to reach. No address, no name, no link. */
 export interface MailThread {
   first: { message: string; to: string[] }[];
+  /** The messages that some recipients have not got yet, the newest last, and who has. */
+  unfinished?: { message: string; to: string[] }[];
   /** How many recipients the server refused for good. */
   refused?: number;
 }
@@ -36,17 +38,27 @@ export function firstMessage({ first }: MailThread, mark: string): string | unde
   return first.find(({ to }) => to.includes(mark))?.message;
 }
 
-/** The thread with one message more. */
+/** The recipients who have got a message that is still to be sent to others. */
+export function gotBefore({ unfinished = [] }: MailThread, message: string): readonly string[] {
+  return unfinished.find((each) => each.message === message)?.to ?? [];
+}
+
+/** More would not fit into what is remembered of a thread. */
+const mostUnfinished = 2;
+
+/** The thread with one message more, or with more recipients of it. `isUnfinished`: others are still to get it. */
 export function continued(
   thread: MailThread,
   message: string,
-  reached: readonly string[],
-  refused: number,
+  { reached, refused, isUnfinished }: { reached: readonly string[]; refused: number; isUnfinished: boolean },
 ): MailThread {
   const to = reached.filter((mark) => firstMessage(thread, mark) === undefined);
   const all = refused + (thread.refused ?? 0);
+  const others = (thread.unfinished ?? []).filter((each) => each.message !== message);
+  const unfinished = isUnfinished ? [...others, { message, to: [...reached] }].slice(-mostUnfinished) : others;
   return {
     first: to.length === 0 ? thread.first : [...thread.first, { message, to }],
+    ...(unfinished.length > 0 && { unfinished }),
     ...(all > 0 && { refused: all }),
   };
 }

@@ -4,12 +4,13 @@ import { type Channel, type ChannelRequest, type ChannelStep, testText } from '.
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
-import type { Json } from '../../core/base/tool-call.ts';
+import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { serviceUrl } from './service-url.ts';
 import { checkTemplate, fillTemplate, fillText, memberOf } from './template.ts';
 import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
@@ -21,8 +22,12 @@ export interface HttpTemplate {
   /** Placeholders stand after the host, and are encoded. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** Default: none. */
+  /** Sent as JSON. At most one of `body`, `form` and `text`. Default: none. */
   body?: Json;
+  /** Sent as `application/x-www-form-urlencoded`. */
+  form?: Readonly<Record<string, string>>;
+  /** Sent as `text/plain`. */
+  text?: string;
   /** The place of an id in the service's answer, such as `data.id`: `{{sent.id}}` in later requests. Default: none. */
   keep?: string;
 }
@@ -68,20 +73,30 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
 
   async function send(
     template: HttpTemplate,
-    facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
+    facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl' | 'isShort'>,
     signal: AbortSignal,
     link = origin === undefined ? undefined : inboxUrl(origin, facts.request),
   ): Promise<string> {
+    return inFullOrShort((isShort) => sendOne(template, { ...facts, isShort }, signal, link));
+  }
+
+  async function sendOne(
+    template: HttpTemplate,
+    facts: Omit<TemplateFacts, 'secrets' | 'inboxUrl'>,
+    signal: AbortSignal,
+    link: string | undefined,
+  ): Promise<string> {
     const values = templateValues({ ...facts, inboxUrl: link, secrets });
-    const { method = 'POST', headers = {}, body } = template;
+    const { method = 'POST', headers = {} } = template;
+    const content = contentOf(template, values);
     const filled = Object.entries(headers).map(
       ([name, value]) => [name.toLowerCase(), fillText(value, values)] as const,
     );
     return sendHttp({
       method,
       url: new URL(fillText(template.url, values, asUrlPart)),
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...Object.fromEntries(filled) },
-      body: body === undefined ? undefined : JSON.stringify(fillTemplate(body, values)),
+      headers: { ...(content !== undefined && { 'content-type': content.type }), ...Object.fromEntries(filled) },
+      body: content?.body,
       signal,
     });
   }
@@ -126,9 +141,14 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
     url: true,
     headers: true,
     body: true,
+    form: true,
+    text: true,
     keep: true,
   });
-  const { url, headers = {}, body } = template;
+  const { url, headers = {}, body, form, text } = template;
+  if ([body, form, text].filter((each) => each !== undefined).length > 1) {
+    throw policyInvalid(`'${name}' must have at most one of 'body', 'form' and 'text'.`);
+  }
   serviceUrl(asHost(url));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
     throw policyInvalid(
@@ -142,7 +162,22 @@ function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secret
     if (/^[\w-]+$/.test(header) && !/^(?:host|content-length|transfer-encoding|connection)$/i.test(header)) continue;
     throw policyInvalid(`'${name}' must not set the header ${JSON.stringify(header.slice(0, 100))}.`);
   }
-  if (body !== undefined) checkTemplate(body, knownInBody(name, secrets), `The 'body' of '${name}'`);
+  for (const [member, content] of Object.entries({ body, form: form && { ...form }, text })) {
+    if (content === undefined) continue;
+    checkTemplate(content, knownInBody(name, secrets), `The '${member}' of '${name}'`, { takesFilters: true });
+  }
+}
+
+/** What a message carries; undefined if it has no body. */
+function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { type: string; body: string } | undefined {
+  if (body !== undefined) return { type: 'application/json', body: JSON.stringify(fillTemplate(body, values)) };
+  if (text !== undefined) return { type: 'text/plain; charset=utf-8', body: fillText(text, values) };
+  if (form === undefined) return undefined;
+  const fields = Object.entries(form).map(([field, value]): [string, string] => [
+    field,
+    fillText(value, values).toWellFormed(),
+  ]);
+  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
 }
 
 /** The URL with its host, and something in the place of what stands after it. */

@@ -27,6 +27,8 @@ const template = z.strictObject({
   url: z.string(),
   headers: z.record(z.string(), z.string()).optional(),
   body: z.custom<Json>((value) => value !== undefined).optional(),
+  form: z.record(z.string(), z.string()).optional(),
+  text: z.string().optional(),
   keep: z.string().min(1).optional(),
 });
 

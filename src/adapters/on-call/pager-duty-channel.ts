@@ -8,6 +8,8 @@ import { policyInvalid } from '../../channels/policy-invalid.ts';
 import type { Json, JsonObject, Severity } from '../../core/base/tool-call.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { cardOf } from '../../card/card-of.ts';
+import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
+import { shortSentence } from '../../channels/short-request.ts';
 import { sentenceOf } from './sentence-of.ts';
 import { serviceUrl } from './service-url.ts';
 
@@ -83,7 +85,11 @@ export function pagerDutyChannel(options: PagerDutyOptions): Channel {
       // An attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;
       const link = origin === undefined ? undefined : inboxUrl(origin, request);
-      await send({ event_action: 'trigger', dedup_key: incidentOf(request), ...incident(request, step, link) }, signal);
+      const dedupKey = incidentOf(request);
+      await inFullOrShort((isShort) => {
+        const about = isShort ? shortIncident(request, link) : incident(request, step, link);
+        return send({ event_action: 'trigger', dedup_key: dedupKey, ...about }, signal);
+      });
       return { incident: incidentOf(request) };
     },
     // Without regard to what `notify` returned: an attempt may have opened the incident and failed afterwards.
@@ -96,6 +102,14 @@ export function pagerDutyChannel(options: PagerDutyOptions): Channel {
 /** Stable for all steps of a request. */
 function incidentOf({ requestId }: ChannelRequest): string {
   return `countersign-${requestId}`;
+}
+
+/** The least that PagerDuty takes. */
+function shortIncident(request: ChannelRequest, link: string | undefined): JsonObject {
+  const { workflowId, assessment } = request;
+  const summary = shortSentence(request);
+  const payload = { summary, source: visibleText(workflowId), severity: severityNames[assessment.severity] };
+  return { payload, ...(link !== undefined && { client_url: link }) };
 }
 
 function incident(request: ChannelRequest, step: ChannelStep, link: string | undefined): JsonObject {

@@ -2,6 +2,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { cardOf } from '../../card/card-of.ts';
+import { shortRequest, shortSentence } from '../../channels/short-request.ts';
 import { sentenceOf } from './sentence-of.ts';
 import type { Known } from './template.ts';
 
@@ -78,6 +79,8 @@ export interface TemplateFacts {
   step?: ChannelStep;
   settlement?: Settlement;
   secrets: Readonly<Record<string, string>>;
+  /** True: the service has refused the message as it was. */
+  isShort?: boolean;
 }
 
 /** What the body of a message may name. */
@@ -98,15 +101,27 @@ export function knownOutside(secrets: readonly string[]): Known {
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
 }
 
-export function templateValues({ inboxUrl = '', sent = null, step, settlement, ...facts }: TemplateFacts): JsonObject {
+export function templateValues({
+  inboxUrl = '',
+  sent = null,
+  step,
+  settlement,
+  isShort = false,
+  ...facts
+}: TemplateFacts): JsonObject {
   const { request } = facts;
   const values = {
     ...facts,
-    sentence: sentenceOf(cardOf(request), longestSentence),
+    ...(isShort && { request: shortRequest(request) }),
+    sentence: isShort ? shortSentence(request) : sentenceOf(cardOf(request), longestSentence),
     inboxUrl,
     sent,
     ...(step !== undefined && { step }),
-    ...(settlement !== undefined && { settlement }),
+    ...(settlement !== undefined && { settlement: isShort ? shortSettlement(settlement) : settlement }),
   };
   return values as unknown as JsonObject;
+}
+
+function shortSettlement(settlement: Settlement): Settlement {
+  return { ...settlement, reason: undefined, response: undefined, edited: undefined };
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../core/base/is-object.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { visibleEscape } from '../../text/visible-text.ts';
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
@@ -11,11 +12,29 @@ export interface Known {
   whole?: readonly string[];
 }
 
-/** Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, names nothing that is known. */
-export function checkTemplate(template: Json, { deep, whole = [] }: Known, place: string): void {
+/** The longest text to which a placeholder can cut its value. */
+const longestCut = 100_000;
+
+/**
+ * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, names nothing that is known, or
+ * has a filter that is not known, or any if `takesFilters` is false.
+ */
+export function checkTemplate(
+  template: Json,
+  { deep, whole = [] }: Known,
+  place: string,
+  { takesFilters = false }: { takesFilters?: boolean } = {},
+): void {
   for (const text of textsOf(template)) {
-    for (const [written, name] of text.matchAll(placeholder)) {
-      const wanted = name!.trim();
+    for (const [written, inside] of text.matchAll(placeholder)) {
+      const { name: wanted, filter } = partsOf(inside!);
+      if (filter !== undefined && !takesFilters) {
+        throw policyInvalid(`${place} has the placeholder ${written} with a filter; filters are for bodies only.`);
+      }
+      if (filter !== undefined && mostOf(filter) === undefined) {
+        const known = `the one filter is a length from 1 to ${longestCut}, as in {{${wanted}:130}}`;
+        throw policyInvalid(`${place} has the placeholder ${written} with the unknown filter '${filter}'; ${known}.`);
+      }
       const isKnown = whole.includes(wanted) || deep.some((each) => wanted === each || wanted.startsWith(`${each}.`));
       if (path.test(wanted) && isKnown) continue;
       const message = `${place} has the placeholder ${written}, which stands for nothing; known are ${[...whole, ...deep].join(', ')}.`;
@@ -34,7 +53,7 @@ export function checkTemplate(template: Json, { deep, whole = [] }: Known, place
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
     const only = /^\{\{([^{}]*)\}\}$/.exec(template);
-    return only === null ? fillText(template, values) : (memberOf(values, only[1]!) ?? null);
+    return only === null ? fillText(template, values) : (valueOf(only[1]!, values) ?? null);
   }
   if (Array.isArray(template)) return template.map((each) => fillTemplate(each, values));
   if (!isObject(template)) return template;
@@ -48,10 +67,63 @@ export function fillText(
   values: JsonObject,
   encode: (value: string) => string = (value) => value,
 ): string {
-  return template.replaceAll(placeholder, (_, name: string) => {
-    const value = memberOf(values, name) ?? '';
-    return encode(typeof value === 'string' ? value : JSON.stringify(value));
-  });
+  return template.replaceAll(placeholder, (_, inside: string) => encode(textOf(valueOf(inside, values) ?? '')));
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What a placeholder stands for: the value that it names, or that value as a text of at most so many characters. */
+function valueOf(inside: string, values: JsonObject): Json | undefined {
+  const { name, filter } = partsOf(inside);
+  const value = memberOf(values, name);
+  const most = filter === undefined ? undefined : mostOf(filter);
+  return most === undefined || value === undefined || value === null ? value : cutText(textOf(value), most);
+}
+
+/** `NAME:FILTER`. A bar is how other template languages write filters: it is taken for one, and refused by name. */
+function partsOf(inside: string): { name: string; filter?: string } {
+  const at = inside.search(/[:|]/);
+  if (at === -1) return { name: inside.trim() };
+  const filter = inside.slice(at + 1).trim();
+  return { name: inside.slice(0, at).trim(), filter: inside[at] === '|' ? `|${filter}` : filter };
+}
+
+/** The length of a filter; undefined if it is none. */
+function mostOf(filter: string): number | undefined {
+  const most = /^[1-9]\d{0,5}$/.test(filter) ? Number(filter) : undefined;
+  return most !== undefined && most <= longestCut ? most : undefined;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** More than an escape has. */
+const margin = 16;
+
+/**
+ * A text of at most `most` UTF-16 code units, which ends in `…` if it was longer. No character with its marks, and no escape
+ * of shown text such as `\u{202E}`, is cut in two.
+ */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const head = text.slice(0, most + margin);
+  let end = 0;
+  for (const unit of unitsOf(head)) {
+    if (end + unit.length >= most) break;
+    end += unit.length;
+  }
+  return `${head.slice(0, end)}…`;
+}
+
+/** Escapes, and the characters between them as people see them. */
+function* unitsOf(text: string): Generator<string> {
+  let at = 0;
+  for (const escape of text.matchAll(visibleEscape)) {
+    for (const { segment } of graphemes.segment(text.slice(at, escape.index))) yield segment;
+    yield escape[0];
+    at = escape.index + escape[0].length;
+  }
+  for (const { segment } of graphemes.segment(text.slice(at))) yield segment;
 }
 
 /** Own members only. */

@@ -1,7 +1,8 @@
 import type { ApprovalDetails } from '../../contract.ts';
 import type { Card } from '../../card/card.ts';
 import { renderSlack, renderSlackRows, renderSlackSummary } from '../../card/render-slack.ts';
-import type { SlackBlock, SlackMessage } from '../../card/slack-blocks.ts';
+import { section, type SlackBlock, type SlackMessage } from '../../card/slack-blocks.ts';
+import { shortSentence } from '../../channels/short-request.ts';
 import { type Button, buttonsOf, openButton, openUrl } from './buttons.ts';
 import { openBlockId, slackCard, writeRun } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
@@ -59,6 +60,12 @@ export function requestBlocks(
   if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
   const elements = buttonsOf(request, card, settings, together === 1);
   return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };
+}
+
+/** A request as text alone, if Slack refuses its card. People answer in the inbox. */
+export function shortBlock(request: ApprovalDetails): MessageBlock {
+  const elements = [section([{ text: shortSentence(request) }])];
+  return { type: 'rich_text', elements, block_id: `card.${request.requestId}.0` };
 }
 
 /** The last block of a message: a link, and what its requests have in common. */

@@ -1,5 +1,5 @@
 import type { WebClient, WebClientOptions } from '@slack/web-api';
-import { ProblemError } from '../../core/base/problem.ts';
+import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /** The times that a call is sent again which Slack refused for its rate, and how long one call may take. */
@@ -7,10 +7,13 @@ const rateRetries = 3;
 const timeoutMs = 10_000;
 
 /**
- * A client of Slack's API. Calls that Slack refuses for their rate wait as long as it says and are sent again. Others are
- * not, because Slack may have carried them out: the caller checks before it tries again.
+ * A client of Slack's API. Calls that Slack refuses for their rate wait as long as it says and are sent again, unless
+ * `waitsForRate` is false. Others are not, because Slack may have carried them out: the caller checks before it tries again.
  */
-export async function openWebClient({ token, apiUrl }: SlackSettings, signal?: AbortSignal): Promise<WebClient> {
+export async function openWebClient(
+  { token, apiUrl }: SlackSettings,
+  { signal, waitsForRate = true }: { signal?: AbortSignal; waitsForRate?: boolean } = {},
+): Promise<WebClient> {
   const { WebClient, LogLevel } = await import('@slack/web-api');
   // `retry` passes the option on, and its types do not have it.
   const retryConfig = { retries: rateRetries, minTimeout: 100, onFailedAttempt: onlyForRate };
@@ -20,6 +23,7 @@ export async function openWebClient({ token, apiUrl }: SlackSettings, signal?: A
   };
   return new WebClient(token, {
     retryConfig,
+    rejectRateLimitedCalls: !waitsForRate,
     timeout: timeoutMs,
     // Its warnings name no remedy, and what goes wrong is thrown.
     logLevel: LogLevel.ERROR,
@@ -50,12 +54,22 @@ export function refusalCode(error: unknown): string | undefined {
   return typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
 }
 
+/** With these Slack refuses a message as it is. */
+const aboutMessage: readonly string[] = [
+  'invalid_blocks',
+  'msg_too_long',
+  'msg_blocks_too_long',
+  'invalid_metadata_format',
+];
+
 /** An error of a call as one sentence, without what was sent. */
-export function slackProblem(error: unknown, method: string, channel: string): ProblemError {
-  const { message } = error as { message?: string };
+export function slackProblem(error: unknown, method: string, channel: string): NotTaken {
+  const { message, retryAfter } = error as { message?: string; retryAfter?: unknown };
   const code = refusalCode(error);
   const remedy = remedies[code ?? ''];
   const why = code ?? message ?? 'unknown error';
   const sentence = `Slack did not carry out ${method} for channel ${channel}: ${why}${remedy === undefined ? '' : `; ${remedy}`}.`;
-  return new ProblemError({ code: 'internal', message: sentence }, { cause: error });
+  const retryAfterMs = typeof retryAfter === 'number' ? retryAfter * 1_000 : undefined;
+  const refusesMessage = aboutMessage.includes(code ?? '');
+  return new NotTaken({ code: 'internal', message: sentence }, { retryAfterMs, refusesMessage, cause: error });
 }

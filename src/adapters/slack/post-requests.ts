@@ -5,7 +5,8 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { fallbackText, type SlackMessage } from '../../card/slack-blocks.ts';
 import { slackProblem } from './open-web-client.ts';
-import { inMessages, type MessageBlock, requestBlocks, runBlock } from './message-blocks.ts';
+import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
+import { inMessages, type MessageBlock, requestBlocks, runBlock, shortBlock } from './message-blocks.ts';
 import { metadataType, oldestOf, type PostedMessages, sentMessage, sentSince } from './sent-messages.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
@@ -38,8 +39,13 @@ export async function postRequests(
     const parts = together.map((request) => requestBlocks(request, settings, together.length));
     const messageKey = `${key}.${index}`;
     const known = before.get(messageKey);
-    const blocks = [...parts.flatMap((part) => part.blocks), runBlock(together, settings)];
-    const ts = known ?? (await post(client, { channel, text: titleOf(together), blocks }, messageKey));
+    const link = runBlock(together, settings);
+    const blocks = [...parts.flatMap((part) => part.blocks), link];
+    const postOne = (isShort: boolean): Promise<string> => {
+      const shown = isShort ? [...together.map((request) => shortBlock(request)), link] : blocks;
+      return post(client, { channel, text: titleOf(together), blocks: shown }, messageKey);
+    };
+    const ts = known ?? (await inFullOrShort(postOne));
     const replies = parts.flatMap(({ thread }) => thread);
     const repliesBefore = known === undefined || replies.length === 0 ? new Map() : await sentBefore(ts);
     for (const [place, reply] of replies.entries()) {

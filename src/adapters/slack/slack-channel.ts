@@ -37,7 +37,7 @@ export function slackChannel(settings: SlackSettings): Channel {
   const inTurn = keyedQueue();
   const shownHere = recentIds();
   const connected = async <Result>(signal: AbortSignal, call: (client: WebClient) => Promise<Result>) =>
-    call(await openWebClient(settings, signal));
+    call(await openWebClient(settings, { signal, waitsForRate: false }));
 
   /** The message of a request. One whose attempts all failed may have been posted all the same. */
   async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {

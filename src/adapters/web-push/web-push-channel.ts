@@ -3,6 +3,7 @@ import { ECDH } from 'node:crypto';
 import { type Channel, type ChannelRequest, type NotifyContext, testText } from '../../channels/channel.ts';
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
+import { PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
@@ -36,15 +37,15 @@ export function webPushChannel(options: WebPushOptions): Channel {
   const { origin } = settings;
   const sentIds = recentIds();
 
-  /** Sends a message to all of them. Throws after a failure; on the last attempt, only if the message reached nobody. */
+  /** Sends a message to all of them. `failure`: another attempt may reach further browsers. */
   async function sendAll(
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
-    { key, isLastAttempt, signal }: Pick<NotifyContext, 'key' | 'isLastAttempt' | 'signal'>,
+    { key, signal }: Pick<NotifyContext, 'key' | 'signal'>,
     push: ReturnType<typeof deliveryOf> & { message: PushMessage },
-  ): Promise<{ marks: string[]; failed: number }> {
+  ): Promise<{ marks: string[]; failed: number; failure?: Error }> {
     const gone: Subscription[] = [];
-    const failures: unknown[] = [];
+    const failures: Error[] = [];
     const reached = await inParallel(audience, sendsAtOnce, async (subscription) => {
       const id = `${key} ${subscription.endpoint}`;
       try {
@@ -56,7 +57,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
         sentIds.add(id);
         return [subscriptionMark(subscription)];
       } catch (error) {
-        failures.push(error);
+        failures.push(error as Error);
         return [];
       }
     });
@@ -66,8 +67,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
     }
     const marks = reached.flat();
     signal.throwIfAborted();
-    if (failures.length > 0 && (isLastAttempt !== true || marks.length === 0)) throw failures[0];
-    return { marks, failed: failures.length };
+    return { marks, failed: failures.length, failure: failures[0] };
   }
 
   const channel: Channel = {
@@ -88,7 +88,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
         key,
       };
       const push = { message, ttl: 60, urgency: 'normal', topic: 'countersign-test' } as const;
-      const { marks, failed } = await sendAll(all, subscriptions, { key, signal, isLastAttempt: true }, push);
+      const { marks, failed } = await sendAll(all, subscriptions, { key, signal }, push);
       if (marks.length === 0) throw policyInvalid('No browser is subscribed any more: switch notifications on again.');
       return `a notification to ${marks.length} of ${all.length} browsers${failed === 0 ? '' : `; ${failed} push services failed`}`;
     },
@@ -98,8 +98,10 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const audience = await audienceOf(request, step, subscriptions);
       const message = askingMessage(request, step, { origin, key });
       const push = { message, ...deliveryOf(request, false) };
-      const { marks, failed } = await sendAll(audience, subscriptions, context, push);
+      const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
       const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
+      // A browser that has the message shows it once, by its key.
+      if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
       return { reached, failed };
     },
     settled: async (request: ChannelRequest, settlement, context) => {
@@ -107,7 +109,11 @@ export function webPushChannel(options: WebPushOptions): Channel {
       const subscriptions = subscriptionsOf(settings, required(records));
       const audience = await reachedBefore(request, marksOf(sent), subscriptions);
       const message = settledMessage(request, settlement, { origin, key });
-      await sendAll(audience, subscriptions, context, { message, ...deliveryOf(request, true) });
+      const push = { message, ...deliveryOf(request, true) };
+      const { marks, failure } = await sendAll(audience, subscriptions, context, push);
+      // After the last attempt in a row it is enough that it has reached a browser.
+      const isEnough = context.isLastAttempt === true && marks.length > 0;
+      if (failure !== undefined && !isEnough) throw failure;
     },
   };
   settingsOf.set(channel, settings);

@@ -14,6 +14,8 @@ import {
 import type { Decision } from '../../contract.ts';
 import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
 import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
+import { inFullOrShort, retryAfterOf } from '../../channels/outgoing/not-taken.ts';
+import { shortRequest } from '../../channels/short-request.ts';
 import { legacyMembers, legacySignature } from './legacy-signature.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
@@ -40,8 +42,6 @@ const problemHeader = 'countersign-answer-problem';
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
 /** By these, a receiver says that the body is no request. */
 const takesNoTests: readonly number[] = [400, 422];
-const postRetries = 3;
-const firstPostWaitMs = 1_000;
 const pollRetries = 4;
 
 /**
@@ -107,9 +107,10 @@ async function post(
 ): Promise<void> {
   const { url, keys, legacy, headers, agents, requestTimeoutMs } = settings;
   const { requestId, toolName } = request;
-  const body = JSON.stringify({ ...request, ...(legacy && legacyMembers(request)), delivery } satisfies WebhookBody);
   const id = `msg_${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
-  const send = async (): Promise<true> => {
+  await inFullOrShort(async (isShort) => {
+    const shown = isShort ? shortRequest(request) : request;
+    const body = JSON.stringify({ ...shown, ...(legacy && legacyMembers(shown)), delivery } satisfies WebhookBody);
     const signed = {
       ...headers,
       'content-type': 'application/json',
@@ -120,10 +121,8 @@ async function post(
       ...(legacy && { [legacy.header]: legacySignature(legacy, legacy.secret, { requestId, toolName, body }) }),
     };
     const answer = await exchange({ method: 'POST', url, headers: signed, body, signal }, agents, requestTimeoutMs);
-    if (answer.status >= 200 && answer.status < 300) return true;
-    throw refusedStatus(url, answer);
-  };
-  await retryUntilValue(send, { retries: postRetries, firstWaitMs: firstPostWaitMs, signal });
+    if (answer.status < 200 || answer.status >= 300) throw refusedStatus(url, answer);
+  });
 }
 
 async function poll(
@@ -226,7 +225,7 @@ async function retryUntilValue<Value>(
     } catch (error) {
       signal.throwIfAborted();
       if (!isProblemError(error) || !isTransient(error.code) || failures === retries) throw error;
-      waitMs = Math.min(firstWaitMs * 2 ** failures, longestWaitMs);
+      waitMs = Math.max(Math.min(firstWaitMs * 2 ** failures, longestWaitMs), retryAfterOf(error) ?? 0);
       failures++;
     }
     await untilLater(waitMs, signal);

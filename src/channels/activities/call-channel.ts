@@ -6,11 +6,12 @@ import type { Settlement } from '../../contract.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { ChannelSet } from '../channel-set.ts';
-import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, ResolveContext } from '../channel.ts';
+import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, NotifyContext, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
 import { failureOf, interrupted, ofChannel } from './call-failures.ts';
 import type { RequestFacts } from './look-at-requests.ts';
 import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';
+import { PartlySent, retryAfterOf } from '../outgoing/not-taken.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
 /** One call of a channel. Requests are read from the run when the call is made. */
@@ -26,6 +27,8 @@ export interface ChannelCall {
 export interface NotifyCall extends ChannelCall {
   step: ChannelStep;
   key: string;
+  /** How many calls about this message failed before. Absent: none. */
+  failed?: number;
 }
 
 export interface ResolveCall extends ChannelCall {
@@ -45,12 +48,18 @@ export interface LastSent {
   sent?: Json;
 }
 
+/** What `notify` sent. */
+export interface SentMessage extends LastSent {
+  /** Why some of its people have not got it yet. Absent: all have. */
+  rest?: { why: string; retryAfterMs?: number };
+}
+
 /**
  * The calls of channels, as activities. What a channel throws is marked as its own (call-failures.ts), and its name is the
  * failure's type; no secret is in a name.
  */
 export interface ChannelCalls {
-  notify: (call: NotifyCall) => Promise<LastSent>;
+  notify: (call: NotifyCall) => Promise<SentMessage>;
   resolve: (call: ResolveCall) => Promise<ChannelAnswer>;
   settled: (call: SettledCall) => Promise<LastSent>;
 }
@@ -66,17 +75,17 @@ export function createChannelCalls(
   { session, requestsOf, waiting }: { session: () => Session; requestsOf: RequestsOfRun; waiting: WaitingAnswers },
 ): ChannelCalls {
   return {
-    notify: ({ step, key, ...call }) =>
-      calling(call, async (channel, found, { signal, attempt, isLastAttempt }) => {
-        const requests = found.filter((each) => isCarriedBy(call.channel, each));
+    notify: ({ step, key, failed = 0, ...call }) =>
+      calling(call, async (channel, found, { signal, attempt }) => {
+        const requests = found.filter((each) => isCarriedBy(call.channel, each) && !isExpired(each));
         const [request] = requests;
         if (request === undefined) return {};
         const shown = stepOf(step, request);
         if (shown === undefined) return {};
         const { sent } = call;
         const records = recordsOf(session());
-        const context = { step: shown, key, attempt, isLastAttempt, requests, sent, records, signal };
-        return ofChannel(async () => sentOf(await channel.notify?.(request, context), sent));
+        const context = { step: shown, key, attempt: failed + attempt, requests, sent, records, signal };
+        return ofChannel(() => sentMessage(channel, request, context));
       }),
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
@@ -175,6 +184,11 @@ function isCarriedBy(channel: string, { settled, channels = [] }: ChannelRequest
   return settled === undefined && channels.includes(channel);
 }
 
+/** True once its deadline has come. The run may not have settled it yet. */
+function isExpired({ deadline }: ChannelRequest): boolean {
+  return deadline !== null && Date.parse(deadline) <= Date.now();
+}
+
 /**
  * The step without the names that a signal made up: only reviewers of the request stay. Undefined if nobody is left, or
  * if the model has got meanwhile what the user wrote.
@@ -184,6 +198,18 @@ function stepOf(step: ChannelStep, { reviewers, userMessages }: ChannelRequest):
   if (step.kind !== 'escalated') return { kind: step.kind };
   const to = (step.to ?? []).filter((name) => reviewers.includes(name));
   return to.length === 0 ? undefined : { kind: step.kind, to };
+}
+
+async function sentMessage(channel: Channel, request: ChannelRequest, context: NotifyContext): Promise<SentMessage> {
+  try {
+    return sentOf(await channel.notify?.(request, context), context.sent);
+  } catch (error) {
+    if (!(error instanceof PartlySent)) throw error;
+    const { message, cause } = error;
+    const waitMs = retryAfterOf(cause);
+    const rest = { why: message.slice(0, 300), ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
+    return { ...sentOf(error.sent, context.sent), rest };
+  }
 }
 
 function sentOf(result: Json | void, before: Json | undefined): LastSent {

@@ -1,5 +1,7 @@
 import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporalio/activity';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { thrownByChannel } from '../../core/base/channel-failure.ts';
+import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /** The types of failures by which a channel has not failed, for workflows that do not know the mark. */
 const reserved: readonly string[] = ['NotCalled', 'WorkerShutdown'];
@@ -28,18 +30,23 @@ export function failureOf(error: unknown): unknown {
   return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
 }
 
-/** It has the error's name, which the model may be told, and its message. */
+/**
+ * It has the error's name, which the model may be told, and its message. How long its receiver wants to be left alone is a
+ * detail, too, because no workflow can read `nextRetryDelay`.
+ */
 function markedFailure(error: unknown): ApplicationFailure {
   const isFailure = error instanceof ApplicationFailure;
   const type = isFailure ? error.type : error instanceof Error ? error.name : undefined;
-  const { nonRetryable, nextRetryDelay, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
+  const isFinal = error instanceof NotTaken && error.isFinal;
+  const { nonRetryable = isFinal, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
+  const nextRetryDelay = isFailure ? error.nextRetryDelay : retryAfterOf(error);
   return ApplicationFailure.create({
     message: messageOf(error),
     type: type == null || reserved.includes(type) ? 'Error' : type,
     nonRetryable: nonRetryable ?? false,
     nextRetryDelay: nextRetryDelay ?? undefined,
     category: category ?? undefined,
-    details: [thrownByChannel, ...(details ?? [])],
+    details: [thrownByChannel, nextRetryDelay == null ? null : msToNumber(nextRetryDelay), ...(details ?? [])],
   });
 }
 

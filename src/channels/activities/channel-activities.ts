@@ -29,7 +29,7 @@ export function channelActivities(
   const { notify, resolve, settled } = createChannelCalls(set, { session, requestsOf, waiting });
   return {
     [activityNames.announce]: announce,
-    [activityNames.lookAtRequests]: createLookAtRequests(set, requestsOf, createEnsureLooking(session)),
+    [activityNames.lookAtRequests]: createLookAtRequests(set, requestsOf, createEnsureLooking(session), attributes),
     [activityNames.channelNotify]: notify,
     [activityNames.channelResolve]: resolve,
     [activityNames.channelDecide]: createDecideForChannel(session),

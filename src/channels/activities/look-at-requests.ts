@@ -1,6 +1,7 @@
 import { activityInfo, log } from '@temporalio/activity';
 import type { ApprovalDetails } from '../../contract.ts';
 import type { Severity } from '../../core/base/tool-call.ts';
+import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import type { Channel } from '../channel.ts';
 import { quietForMs } from '../quiet-hours.ts';
@@ -38,6 +39,8 @@ export interface LookedRequest {
   names: string[];
   /** Those of them that this worker has. */
   channels: LookedChannel[];
+  /** The search attribute of the inbox's tags. Absent: the cluster has none. */
+  tagsName?: string;
 }
 
 /** What remains known of a request whose run is gone: names and times, and nothing that the call says. */
@@ -58,6 +61,7 @@ export function createLookAtRequests(
   set: ChannelSet | undefined,
   requestsOf: RequestsOfRun,
   ensureLooking: (taskQueue: string) => Promise<void>,
+  { tags }: Pick<AttributeNames, 'tags'>,
 ): LookAtRequests {
   return async ({ workflowId, requestIds }) => {
     const found = (await requestsOf(workflowId, requestIds)) ?? [];
@@ -82,6 +86,7 @@ export function createLookAtRequests(
         facts: { toolName, agentName, riskLevel, requestedAt, digest, severity: assessment.severity },
         names: channels,
         channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
+        ...(tags !== null && { tagsName: tags }),
       };
     });
   };

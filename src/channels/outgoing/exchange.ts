@@ -3,6 +3,7 @@ import https from 'node:https';
 import { formatDuration } from '../../core/base/duration.ts';
 import { type ProblemCode, ProblemError, isProblemError } from '../../core/base/problem.ts';
 import type { FilteredAgents } from './filtered-agents.ts';
+import { NotTaken, readRetryAfter } from './not-taken.ts';
 
 /** One request to a receiver. */
 export interface Outgoing {
@@ -56,8 +57,14 @@ export async function reachHost(
   await exchange({ method: 'HEAD', url: new URL(origin), headers: {}, signal }, agents, timeoutMs);
 }
 
-/** The problem of a status that is no success. Another attempt may help for `rate_limited` and `internal`. */
-export function refusedStatus({ origin }: URL, { status }: Incoming): ProblemError {
+/** Statuses by which a receiver refuses a request for its content: invalid, or too large in a part or as a whole. */
+const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
+
+/**
+ * The problem of a status that is no success. Another attempt may help for `rate_limited` and `internal`; for the others,
+ * once somebody has mended what is wrong on either side.
+ */
+export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const isRedirect = status >= 300 && status < 400;
   const code: ProblemCode =
     status === 429
@@ -68,7 +75,9 @@ export function refusedStatus({ origin }: URL, { status }: Incoming): ProblemErr
           ? 'forbidden'
           : 'invalid_message';
   const why = isRedirect ? ', and redirects are not followed: configure the address to which it leads' : '';
-  return new ProblemError({ code, message: `The service at ${origin} answered ${status}${why}.` });
+  const message = `The service at ${origin} answered ${status}${why}.`;
+  const retryAfterMs = readRetryAfter(headers['retry-after'], Date.now());
+  return new NotTaken({ code, message }, { retryAfterMs, refusesMessage: aboutContent.includes(status) });
 }
 
 async function send(

@@ -5,6 +5,7 @@ import { readingRemedy } from '../../connection/server-error.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { inParallel } from '../server/in-parallel.ts';
+import { markUndelivered, undeliveredRequests } from './deliveries.ts';
 import { type Batch, inboxBatches } from './inbox-batches.ts';
 import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
 import type { WaitingRun } from './waiting-runs.ts';
@@ -60,6 +61,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
   const limit = Math.max(1, filter.limit ?? 100);
   const after = filter.after === undefined ? undefined : readCursor(filter.after);
   const batches = workflowId === undefined ? inboxBatches(session, limit, after) : onlyRun(session, workflowId);
+  const undelivered = undeliveredRequests(session);
   const list: ApprovalList = { approvals: [], more: 0, unread: [] };
   for await (const batch of batches) {
     const runs = followers(batch.runs, after);
@@ -83,7 +85,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
       break;
     }
   }
-  list.approvals.sort(byDeadline);
+  list.approvals = (await markUndelivered(list.approvals, undelivered)).toSorted(byDeadline);
   return list;
 }
 

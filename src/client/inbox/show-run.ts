@@ -1,9 +1,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
   type CallOutcome,
-  channelsWorkflowId,
   type Delivered,
-  deliveriesName,
   type RunResult,
   type RunStatus,
   type RunStatusName,
@@ -15,6 +13,7 @@ import { type Problem, isProblemError } from '../../core/base/problem.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { fetchJournal } from '../history/fetch-journal.ts';
+import { deliveriesOf } from './deliveries.ts';
 import { type UnreadRun, unreadRun } from './list-approvals.ts';
 import { indexedIds, memoRows } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
@@ -111,20 +110,6 @@ async function reportOf(session: Session, workflowId: string): Promise<Report> {
   } catch (error) {
     if (isProblemError(error)) return { note: error.message };
     throw error;
-  }
-}
-
-/** Empty for a run without channels: they have no workflow. */
-async function deliveriesOf(
-  session: Session,
-  workflowId: string,
-): Promise<Pick<RunView, 'deliveries' | 'deliveriesNote'>> {
-  try {
-    const deliveries = await queryRun<Delivered[]>(session, channelsWorkflowId(workflowId), deliveriesName);
-    return deliveries.length > 0 ? { deliveries } : {};
-  } catch (error) {
-    if (!isProblemError(error)) throw error;
-    return error.code === 'run_not_found' ? {} : { deliveriesNote: error.message };
   }
 }
 

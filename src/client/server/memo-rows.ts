@@ -3,6 +3,7 @@ import type { temporal } from '@temporalio/proto';
 import { memoName } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { settledTag, type ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { undeliveredTag } from '../../core/ledger/waiting-notice.ts';
 import type { Session } from './connect.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
@@ -52,9 +53,18 @@ export function indexedIds({ attributes }: Session, row: RawRow): string[] {
 }
 
 /** The ids of the settled requests that a raw row has tags for, the newest first. */
-export function settledIdsIn({ attributes: { tags } }: Session, row: RawRow): string[] {
+export function settledIdsIn(session: Session, row: RawRow): string[] {
+  return taggedIn(session, row, settledTag);
+}
+
+/** The requests that no channel could deliver yet, by the tags of the workflow of its channels. */
+export function undeliveredIn(session: Session, row: RawRow): string[] {
+  return taggedIn(session, row, undeliveredTag);
+}
+
+function taggedIn({ attributes: { tags } }: Session, row: RawRow, prefix: string): string[] {
   const texts = tags === null ? [] : indexedTexts(row, tags);
-  return texts.flatMap((text) => (text.startsWith(settledTag) ? [text.slice(settledTag.length)] : []));
+  return texts.flatMap((text) => (text.startsWith(prefix) ? [text.slice(prefix.length)] : []));
 }
 
 /** A search attribute that is a list of keywords. No codec encodes search attributes. */

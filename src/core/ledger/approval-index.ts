@@ -36,6 +36,8 @@ export type ApprovalSummary = Pick<
   shown: 'all' | 'part';
   /** For a nested run: workflow ids of the runs above it, the root's first. */
   lineage?: string[];
+  /** In lists: no channel could deliver the request yet. Absent: one could, or none has tried. */
+  undelivered?: true;
 };
 
 export interface ApprovalIndex {

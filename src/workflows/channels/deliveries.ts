@@ -1,7 +1,17 @@
-import { condition, patched, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
+import {
+  condition,
+  log,
+  patched,
+  proxyActivities,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
+import { undeliveredMessage, undeliveredTag } from '../../core/ledger/waiting-notice.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
@@ -26,11 +36,15 @@ const mostSteps = 500;
 const mostAtOnce = 1_000;
 /** Anybody can name requests that no run has. */
 const mostPending = 10_000;
+/** The server takes 2 kB of an attribute. */
+const mostIndexed = 40;
 
 /** The state that continue-as-new carries. */
 export interface DeliveryState extends MessagesState {
   writer: Writer;
   requests: Tracked[];
+  /** The requests that the index says no channel could deliver yet: the next execution inherits the index. */
+  undelivered?: string[];
 }
 
 export class Deliveries {
@@ -41,15 +55,19 @@ export class Deliveries {
   /** Requests to look at, with the steps that were announced. */
   readonly #pending = new Map<string, AnnouncedStep[]>();
   #lookMs = firstLookMs;
+  /** The search attribute for tags. Absent: there is none, or it is not known yet. */
+  #tagsName: string | undefined;
+  #indexed: readonly string[] = [];
 
   constructor(workflowId: string) {
     this.#workflowId = workflowId;
-    this.#messages = new ChannelMessages(workflowId);
+    this.#messages = new ChannelMessages(workflowId, () => this.#index());
     this.#answering = new Answering(workflowId, this.#messages, (requestId) => this.note({ requestIds: [requestId] }));
   }
 
   /** Restores the verified state of the previous execution. */
-  restore({ requests, ...messages }: DeliveryState): void {
+  restore({ requests, undelivered = [], ...messages }: DeliveryState): void {
+    this.#indexed = undelivered;
     for (const request of requests) this.#requests.set(request.requestId, request);
     this.#messages.restore(messages);
     this.note({ requestIds: requests.map(({ requestId }) => requestId) });
@@ -69,8 +87,12 @@ export class Deliveries {
   /** True once every request is settled and its channels know; false if the history has grown enough. */
   async toEnd(): Promise<boolean> {
     for (;;) {
-      const isWoken = await condition(() => this.#pending.size > 0 || this.#isOver || this.#isLong, this.#nextLookMs());
+      const isWoken = await condition(
+        () => this.#pending.size > 0 || this.#isOver || this.#isLong || this.#isPatientForLong,
+        this.#nextLookMs(),
+      );
       if (this.#pending.size > 0) await this.#look();
+      else if (this.#isPatientForLong) this.#messages.interrupt();
       else if (this.#isOver) return true;
       else if (this.#isLong) return false;
       else if (!isWoken) this.#lookAtAll();
@@ -78,18 +100,50 @@ export class Deliveries {
   }
 
   list(): Delivered[] {
-    return [...this.#requests.values()].map(({ requestId, asked }) => ({
-      requestId,
-      channels: asked,
-      failures: [...this.#messages.failures(requestId), ...this.#answering.failures(requestId)],
+    return [...this.#requests.values()].map((tracked) => ({
+      requestId: tracked.requestId,
+      channels: tracked.asked,
+      failures: [...this.#messages.failures(tracked.requestId), ...this.#answering.failures(tracked.requestId)],
+      ...this.#standing(tracked),
     }));
+  }
+
+  /** Whether a channel has delivered the request, as far as that can be known. */
+  #standing({ requestId, channels, asked }: Tracked): Pick<Delivered, 'undelivered' | 'heldUntil'> {
+    const progress = channels.map((name) =>
+      asked.includes(name) ? this.#messages.progress(requestId, name) : 'failing',
+    );
+    if (progress.some((each) => each === 'delivered' || each === 'sending')) return {};
+    if (progress.includes('failing')) return { undelivered: true };
+    const untilMs = Math.min(...progress.filter((each) => typeof each === 'number'));
+    // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
+    return Number.isFinite(untilMs) ? { heldUntil: new Date(untilMs).toISOString() } : {};
+  }
+
+  /** Writes into the index, for lists, and into the log which requests no channel could deliver yet. */
+  #index(): void {
+    if (this.#tagsName === undefined) return;
+    const all = this.list().filter(({ undelivered }) => undelivered);
+    const ids = all.map(({ requestId }) => requestId).slice(0, mostIndexed);
+    if (ids.join() === this.#indexed.join()) return;
+    for (const { requestId, failures } of all) {
+      if (this.#indexed.includes(requestId)) continue;
+      log.warn(undeliveredMessage, { requestId, run: this.#workflowId, failure: failures.at(-1) });
+    }
+    this.#indexed = ids;
+    const key = defineSearchAttributeKey(this.#tagsName, SearchAttributeType.KEYWORD_LIST);
+    // The server removes an attribute at an empty list.
+    upsertSearchAttributes([
+      { key, value: ids.length === 0 ? [] : [undeliveredTag, ...ids.map((id) => undeliveredTag + id)] },
+    ]);
   }
 
   /** Stops what waits, and returns the state with which the next execution goes on. */
   carry(): DeliveryState {
     this.#answering.interrupt();
     const requests = [...this.#requests.values()];
-    return { writer: thisExecution(), requests, ...this.#messages.state((id) => this.#requests.has(id)) };
+    const undelivered = [...this.#indexed];
+    return { writer: thisExecution(), requests, undelivered, ...this.#messages.state((id) => this.#requests.has(id)) };
   }
 
   get #isOver(): boolean {
@@ -100,6 +154,11 @@ export class Deliveries {
   get #isLong(): boolean {
     const isQuiet = this.#pending.size === 0 && this.#messages.isQuiet && this.#answering.isQuiet;
     return isQuiet && workflowInfo().continueAsNewSuggested;
+  }
+
+  /** True if a call that the server repeats keeps this workflow from continuing as new. */
+  get #isPatientForLong(): boolean {
+    return this.#messages.isPatient && workflowInfo().continueAsNewSuggested;
   }
 
   #nextLookMs(): number {
@@ -125,6 +184,7 @@ export class Deliveries {
     }
     for (const requestId of pending.keys()) this.#end(requestId, false);
     this.#messages.send();
+    this.#index();
   }
 
   /** Reads requests until the run has answered: without an answer, nothing is known of them. */
@@ -145,7 +205,8 @@ export class Deliveries {
     Number(this.#requests.has(other)) - Number(this.#requests.has(one));
 
   #follow(looked: LookedRequest, announced: AnnouncedStep[]): void {
-    const { requestId, deadlineMs = null, userMessages = 0, names, channels } = looked;
+    const { requestId, deadlineMs = null, userMessages = 0, names, channels, tagsName } = looked;
+    this.#tagsName = tagsName;
     const known = this.#requests.get(requestId);
     if (known === undefined && names.length === 0) return;
     const tracked = known ?? { requestId, deadlineMs, channels: [], asked: [], begun: [], answers: 0, steps: [] };

@@ -35,6 +35,19 @@ export function isRefused(error: unknown): boolean {
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
 }
 
+/** True if no other call is made about a message: its channel refused it for good, or the workflow was cancelled. */
+export function isGivenUp(error: unknown): boolean {
+  // Earlier versions gave a message up once its channel had failed five times.
+  return patched('sent-while-open') ? isRefused(error) : isFinal(error);
+}
+
+/** How long the receiver of a message wants to be left alone, in milliseconds; 0 if it does not say. */
+export function retryAfterMs(error: unknown): number {
+  const cause = causeOf(error);
+  const asked: unknown = isThrownByChannel(cause) ? cause.details?.[1] : undefined;
+  return typeof asked === 'number' && asked > 0 ? asked : 0;
+}
+
 /** True if a call is over for good: its channel threw, or took too long, or the workflow was cancelled. */
 export function isFinal(error: unknown): boolean {
   const cause = causeOf(error);

@@ -6,38 +6,17 @@ import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
 import { backoffMs } from '../timing/backoff.ts';
-import { callsUntilDone, Failures, failureReason, isFinal, isRefused } from './failures.ts';
+import type { ChannelMessage } from './tracked.ts';
+import { callsUntilDone, Failures, failureReason, isRefused } from './failures.ts';
+import { type Notified, Notifier } from './notifier.ts';
 
-type Calls = {
-  [activityNames.channelNotify]: ChannelCalls['notify'];
-  [activityNames.channelSettled]: ChannelCalls['settled'];
-};
+type Calls = { [activityNames.channelSettled]: ChannelCalls['settled'] };
 
-const { [activityNames.channelNotify]: notify, [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
+const { [activityNames.channelSettled]: settled } = proxyActivities<Calls>({
   startToCloseTimeout: '60s',
   heartbeatTimeout: '30s',
   retry: { maximumAttempts: 5, initialInterval: '1s', backoffCoefficient: 3 },
 });
-
-/** A message of a channel, which may be about several requests of the run. */
-export interface ChannelMessage {
-  channel: string;
-  requestIds: string[];
-  /** What `notify` returned last. */
-  sent?: Json;
-  /** True once a call of `notify` has returned. False does not mean that nobody was reached. */
-  isSent: boolean;
-  /** True once the first call of `notify` has returned or failed for good. */
-  isOver: boolean;
-  /** True if the channel says how a request was settled. */
-  settles: boolean;
-  /** What is known of its requests that the run does not have any more, by id. Absent: it has all. */
-  gone?: Record<string, RequestFacts>;
-  /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
-  dueMs?: number;
-  /** How many times its first call failed through no fault of the channel. Some of them may have reached people. */
-  interrupted?: number;
-}
 
 /** A step of a request. `dueAt` names it together with `kind`: when it was due, or how many messages the user had written. */
 export interface DueStep extends ChannelStep {
@@ -51,8 +30,10 @@ export interface Later {
   step: DueStep;
   /** Workflow time. */
   dueMs: number;
-  /** How many times its call failed through no fault of the channel. */
+  /** How many of its calls failed. */
   interrupted?: number;
+  /** True: it has reached some of its people. */
+  isPartlySent?: true;
 }
 
 /** Requests of whose settlement a channel is informed again, because a call failed. */
@@ -86,6 +67,8 @@ const joinsWithinMs = 60_000;
 /** What was sent about the requests of a run. Calls about one message are made one after another. */
 export class ChannelMessages {
   readonly #workflowId: string;
+  readonly #notifier: Notifier;
+  readonly #changed: () => void;
   #messages: ChannelMessage[] = [];
   readonly #calls = new Map<ChannelMessage, Promise<void>>();
   readonly #failures = new Failures();
@@ -99,8 +82,11 @@ export class ChannelMessages {
   readonly #unsettled = new Set<Unsettled>();
   #running = 0;
 
-  constructor(workflowId: string) {
+  /** `changed` is called after each call. */
+  constructor(workflowId: string, changed: () => void) {
     this.#workflowId = workflowId;
+    this.#notifier = new Notifier(workflowId);
+    this.#changed = changed;
   }
 
   restore({ messages, later = [], unsettled = [] }: MessagesState): void {
@@ -119,6 +105,16 @@ export class ChannelMessages {
     return { messages, later: [...this.#later], unsettled };
   }
 
+  /** True while the server repeats a call. */
+  get isPatient(): boolean {
+    return this.#notifier.isPatient;
+  }
+
+  /** Ends what the server repeats: it is due a little later, here or in the next execution. */
+  interrupt(): void {
+    this.#notifier.interrupt();
+  }
+
   /** True while no call runs. */
   get isQuiet(): boolean {
     return this.#running === 0;
@@ -135,7 +131,16 @@ export class ChannelMessages {
 
   /** False while the channel is still to be told of the request. */
   isTold(requestId: string, channel: string): boolean {
-    return this.#of(requestId, channel)?.isOver !== false;
+    const message = this.#of(requestId, channel);
+    return message?.isSent !== false || message.isOver;
+  }
+
+  /** How far a channel is with a request. A number: it holds the request until that workflow time. */
+  progress(requestId: string, channel: string): 'delivered' | 'sending' | 'failing' | number {
+    const message = this.#of(requestId, channel);
+    if (message === undefined || message.isSent) return 'delivered';
+    if (message.interrupted !== undefined || message.isOver) return 'failing';
+    return message.dueMs ?? 'sending';
   }
 
   failures(requestId: string): string[] {
@@ -166,10 +171,18 @@ export class ChannelMessages {
     const message = this.#of(requestId, channel);
     if (message === undefined) return;
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
-    if (isCollecting(message) && step.kind !== 'escalated') return;
+    if (isUnsent(message) && step.kind !== 'escalated') return;
+    if (step.kind === 'reminded' && this.#isToBeReminded(requestId, channel) && patched('sent-while-open')) return;
     const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
-    if (delayMs === 0 && !isCollecting(message)) this.#remind(message, later);
+    if (delayMs === 0 && (!isCollecting(message) || message.isSent)) this.#remind(message, later);
     else void this.#queueLater(later);
+  }
+
+  /** A reminder waits already, or something else is still to be sent: one message is enough. */
+  #isToBeReminded(requestId: string, channel: string): boolean {
+    const isSame = (each: Later): boolean =>
+      each.requestId === requestId && each.channel === channel && each.step.kind === 'reminded';
+    return [...this.#later].some(isSame) || this.#notifier.repeats(requestId, channel);
   }
 
   /** Waits outside the queue, so that a settlement is not delayed until the end of the quiet hours. */
@@ -179,25 +192,24 @@ export class ChannelMessages {
     const message = this.#of(later.requestId, later.channel);
     const isReady = await uncancelled(async () => {
       if (later.dueMs > clock.nowMs) await sleep(later.dueMs - clock.nowMs);
-      await condition(() => message === undefined || !isCollecting(message));
+      await condition(() => message === undefined || !isCollecting(message) || message.isSent);
     });
     if (isReady && this.#later.delete(later) && message !== undefined) this.#remind(message, later);
   }
 
   #remind(message: ChannelMessage, later: Later): void {
-    const { requestId, interrupted = 0 } = later;
+    const { requestId, interrupted = 0, isPartlySent } = later;
     const { dueAt, ...step } = later.step;
     const name = `${requestId}:${step.kind}:${dueAt}`;
-    const tell = async (requestIds: string[]): Promise<LastSent> => {
-      try {
-        return await this.#notify(message, requestIds, step, name);
-      } catch (error) {
-        if (!isFinal(error)) {
-          const again = { interrupted: interrupted + 1, dueMs: clock.nowMs + backoffMs(interrupted) };
-          for (const each of requestIds) void this.#queueLater({ ...later, ...again, requestId: each });
-        }
-        throw error;
+    const tell = async (requestIds: string[]): Promise<Notified> => {
+      const notified = await this.#notify(message, { requestIds, step, name, failed: interrupted, isPartlySent });
+      if (notified.state !== 'again') return notified;
+      const dueMs = clock.nowMs + notified.afterMs;
+      const partly = notified.isPartlySent && { isPartlySent: true as const };
+      for (const each of notified.requestIds) {
+        void this.#queueLater({ ...later, interrupted: interrupted + 1, dueMs, ...partly, requestId: each });
       }
+      return notified;
     };
     // What a user writes concerns all open requests of the run.
     if (step.kind === 'user_wrote') this.#queueTogether(this.#written, message, requestId, tell);
@@ -224,6 +236,7 @@ export class ChannelMessages {
     for (const each of this.#later) {
       if (each.requestId === requestId && channels.includes(each.channel)) this.#later.delete(each);
     }
+    this.#notifier.stop(requestId, channels);
     return channels.filter((channel) => {
       const message = this.#of(requestId, channel);
       if (message === undefined || !isCollecting(message)) return false;
@@ -248,7 +261,7 @@ export class ChannelMessages {
     queued: Map<ChannelMessage, string[]>,
     message: ChannelMessage,
     requestId: string,
-    call: (requestIds: string[]) => Promise<LastSent>,
+    call: (requestIds: string[]) => Promise<CallResult>,
   ): void {
     const waiting = queued.get(message);
     if (waiting !== undefined) {
@@ -276,32 +289,26 @@ export class ChannelMessages {
     const [first] = message.requestIds;
     if (first === undefined) return;
     this.#queue(message, first, async () => {
-      try {
-        const result = await this.#notify(message, message.requestIds, { kind: 'asked' }, `${first}:asked`);
-        message.isOver = true;
-        return result;
-      } catch (error) {
-        if (isFinal(error)) message.isOver = true;
-        else this.#sendAgain(message);
-        throw error;
-      }
+      const { interrupted = 0, isSent: isPartlySent, requestIds } = message;
+      const step = { kind: 'asked' } as const;
+      const call = { requestIds, step, name: `${first}:asked`, failed: interrupted, isPartlySent };
+      const notified = await this.#notify(message, call);
+      if (notified.state === 'again') {
+        // As a message that is due then.
+        message.interrupted = interrupted + 1;
+        message.dueMs = clock.nowMs + notified.afterMs;
+        this.send();
+      } else message.isOver = true;
+      return notified;
     });
   }
 
-  /** Makes the first call again later, as a message that is due then. */
-  #sendAgain(message: ChannelMessage): void {
-    const { interrupted = 0 } = message;
-    message.interrupted = interrupted + 1;
-    message.dueMs = clock.nowMs + backoffMs(interrupted);
-    this.send();
-  }
-
-  async #notify(message: ChannelMessage, requestIds: string[], step: ChannelStep, name: string): Promise<LastSent> {
+  async #notify(message: ChannelMessage, { name, isPartlySent, failed, ...call }: Call): Promise<Notified> {
     const { channel, sent } = message;
-    const call = { channel, workflowId: this.#workflowId, requestIds, sent, step, key: `${channel}:${name}` };
-    const result = await notify.executeWithOptions({ summary: `${channel}: ${step.kind}` }, [call]);
-    message.isSent = true;
-    return result;
+    const about = { channel, sent, key: `${channel}:${name}`, ...call, ...(failed > 0 && { failed }) };
+    const notified = await this.#notifier.notify({ ...about, isPartlySent: isPartlySent === true });
+    if (notified.state === 'sent' || (notified.state === 'again' && notified.isPartlySent)) message.isSent = true;
+    return notified;
   }
 
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
@@ -337,20 +344,43 @@ export class ChannelMessages {
   }
 
   /** Queues a call about a message. A failure is noted and does not stop the calls after it. */
-  #queue(message: ChannelMessage, requestId: string, call: () => Promise<LastSent>): void {
+  #queue(message: ChannelMessage, requestId: string, call: () => Promise<CallResult>): void {
     const before = this.#calls.get(message) ?? Promise.resolve();
     this.#running += 1;
     const next = before.then(async () => {
       try {
-        const { sent } = await call();
+        const { sent, why } = await call();
         if (sent !== undefined) message.sent = sent;
+        if (why !== undefined) this.#failures.note(requestId, `${message.channel}: ${why}`);
       } catch (error) {
         this.#failures.note(requestId, `${message.channel}: ${failureReason(error)}`);
       }
       this.#running -= 1;
+      this.#changed();
     });
     this.#calls.set(message, next);
   }
+}
+
+/** A call of `notify`. `name` is the same for each call that sends this message. */
+interface Call {
+  requestIds: string[];
+  step: ChannelStep;
+  name: string;
+  failed: number;
+  isPartlySent?: boolean;
+}
+
+/** What a call returned last, and why it failed. */
+interface CallResult extends LastSent {
+  why?: string;
+}
+
+/** True while the request is still to be sent to the first of the channel's people. */
+function isUnsent(message: ChannelMessage): boolean {
+  const { isSent, isOver, interrupted } = message;
+  if (isSent) return false;
+  return isCollecting(message) || (!isOver && interrupted !== undefined && patched('sent-while-open'));
 }
 
 function isCollecting({ dueMs }: ChannelMessage): boolean {

@@ -1,5 +1,6 @@
 import type { RequestFacts } from '../../channels/activities/look-at-requests.ts';
 import type { ResolveCall } from '../../channels/activities/call-channel.ts';
+import type { Json } from '../../core/base/tool-call.ts';
 
 /** An open request, and what its channels were told of it. Carried through continue-as-new. */
 export interface Tracked {
@@ -23,4 +24,24 @@ export interface Tracked {
   userMessages?: number;
   /** By channel: why the run did not take its last answer, for the next call. */
   refused?: Record<string, ResolveCall['refused']>;
+}
+
+/** A message of a channel, which may be about several requests of the run. */
+export interface ChannelMessage {
+  channel: string;
+  requestIds: string[];
+  /** What `notify` returned last. */
+  sent?: Json;
+  /** True once a call of `notify` has returned. A call that failed may have reached people, too. */
+  isSent: boolean;
+  /** True once the request has reached all people of the channel, or its message was refused for good. */
+  isOver: boolean;
+  /** True if the channel says how a request was settled. */
+  settles: boolean;
+  /** What is known of its requests that the run does not have any more, by id. Absent: it has all. */
+  gone?: Record<string, RequestFacts>;
+  /** Workflow time at which it is sent. Until then it collects requests; absent afterwards. */
+  dueMs?: number;
+  /** How many calls that carry the request itself failed. Some of them may have reached people. */
+  interrupted?: number;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { httpTemplateKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
+import { cutText } from '../../../src/adapters/on-call/template.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
@@ -200,4 +201,143 @@ test('the entry of a channel file', async () => {
   expect(service.requests[0]!.headers.authorization).toBe(`GenieKey ${secret}`);
   expect(httpTemplateKind.shape.safeParse({ ...entry, secrets: { api: secret } }).success).toBe(false);
   expect(() => httpTemplateKind.shape.parse({ ...entry, notify: { ...entry.notify, Body: 1 } })).toThrow();
+});
+
+describe('a length', () => {
+  const notifying = (body: unknown, more = {}): Channel =>
+    channelWith({ notify: { url: `${service.url}/alerts`, body: body as never }, ...more });
+
+  test.each<[string, string, number, string]>([
+    ['fits', 'Refund', 6, 'Refund'],
+    ['is cut', 'Refund', 5, 'Refu…'],
+    ['one', 'Refund', 1, '…'],
+    ['no surrogate alone', 'ab😀cd', 4, 'ab…'],
+    ['no letter without its mark', 'abe\u0301cd', 4, 'ab…'],
+    ['no part of a family', 'a👩‍👩‍👧‍👦bcd', 6, 'a…'],
+    ['no flag in two', 'a🇩🇪🇫🇷', 4, 'a…'],
+    ['no escape in two', String.raw`ab\u{202E}cd`, 9, 'ab…'],
+    ['an escape as a whole', String.raw`ab\u{202E}cd`, 11, String.raw`ab\u{202E}…`],
+  ])('of a text: %s', async (_case, text, most, shown) => {
+    const request = { ...refund, contextSummary: text };
+    await notifying({ text: `{{request.contextSummary:${most}}}` }).notify!(request, notifyContext());
+    expect(bodies()).toEqual([{ text: shown }]);
+    expect(shown.length).toBeLessThanOrEqual(most);
+  });
+
+  test('within a text, of a value that is no text, and of one that is missing', async () => {
+    const body = {
+      text: 'It: {{ request.arguments : 12 }}',
+      whole: '{{request.arguments.amountCents:3}}',
+      absent: '{{request.votes:9}}',
+    };
+    await notifying(body).notify!(refund, notifyContext());
+    expect(bodies()).toEqual([
+      { text: `It: ${JSON.stringify(refund.arguments).slice(0, 11)}…`, whole: '12…', absent: null },
+    ]);
+  });
+
+  test('is never exceeded, and no escape is cut, whatever the text', () => {
+    const text = String.raw`a\u{202E}\u{1F600}b👩‍👩‍👧‍👦c\u{200B}`.repeat(3);
+    for (let most = 1; most <= text.length + 1; most += 1) {
+      const shown = cutText(text, most);
+      expect(shown.length).toBeLessThanOrEqual(most);
+      expect(shown.replaceAll(/\\u\{[0-9A-F]{4,6}\}/g, '')).not.toMatch(/[\\{}]/);
+    }
+  });
+
+  test.each([
+    ['{{sentence|upper}}', /the unknown filter '\|upper'/],
+    ['{{sentence:upper}}', /the unknown filter 'upper'/],
+    ['{{sentence:0}}', /the unknown filter '0'/],
+    ['{{sentence:130:5}}', /the unknown filter '130:5'/],
+    ['{{sentence:1000000}}', /the unknown filter '1000000'/],
+    ['{{nothing:5}}', /stands for nothing/],
+  ])('refused when the file is read: %s', (text, message) => {
+    expect(() => notifying({ text })).toThrow(message);
+  });
+
+  test('refused in a URL and in a header, which take whole ids', () => {
+    const url = `${service.url}/{{request.requestId:5}}`;
+    expect(() => channelWith({ notify: { url } })).toThrow(/filters are for bodies only/);
+  });
+});
+
+describe('a body', () => {
+  test('as a form, such as Twilio takes', async () => {
+    const form = { To: '+491234', Body: '{{sentence:40}} & {{inboxUrl}}', Amount: '{{request.arguments.amountCents}}' };
+    await channelWith({ notify: { url: `${service.url}/sms`, form } }).notify!(refund, notifyContext());
+    const [{ headers, body }] = service.requests as [(typeof service.requests)[number]];
+    expect(headers['content-type']).toBe('application/x-www-form-urlencoded');
+    const fields = Object.fromEntries(new URLSearchParams(body));
+    expect(fields).toMatchObject({ To: '+491234', Amount: '124950' });
+    expect(fields['Body']).toContain('… & https://approvals.example.com/inbox/');
+  });
+
+  test('as text, such as ntfy takes', async () => {
+    const text = '{{sentence}}\n{{inboxUrl}}';
+    await channelWith({ notify: { url: `${service.url}/topic`, text } }).notify!(refund, notifyContext());
+    const [{ headers, body }] = service.requests as [(typeof service.requests)[number]];
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body).toMatch(/^Refund 1,249.50 EUR .*\nhttps:/);
+  });
+
+  test.each<[string, object]>([
+    ['body and form', { body: {}, form: {} }],
+    ['form and text', { form: {}, text: '' }],
+  ])('not as %s at once', (_case, more) => {
+    expect(() => channelWith({ notify: { url: service.url, ...more } })).toThrow(/at most one of/);
+  });
+
+  test.each(['form', 'text'])('placeholders of a %s are checked when the file is read', (member) => {
+    const content = member === 'form' ? { form: { x: '{{nothing}}' } } : { text: '{{nothing}}' };
+    expect(() => channelWith({ notify: { url: service.url, ...content } })).toThrow(`The '${member}' of 'notify'`);
+  });
+});
+
+describe('a service that refuses a message for its size', () => {
+  const long = { ...refund, arguments: { one: 'a'.repeat(60), two: 'b'.repeat(60), three: 'c'.repeat(60) } };
+  const body = { message: '{{sentence}}', call: '{{request.arguments}}', link: '{{inboxUrl}}' };
+
+  test.each([400, 413, 422, 431])('gets its short form at once: %i', async (status) => {
+    const channel = channelWith({ notify: { url: `${service.url}/alerts`, body } });
+    // It takes what is short enough.
+    service.answerTo = (sent) => ({ status: sent.includes('aaaa') ? status : 202, body: '{}' });
+    await channel.notify!(long, notifyContext());
+    service.answerTo = undefined;
+    expect(bodies()).toHaveLength(2);
+    const digest = long.digest.slice(0, 12);
+    expect(bodies()[1]).toEqual({
+      message: `${long.agentName} asks to call ${long.toolName}(one, two, three): 210 bytes of arguments, digest ${digest}.`,
+      call: {},
+      link: expect.stringContaining('/inbox/requests/'),
+    });
+  });
+
+  test('and refuses that, too: no other attempt follows', async () => {
+    service.answer = { status: 422, body: '{}' };
+    const sending = channelWith({ notify: { url: `${service.url}/alerts`, body } }).notify!(long, notifyContext());
+    await expect(sending).rejects.toMatchObject({ isFinal: true, message: expect.stringContaining('short form') });
+    expect(bodies()).toHaveLength(2);
+  });
+
+  test.each([401, 403, 404])(
+    'for another reason (%i): it is not changed, because an operator can mend that',
+    async (status) => {
+      service.answer = { status, body: '{}' };
+      const sending = channelWith({ notify: { url: `${service.url}/alerts`, body } }).notify!(long, notifyContext());
+      await expect(sending).rejects.toMatchObject({ isFinal: false });
+      expect(bodies()).toHaveLength(1);
+    },
+  );
+});
+
+test.each<[string, number | undefined]>([
+  ['120', 120_000],
+  ['0', 0],
+  ['99999999', 3_600_000],
+  ['Wed, 21 Oct 2015 07:28:00 GMT', undefined],
+  ['soon', undefined],
+])('Retry-After: %s', async (header, retryAfterMs) => {
+  service.answer = { status: 429, headers: { 'retry-after': header }, body: '{}' };
+  await expect(channelWith().notify!(refund, notifyContext())).rejects.toMatchObject({ retryAfterMs });
 });

@@ -172,13 +172,26 @@ describe('Slack that fails', () => {
     expect(world.slack.posts.map(({ bot_id: id }) => id)).toEqual(['B9999', 'B0001']);
   });
 
-  test('a call that is refused for its rate is made again when Slack says so', async () => {
+  test('a call that is refused for its rate does not wait in its slot: the error says for how long', async () => {
     const { requests } = await ask(pay('bob'));
-    world.slack.fail('chat.postMessage', 'rate-limited');
-    const startedMs = Date.now();
-    await world.notify(requests);
-    expect(Date.now() - startedMs).toBeGreaterThan(950);
+    world.slack.fail('chat.postMessage', 'away for an hour');
+    await expect(world.notify(requests)).rejects.toMatchObject({ retryAfterMs: 3_600_000 });
+    await world.notify(requests, { attempt: 2 });
     expect(world.slack.posts).toHaveLength(1);
+  });
+
+  test('a message that Slack refuses as it is goes out in its short form, with a link and without buttons', async () => {
+    const { requests } = await ask(pay('bob'));
+    world.slack.fail('chat.postMessage', { error: 'msg_too_long' });
+    const sent = await world.notify(requests);
+    const [post] = world.slack.posts;
+    expect(JSON.stringify(post!.blocks)).toContain(`digest ${requests[0]!.digest.slice(0, 12)}`);
+    expect(JSON.stringify(post!.blocks)).not.toContain('"approve"');
+    await world.settle(
+      { ...requests[0]!, settled: { outcome: 'denied', runs: false, settledAt: '2030-01-01T00:00:00Z' } },
+      sent,
+    );
+    expect(JSON.stringify(world.slack.posts[0]!.blocks)).toContain('denied');
   });
 
   test('says what to do', async () => {
@@ -232,7 +245,7 @@ describe('a message whose thread could not be completed, in any attempt', () => 
     const key = randomUUID();
     world.slack.failReplies = true;
     for (const attempt of [1, 2, 3, 4, 5]) {
-      const attempts = world.notify(requests, { key, attempt, isLastAttempt: attempt === 5 });
+      const attempts = world.notify(requests, { key, attempt });
       await expect(attempts).rejects.toThrow(/^Slack did not carry out chat.postMessage/);
     }
     world.slack.failReplies = false;

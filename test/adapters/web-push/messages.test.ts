@@ -1,6 +1,7 @@
 /** What is sent to whom, once, and what happens to browsers that are gone. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChannelRequest, ChannelStep } from '../../../src/channels/channel.ts';
+import { PartlySent } from '../../../src/channels/outgoing/not-taken.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import { channelRequest } from '../../support/channel-request.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -148,7 +149,8 @@ describe.each([500, 503, 429, 403, 302])('a push service that answers %i', (stat
     world.service.answers.set('bob', status);
     const [channel, context] = [world.channelWith(), world.context()];
     const failed = await Promise.resolve(channel.notify!(request(), context)).catch((error: unknown) => error);
-    expect(failed).toBeInstanceOf(ProblemError);
+    expect(failed).toBeInstanceOf(PartlySent);
+    expect((failed as PartlySent).cause).toBeInstanceOf(ProblemError);
     expect((failed as Error).message).toContain(`The service at ${world.service.url} answered ${status}`);
     expect((failed as Error).message).not.toContain('/push/');
     world.service.answers.clear();
@@ -157,15 +159,18 @@ describe.each([500, 503, 429, 403, 302])('a push service that answers %i', (stat
   });
 });
 
-test('after the last attempt, those whom it reached are still told of the settlement', async () => {
+test('those whom a message has reached are told of the settlement, although others did not get it', async () => {
   world.service.answers.set('bob', 500);
-  const [channel, context] = [world.channelWith(), world.context({ attempt: 5, isLastAttempt: true })];
-  const sent = await channel.notify!(request(), context);
+  const partly = await Promise.resolve(world.channelWith().notify!(request(), world.context())).catch(
+    (error: PartlySent) => error,
+  );
+  const { sent } = partly as PartlySent;
+  const channel = world.channelWith();
   expect(sent).toEqual({ reached: [expect.any(String), expect.any(String)], failed: 1 });
   world.service.pushed.length = 0;
-  await channel.settled!(...approvedByAnn(request()), world.settledContext({ sent: sent! }));
+  await channel.settled!(...approvedByAnn(request()), world.settledContext({ sent }));
   expect(reached()).toEqual(['ann', "ann's phone"]);
-  const alone = channel.notify!(request({ reviewers: ['bob'] }), world.context({ attempt: 5, isLastAttempt: true }));
+  const alone = channel.notify!(request({ reviewers: ['bob'] }), world.context());
   await expect(alone).rejects.toThrow('answered 500');
 });
 

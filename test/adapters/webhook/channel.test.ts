@@ -140,9 +140,9 @@ describe.concurrent('a receiver that fails', () => {
     const gone = await openReceiver(() => undefined);
     await gone.close();
     const channel = await channelAt(gone);
-    const sent = channel.notify!(request, notifyContext());
+    await expect(channel.notify!(request, notifyContext())).rejects.toThrow(/cannot be reached/);
     const receiver = await open(() => undefined, { port: gone.port });
-    await sent;
+    await channel.notify!(request, notifyContext());
     expect(receiver.got('POST')).toHaveLength(1);
   });
 
@@ -156,14 +156,44 @@ describe.concurrent('a receiver that fails', () => {
     });
   });
 
-  test('it answers 500 and 429, then takes the request', async () => {
-    const receiver = await open(replies({ status: 500 }, { status: 429 }, { status: 200 }));
-    await (
-      await channelAt(receiver)
-    ).notify!(request, notifyContext());
+  test('it answers 500 and 429, then takes the request, under the same id', async () => {
+    const receiver = await open(
+      replies({ status: 500 }, { status: 429, headers: { 'retry-after': '120' } }, { status: 200 }),
+    );
+    const channel = await channelAt(receiver);
+    const attempt = (): Promise<unknown> => Promise.resolve(channel.notify!(request, notifyContext()));
+    // An attempt is one request: it holds a slot of the worker, and the pauses between attempts do not.
+    await expect(attempt()).rejects.toMatchObject({ code: 'internal', retryAfterMs: undefined });
+    await expect(attempt()).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
+    await attempt();
     const ids = receiver.hits.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
     expect(ids).toHaveLength(3);
+  });
+
+  test.each([400, 413, 422, 431])('it refuses the request as it is (%i), and takes its short form', async (status) => {
+    const bodies: { arguments: object; argumentNames?: string[]; argumentBytes?: number; digest: string }[] = [];
+    const receiver = await open(({ body }) => {
+      bodies.push(JSON.parse(body));
+      return { status: bodies.length === 1 ? status : 204 };
+    });
+    await (
+      await channelAt(receiver)
+    ).notify!(request, notifyContext());
+    expect(bodies.map((each) => each.arguments)).toEqual([request.arguments, {}]);
+    expect(bodies[1]).toMatchObject({
+      argumentNames: Object.keys(request.arguments),
+      argumentBytes: JSON.stringify(request.arguments).length,
+      digest: request.digest,
+      shown: 'part',
+    });
+  });
+
+  test('it refuses the short form, too: no other attempt follows', async () => {
+    const receiver = await open(() => ({ status: 413 }));
+    const channel = await channelAt(receiver);
+    await expect(channel.notify!(request, notifyContext())).rejects.toMatchObject({ isFinal: true });
+    expect(receiver.hits).toHaveLength(2);
   });
 
   test('it refuses: nobody insists', async () => {
@@ -183,7 +213,7 @@ describe.concurrent('a receiver that fails', () => {
       message: expect.stringContaining('did not answer within 0.2s'),
     });
     // A busy machine may read a request after its end.
-    await eventually('four attempts', () => receiver.connections() === 4);
+    await eventually('one attempt', () => receiver.connections() === 1);
     released.resolve({ status: 204 });
   });
 

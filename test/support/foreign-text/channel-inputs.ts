@@ -6,6 +6,7 @@ import { gatewayOrigin } from '../../../src/channels/gateway-origin.ts';
 import { inboxUrl } from '../../../src/channels/inbox-url.ts';
 import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts';
 import { addressRefused } from '../../../src/channels/outgoing/filtered-agents.ts';
+import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
 import { parseAnswer } from '../../../src/channels/parse-answer.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
 import { createSeals } from '../../../src/channels/sealed-text.ts';
@@ -87,6 +88,7 @@ export const channelInputs: Inputs = {
     (text) => inboxUrl('https://a.example', { workflowId: text }),
     (text) => inboxUrl('https://a.example', { workflowId: text, requestId: text }),
   ],
+  'channels/outgoing/not-taken.ts readRetryAfter': (text) => readRetryAfter(text, 0),
   'channels/outgoing/address-filter.ts addressFilter': [
     (text) => addressFilter(['10.0.0.0/8']).isRefused(text),
     (text) => addressFilter(['10.0.0.0/8']).isRefused(`fe80::1%${text}`),

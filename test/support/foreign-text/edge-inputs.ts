@@ -22,7 +22,7 @@ import { toolResult } from '../../../packages/mcp/src/tool-result.ts';
 import { isAscii } from '../../../src/adapters/email/mail-server.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { sentenceOf } from '../../../src/adapters/on-call/sentence-of.ts';
-import { fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
+import { cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
 import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
 import { readModal } from '../../../src/adapters/slack/modals.ts';
@@ -266,6 +266,7 @@ export const edgeInputs: Inputs = {
     (text) => sentenceOf({ sentence: { text } } as Card, 1_000),
     (text) => sentenceOf({ sentence: { text } } as Card, text.length - 1),
   ],
+  'adapters/on-call/template.ts cutText': [(text) => cutText(text, 1_000), (text) => cutText(text, text.length - 1)],
   'adapters/on-call/template.ts fillTemplate': values((value) =>
     fillTemplate({ whole: '{{request.arguments}}', within: 'It wants {{ request.arguments }}.' }, about(value)),
   ),

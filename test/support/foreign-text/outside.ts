@@ -58,6 +58,8 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'client/send/repeat-unknown.ts repeatUnknown',
     'client/send/set-policy-of-runs.ts setPolicyOfRuns',
     'client/send/start-run.ts startRun',
+    'client/inbox/deliveries.ts deliveriesOf',
+    'client/inbox/deliveries.ts markUndelivered',
     'client/server/ask-worker.ts askWorker',
     'client/server/call-server.ts callServer',
     'client/server/listed-executions.ts listedExecutions',

@@ -76,7 +76,7 @@ async function goesOnAsIfLost(history: History): Promise<boolean> {
 test.each<[Lost, TimeOut, boolean, string]>([
   [channelNotify, 'TIMEOUT_TYPE_HEARTBEAT', true, 'its worker was lost'],
   [channelNotify, 'TIMEOUT_TYPE_SCHEDULE_TO_START', true, 'no worker took it'],
-  [channelNotify, 'TIMEOUT_TYPE_START_TO_CLOSE', false, 'the channel took too long: the failure is noted'],
+  [channelNotify, 'TIMEOUT_TYPE_START_TO_CLOSE', true, 'the channel took too long: the message is sent again'],
   [channelResolve, 'TIMEOUT_TYPE_HEARTBEAT', true, 'its worker was lost'],
   [channelResolve, 'TIMEOUT_TYPE_START_TO_CLOSE', false, 'the channel used all its time: the run is asked'],
   [channelResolve, 'TIMEOUT_TYPE_SCHEDULE_TO_CLOSE', false, 'the channel used all its time: the run is asked'],

@@ -1,5 +1,5 @@
 import { formatTimeLeft, escapeText, visibleLine } from 'countersign/base';
-import { argumentsText } from 'countersign/card';
+import { argumentsText, undeliveredMessage } from 'countersign/card';
 import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
 import type { CommonOptions } from '../base/command-line.ts';
 import { nextCommand } from '../base/command-line.ts';
@@ -11,8 +11,17 @@ import { renderTable } from '../base/table.ts';
 /** The open requests, and the runs whose requests cannot be read. */
 export function renderInbox(output: Output, { approvals, unread }: ApprovalList, nowMs: number): string {
   const lines = unread.map(unreadText);
-  if (approvals.length > 0) return [renderApprovals(output, approvals, nowMs), ...lines].join('\n');
+  if (approvals.length > 0) {
+    return [renderApprovals(output, approvals, nowMs), ...undeliveredLines(output, approvals), ...lines].join('\n');
+  }
   return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
+}
+
+/** Which of the rows no channel could deliver yet. */
+function undeliveredLines(output: Output, rows: ApprovalSummary[]): string[] {
+  const short = shortIds(rows.map(({ requestId }) => requestId));
+  const ids = rows.filter(({ undelivered }) => undelivered).map(({ requestId }) => escapeText(short(requestId)));
+  return ids.length === 0 ? [] : [output.style('yellow', `${undeliveredMessage}: ${ids.join(', ')}`)];
 }
 
 export function unreadText({ requestIds, message }: UnreadRun): string {

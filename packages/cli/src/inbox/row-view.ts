@@ -1,4 +1,5 @@
 import { escapeText, visibleLine } from 'countersign/base';
+import { undeliveredMessage } from 'countersign/card';
 import type { ApprovalSummary } from 'countersign/client';
 import { escapedCommand, timeLeft } from './approval-views.ts';
 import type { CommonOptions } from '../base/command-line.ts';
@@ -40,6 +41,7 @@ export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): 
       ['asked', escapeText(row.requestedAt)],
       ['deadline', deadline === null ? 'none' : `${escapeText(deadline)}${left(deadline)}`],
       ['digest', escapeText(row.digest)],
+      ['channels', row.undelivered === true ? output.style('yellow', undeliveredMessage) : undefined],
     ]),
     '',
     output.style('dim', 'arguments'),

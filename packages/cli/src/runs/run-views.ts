@@ -1,5 +1,6 @@
 import { workflowType } from 'countersign/adapter';
 import { escapeJson, escapeText, type Json } from 'countersign/base';
+import { undeliveredMessage } from 'countersign/card';
 import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
 import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
 import type { Output } from '../base/output.ts';
@@ -71,6 +72,19 @@ function channelFields(output: Output, deliveries: readonly Delivered[]): [strin
     ...deliveries
       .flatMap(({ failures }) => failures.slice(-1))
       .map((text): [string, string] => ['channel failed', output.style('yellow', escapeText(text))]),
+    ...deliveries.flatMap(({ requestId, undelivered, heldUntil }): [string, string][] => [
+      ...(undelivered
+        ? [
+            ['not delivered', output.style('yellow', `${undeliveredMessage}: ${escapeText(requestId)}`)] as [
+              string,
+              string,
+            ],
+          ]
+        : []),
+      ...(heldUntil === undefined
+        ? []
+        : [['held until', `${heldUntil}: ${escapeText(requestId)}`] as [string, string]]),
+    ]),
   ];
 }
 

@@ -81,6 +81,10 @@ export interface ApprovalView {
   waitsFor: WaitsFor;
   /** The scopes that an "always" may have, the narrowest first. Absent: it is not offered. */
   scopes?: RequestedScope[];
+  /** True: no channel could deliver the request yet. Absent: one could, or it is not known. */
+  undelivered?: true;
+  /** ISO 8601: until then its channels hold the request, for quiet hours or to collect others. Absent: they do not. */
+  heldUntil?: string;
 }
 
 /** `POST /approvals/{requestId}/matches`: the past calls that a scope would have covered. */

@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { requireGated } from 'countersign/adapter';
+import { deliveriesOf, requireGated } from 'countersign/adapter';
 import { cardDigest, cardOf, scopeSteps } from 'countersign/card';
-import type { ApprovalDetails } from 'countersign/client';
+import type { ApprovalDetails, Session } from 'countersign/client';
 import type { InboxPage, ApprovalView } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext } from '../gateway-context.ts';
@@ -64,9 +64,21 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
         cardDigest: cardDigest(card),
         waitsFor: waitsForOne(requirePrincipal(context.var), request),
         ...scopesOf(request),
+        ...(await onChannels(client.session, request)),
       };
       return context.json(view);
     });
+}
+
+/** Whether a channel has delivered an open request; empty if the workflow of its channels does not answer at once. */
+async function onChannels(
+  session: Session,
+  { requestId, workflowId, settled, channels }: ApprovalDetails,
+): Promise<Pick<ApprovalView, 'undelivered' | 'heldUntil'>> {
+  if (settled !== undefined || channels === undefined) return {};
+  const { deliveries = [] } = await deliveriesOf(session, workflowId, session.limits.glanceTimeoutMs);
+  const { undelivered, heldUntil } = deliveries.find((each) => each.requestId === requestId) ?? {};
+  return { ...(undelivered && { undelivered }), ...(heldUntil !== undefined && { heldUntil }) };
 }
 
 /** The scopes to offer for an "always"; none if values are hidden, because nobody approves what they cannot see. */

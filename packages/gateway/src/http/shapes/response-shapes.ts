@@ -55,6 +55,7 @@ const row = z
     severity: z.string(),
     shown: z.enum(['all', 'part']),
     argumentNames: z.array(z.string()),
+    undelivered: z.literal(true).optional(),
   })
   .openapi('ApprovalSummary');
 const waitsFor = z.enum(['you', 'others', 'anyone', 'unknown']);
@@ -99,6 +100,8 @@ export const requestView = z
     cardDigest: z.string(),
     waitsFor,
     scopes: z.array(grantScope).optional(),
+    undelivered: z.literal(true).optional(),
+    heldUntil: z.string().optional(),
   })
   .openapi('RequestView');
 export const matchList = z

@@ -52,6 +52,7 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
+        {row.undelivered === true && <span class="cut">no channel could deliver this request yet</span>}
         {argumentBytes > mostListedBytes && (
           <span class="cut">
             {Math.ceil(argumentBytes / 1_000).toLocaleString('en')} kB of arguments, not in this list

@@ -13,6 +13,7 @@ import { useRequest } from '../request/use-request.ts';
 import { Votes } from '../request/votes.tsx';
 import { useWholeCard } from '../request/use-whole-card.ts';
 import { waitsWords } from '../list/waits-words.ts';
+import { LocalTime } from '../parts/local-time.tsx';
 import { TimeLeft } from '../parts/time-left.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
 import { useNow } from '../state/now.ts';
@@ -54,6 +55,14 @@ export function RequestPage({ params }: ViewProps) {
         {isOpen && <TimeLeft requestedAt={request.requestedAt} deadline={request.deadline} />}
         {isOpen && <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>}
       </p>
+      {isOpen && shown.view.undelivered === true && (
+        <p class="note">No channel could deliver this request yet. It is sent again until one has.</p>
+      )}
+      {isOpen && shown.view.heldUntil !== undefined && (
+        <p class="note">
+          The channels hold this request until <LocalTime at={shown.view.heldUntil} />.
+        </p>
+      )}
       {shown.lost !== undefined && (
         <p class="note bad" role="alert">
           It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />

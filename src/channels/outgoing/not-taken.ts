@@ -1,0 +1,71 @@
+import type { Json } from '../../core/base/tool-call.ts';
+import { ProblemError, type Problem } from '../../core/base/problem.ts';
+
+/** The longest time that a receiver can ask to be left alone, in milliseconds. */
+const longestWaitMs = 3_600_000;
+
+interface NotTakenFacts {
+  retryAfterMs?: number;
+  refusesMessage?: boolean;
+  isFinal?: boolean;
+  cause?: unknown;
+}
+
+/** A receiver did not take a message. */
+export class NotTaken extends ProblemError {
+  /** How long it wants to be left alone, at most an hour. Undefined: it does not say. */
+  readonly retryAfterMs: number | undefined;
+  /** True: it refuses the message as it is, for its size or its form. A shorter one may pass. */
+  readonly refusesMessage: boolean;
+  /** True: it refuses the short form, too, so no other attempt follows. */
+  readonly isFinal: boolean;
+
+  constructor(problem: Problem, { retryAfterMs, refusesMessage, isFinal, cause }: NotTakenFacts) {
+    super(problem, { cause });
+    this.retryAfterMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, longestWaitMs);
+    this.refusesMessage = refusesMessage === true;
+    this.isFinal = isFinal === true;
+  }
+}
+
+/** A message has reached some of its people: `sent` finds it again, and another call sends it to the rest. */
+export class PartlySent extends Error {
+  readonly sent: Json;
+
+  constructor(sent: Json, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.sent = sent;
+  }
+}
+
+/** How long the receiver behind an error wants to be left alone, in milliseconds. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return error instanceof NotTaken ? error.retryAfterMs : undefined;
+}
+
+/** The header `Retry-After` (RFC 9110), seconds or a date, in milliseconds. Undefined: there is none, or it is not valid. */
+export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined || header.length > 40) return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1_000;
+  const waitMs = Date.parse(header) - nowMs;
+  return waitMs > 0 ? waitMs : undefined;
+}
+
+/**
+ * Sends a message, and once more in its short form if its receiver refuses it as it is. If the receiver refuses that, too,
+ * throws an error that no other attempt follows.
+ */
+export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
+  try {
+    return await send(false);
+  } catch (error) {
+    if (!(error instanceof NotTaken && error.refusesMessage)) throw error;
+  }
+  try {
+    return await send(true);
+  } catch (error) {
+    if (!(error instanceof NotTaken && error.refusesMessage)) throw error;
+    const message = `${error.message} It refuses the short form of the message, too.`;
+    throw new NotTaken({ code: error.code, message }, { isFinal: true, cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+import { channelsWorkflowId, channelsWorkflowType, type Delivered, deliveriesName } from '../../contract.ts';
+import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
+import { undeliveredTag } from '../../core/ledger/waiting-notice.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { undeliveredIn } from '../server/memo-rows.ts';
+import { queryRun } from '../server/query-run.ts';
+
+const largestPage = 1_000;
+const timeoutMs = 30_000;
+
+/** How the open requests of a run travel to their channels, as the workflow of its channels says, or why that is not known. */
+export async function deliveriesOf(
+  session: Session,
+  workflowId: string,
+  timeoutMs?: number,
+): Promise<{ deliveries?: Delivered[]; deliveriesNote?: string }> {
+  try {
+    const id = channelsWorkflowId(workflowId);
+    const deliveries = await queryRun<Delivered[]>(session, id, deliveriesName, [], timeoutMs);
+    return deliveries.length > 0 ? { deliveries } : {};
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    // A run without channels has no such workflow.
+    return error.code === 'run_not_found' ? {} : { deliveriesNote: error.message };
+  }
+}
+
+/**
+ * The rows, with a mark on those that no channel could deliver yet, as the server's index says. Without tags, or if the
+ * index cannot be read, none has the mark.
+ */
+export async function markUndelivered(
+  rows: ApprovalSummary[],
+  undelivered: Promise<ReadonlySet<string>>,
+): Promise<ApprovalSummary[]> {
+  const known = await undelivered;
+  if (known.size === 0) return rows;
+  return rows.map((row) =>
+    known.has(keyOf(channelsWorkflowId(row.workflowId), row.requestId)) ? { ...row, undelivered: true } : row,
+  );
+}
+
+/** One query for the workflows of channels that have such requests. Never rejects. */
+export async function undeliveredRequests(session: Session): Promise<ReadonlySet<string>> {
+  const { connection, namespace, attributes } = session;
+  if (attributes.tags === null) return new Set();
+  const query = `${attributes.tags} = "${undeliveredTag}" AND WorkflowType = "${channelsWorkflowType}" AND ExecutionStatus = "Running"`;
+  try {
+    const { executions } = await callServer(
+      session,
+      () => connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage }),
+      { timeoutMs },
+    );
+    // The id of the workflow says whose requests they are: the tags of any other say nothing about them.
+    const keys = executions.flatMap((row) =>
+      undeliveredIn(session, row).map((requestId) => keyOf(row.execution?.workflowId ?? '', requestId)),
+    );
+    return new Set(keys);
+  } catch {
+    return new Set();
+  }
+}
+
+function keyOf(channelsId: string, requestId: string): string {
+  return `${requestId} ${channelsId}`;
+}

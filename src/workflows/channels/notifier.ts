@@ -1,0 +1,118 @@
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  isCancellation,
+  patched,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { ChannelCalls, NotifyCall } from '../../channels/activities/call-channel.ts';
+import { activityNames } from '../../contract.ts';
+import type { Json } from '../../core/base/tool-call.ts';
+import { backoffMs } from '../timing/backoff.ts';
+import { failureReason, isGivenUp, retryAfterMs } from './failures.ts';
+
+type Calls = { [activityNames.channelNotify]: ChannelCalls['notify'] };
+const timeouts = { startToCloseTimeout: '60s', heartbeatTimeout: '30s' } as const;
+
+/** The first call about a step. Its failure ends it, so that this workflow knows. */
+const { [activityNames.channelNotify]: notifyOnce } = proxyActivities<Calls>({
+  ...timeouts,
+  retry: { maximumAttempts: 1 },
+});
+
+/** The call after that: the server repeats it until it succeeds, which adds nothing to history and takes no slot meanwhile. */
+const { [activityNames.channelNotify]: notifyPatiently } = proxyActivities<Calls>({
+  ...timeouts,
+  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '2m' },
+  // An attempt under way may still send the message, and what it returns finds the message again.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** The pause before a call that was cancelled is made again. */
+const afterInterruptionMs = 10_000;
+
+/** A call of `notify`: about which requests, and how it went before. */
+export interface Notification extends Omit<NotifyCall, 'workflowId'> {
+  /** True: an earlier call has reached some of its people. */
+  isPartlySent: boolean;
+}
+
+/** How a call ended. `again`: it is made again after `afterMs`, for these requests. */
+export type Notified =
+  | { state: 'sent'; sent?: Json }
+  | { state: 'given_up'; why?: string }
+  | { state: 'again'; sent?: Json; isPartlySent?: true; why?: string; afterMs: number; requestIds: string[] };
+
+/** A call that the server repeats. */
+interface PatientCall {
+  channel: string;
+  /** The requests of the call that are still open. */
+  requestIds: string[];
+  scope: CancellationScope;
+}
+
+/** Calls `notify` of channels: once, and after a failure until it succeeds or its requests are over. */
+export class Notifier {
+  readonly #workflowId: string;
+  readonly #patient = new Set<PatientCall>();
+
+  constructor(workflowId: string) {
+    this.#workflowId = workflowId;
+  }
+
+  /** True while the server repeats a call. */
+  get isPatient(): boolean {
+    return this.#patient.size > 0;
+  }
+
+  /** True while the server repeats a call of this channel about the request. */
+  repeats(requestId: string, channel: string): boolean {
+    return [...this.#patient].some((each) => each.channel === channel && each.requestIds.includes(requestId));
+  }
+
+  /** Never rejects. */
+  async notify({ isPartlySent, ...notification }: Notification): Promise<Notified> {
+    const { channel, requestIds, step, failed = 0 } = notification;
+    const call = { ...notification, workflowId: this.#workflowId };
+    const summary = `${channel}: ${step.kind}`;
+    // A message that has reached some of its people keeps no other from them, so it waits outside of a call.
+    const isPatient = failed > 0 && !isPartlySent && patched('sent-while-open');
+    const waiting: PatientCall = { channel, requestIds: [...requestIds], scope: new CancellationScope() };
+    if (isPatient) this.#patient.add(waiting);
+    try {
+      const { sent, rest } = isPatient
+        ? await waiting.scope.run(() => notifyPatiently.executeWithOptions({ summary }, [call]))
+        : await notifyOnce.executeWithOptions({ summary }, [call]);
+      if (rest === undefined) return { state: 'sent', sent };
+      const afterMs = Math.max(backoffMs(failed), rest.retryAfterMs ?? 0);
+      return { state: 'again', sent, isPartlySent: true, why: rest.why, afterMs, requestIds };
+    } catch (error) {
+      const left = waiting.requestIds;
+      // This workflow cancelled the call, and some of its requests are open.
+      const isInterrupted = isPatient && waiting.scope.consideredCancelled && isCancellation(error) && left.length > 0;
+      if (isInterrupted && !CancellationScope.current().consideredCancelled) {
+        return { state: 'again', afterMs: afterInterruptionMs, requestIds: left };
+      }
+      const why = isCancellation(error) ? undefined : failureReason(error);
+      if (isGivenUp(error)) return { state: 'given_up', why };
+      return { state: 'again', why, afterMs: Math.max(backoffMs(failed), retryAfterMs(error)), requestIds };
+    } finally {
+      this.#patient.delete(waiting);
+    }
+  }
+
+  /** Ends what is repeated about a request. Calls about other requests, too, are made again without it. */
+  stop(requestId: string, channels: readonly string[]): void {
+    for (const waiting of this.#patient) {
+      if (!channels.includes(waiting.channel) || !waiting.requestIds.includes(requestId)) continue;
+      waiting.requestIds = waiting.requestIds.filter((id) => id !== requestId);
+      waiting.scope.cancel();
+    }
+  }
+
+  /** Ends what is repeated, so that it is made again later, perhaps by the next execution. */
+  interrupt(): void {
+    for (const { scope } of this.#patient) scope.cancel();
+    this.#patient.clear();
+  }
+}
