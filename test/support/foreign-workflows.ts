@@ -42,7 +42,9 @@ export function agentRun(input: Scheduled | Continued | Shown): Promise<unknown>
   return 'carried' in input ? continuesAs(input) : schedules(input);
 }
 
-export const approvalChannels = schedules;
+export function approvalChannels(input: Scheduled): Promise<unknown> {
+  return schedules(input);
+}
 
 interface Shown {
   shown: { requestId: string };
