@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
+import { waitsFor } from '../../../packages/gateway/src/http/inbox/waits-for.ts';
 
 /** Any workflow may answer the query of the inbox, and the gateway keeps what it says of thousands of rows. */
 const requestId = 'a'.repeat(32);
@@ -38,4 +39,27 @@ test('a sentence that is cut says so, and shows its end', () => {
   const sentence = `Pay bob${' and others'.repeat(100)}, and the rest to mallory`;
   const shown = readRowFacts([{ ...request, sentence }], 'w').get(requestId)!.sentence;
   expect(shown).toMatch(/^Pay bob and others.* … \[\d+ characters hidden\] … .*, and the rest to mallory$/);
+});
+
+test.each<[string, object, object]>([
+  ['a row says that no votes can approve it', { cannotBeApproved: 'It cannot …' }, { cannotBeApproved: true }],
+  [
+    'people with further ids',
+    { approvers: ['ann'], people: { ann: { name: 'Ann', also: ['u-17'] }, bob: { also: [7] }, carl: null } },
+    { approvers: ['ann'], people: { ann: { also: ['u-17'] } } },
+  ],
+])('%s', (_, more, expected) => {
+  const facts = readRowFacts([{ ...request, ...more }], 'w').get(requestId)!;
+  const { sentence: _sentence, ...kept } = facts;
+  expect(kept).toEqual({ reviewers: ['ann'], delegations: [], ...expected });
+});
+
+test('a request whose card cannot be made has no row', () => {
+  expect(readRowFacts([{ ...request, cannotBeApproved: { toString: 7 } }], 'w').size).toBe(0);
+});
+
+test('a row waits for a person under each of their ids', () => {
+  const more = { approvers: ['ann'], people: { ann: { also: ['u-17'] } } };
+  const facts = readRowFacts([{ ...request, ...more }], 'w').get(requestId)!;
+  expect(['ann', 'U-17', 'u-18'].map((id) => waitsFor({ id, groups: [] }, facts))).toEqual(['you', 'you', 'others']);
 });

@@ -48,6 +48,8 @@ export interface InboxRow extends ApprovalSummary {
   sentence?: string;
   /** Absent: no worker has answered yet. */
   reviewers?: string[];
+  /** No further votes can approve it: its card says why. */
+  cannotBeApproved?: true;
   waitsFor: WaitsFor;
 }
 

@@ -13,6 +13,8 @@ export interface RowFacts {
   delegations: { from: string; to: string }[];
   /** The people whose approval would count. Absent: the run does not say. */
   approvers?: string[];
+  /** No further votes can approve it. */
+  cannotBeApproved?: true;
   /** The ids of these people, by the operator's directory. */
   people?: Record<string, { also: string[] }>;
 }
@@ -40,8 +42,14 @@ export async function askRowFacts(
 /** The row as this person sees it; without facts, as the index has it. */
 export function inboxRow(row: ApprovalSummary, facts: RowFacts | undefined, principal: Principal): InboxRow {
   if (facts === undefined) return { ...row, waitsFor: 'unknown' };
-  const { sentence, reviewers } = facts;
-  return { ...row, sentence, reviewers, waitsFor: waitsFor(principal, facts) };
+  const { sentence, reviewers, cannotBeApproved } = facts;
+  return {
+    ...row,
+    sentence,
+    reviewers,
+    ...(cannotBeApproved && { cannotBeApproved }),
+    waitsFor: waitsFor(principal, facts),
+  };
 }
 
 /** The key of a row. It includes the workflow, because any workflow can list a request under another one's id. */
@@ -55,7 +63,7 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
   const facts = new Map<string, RowFacts>();
   for (const request of requests as unknown[]) {
     if (!isObject(request) || request['workflowId'] !== workflowId) continue;
-    const { requestId, reviewers, delegations = [], approvers, people } = request;
+    const { requestId, reviewers, delegations = [], approvers, people, cannotBeApproved } = request;
     if (typeof requestId !== 'string' || !isNames(reviewers) || !isDelegations(delegations)) continue;
     const sentence = sentenceOf(request);
     if (sentence === undefined) continue;
@@ -65,6 +73,7 @@ export function readRowFacts(answer: unknown, workflowId: string): Map<string, R
       reviewers,
       delegations: delegations.map(({ from, to }) => ({ from, to })),
       ...(isNames(approvers) && { approvers }),
+      ...(typeof cannotBeApproved === 'string' && { cannotBeApproved: true }),
       ...(isObject(people) && { people: idsOf(people) }),
     });
   }

@@ -60,7 +60,12 @@ const row = z
   .openapi('ApprovalSummary');
 const waitsFor = z.enum(['you', 'others', 'anyone', 'unknown']);
 const inboxRow = row
-  .extend({ sentence: z.string().optional(), reviewers: z.array(z.string()).optional(), waitsFor })
+  .extend({
+    sentence: z.string().optional(),
+    reviewers: z.array(z.string()).optional(),
+    cannotBeApproved: z.literal(true).optional(),
+    waitsFor,
+  })
   .openapi('InboxRow');
 export const inboxPage = z
   .object({

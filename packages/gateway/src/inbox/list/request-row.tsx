@@ -52,6 +52,7 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
+        {row.cannotBeApproved === true && <span class="cut">cannot be approved</span>}
         {row.undelivered === true && <span class="cut">no channel could deliver this request yet</span>}
         {argumentBytes > mostListedBytes && (
           <span class="cut">
