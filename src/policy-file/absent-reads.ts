@@ -5,16 +5,14 @@ import type { Rule } from '../core/policy/policy.ts';
 import {
   expressionOf,
   failure,
-  indexOf,
   mapOf,
   mayBe,
   outcomeOf,
-  textOf,
   variables,
-  type Expression,
   type Outcome,
   type Scope,
 } from './condition-kinds.ts';
+import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
 /**
  * Each as a clause that continues `rule ID`; none for a rule that allows. `isRequired` says whether every call that the rule

@@ -8,16 +8,8 @@ import { risks, severities } from '../core/base/tool-call.ts';
 import { partsOf } from '../core/match/condition-cost.ts';
 import { compileCondition } from '../core/match/condition.ts';
 import { nearestName } from '../text/unknown-name.ts';
-import {
-  expressionOf,
-  isInfinite,
-  mayBe,
-  outcomeOf,
-  textOf,
-  type Expression,
-  type Fault,
-  type Outcome,
-} from './condition-kinds.ts';
+import { expressionOf, mayBe, outcomeOf, type Fault, type Outcome } from './condition-kinds.ts';
+import { isInfinite, textOf, type Expression } from './condition-constants.ts';
 
 /** `any`: only a call decides. */
 type Type = 'number' | 'text' | 'true or false' | 'list' | 'map' | 'null' | 'text of bytes' | 'any';

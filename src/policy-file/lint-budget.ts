@@ -15,7 +15,8 @@ import { namesCommand } from '../assess/commands.ts';
 import { splitShell } from '../shell/split.ts';
 import { globCovers, type Comparisons } from './globs-overlap.ts';
 import type { PolicyWarning } from './policy-warning.ts';
-import { expressionOf, textOf } from './condition-kinds.ts';
+import { expressionOf } from './condition-kinds.ts';
+import { textOf } from './condition-constants.ts';
 
 /** Commands with fewer parts, and arguments with fewer characters, should be affordable for all rules of a tool. */
 const usualParts = 128;

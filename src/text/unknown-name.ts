@@ -58,15 +58,14 @@ export function optionProblem(
 }
 
 /**
- * The names that reading options can find: own ones, symbols, and inherited ones, as those of `Object.create(defaults)`. Not
- * what every object, list or function has.
+ * The names that reading options can find: own ones, and inherited ones, as those of `Object.create(defaults)`. Not what every
+ * object, list or function has.
  */
 function optionNames(options: object): string[] {
   const names = new Set<string>();
   let holder: object | null = options;
   for (let depth = 0; holder !== null && holder !== Object.prototype && depth < deepestOptions; depth += 1) {
     for (const name of Object.keys(holder)) names.add(name);
-    for (const symbol of Object.getOwnPropertySymbols(holder)) names.add(String(symbol));
     holder = Object.getPrototypeOf(holder) as object | null;
   }
   return [...names];

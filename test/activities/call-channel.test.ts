@@ -69,7 +69,7 @@ test.each<[string, () => unknown, object]>([
   [
     'a failure of its own',
     throwing(ApplicationFailure.nonRetryable('no', 'Closed', 7)),
-    { type: 'Closed', nonRetryable: true, details: [thrownByChannel, 7] },
+    { type: 'Closed', nonRetryable: true, details: [thrownByChannel, null, 7] },
   ],
   [
     'a failure with a type of ours',

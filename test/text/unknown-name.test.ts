@@ -17,8 +17,6 @@ describe('an option with an unknown name', () => {
     ['inherited', inherited({ polcy: 1 }), "unknown option 'polcy': did you mean 'policy'?"],
     ['inherited from far', inherited(inherited({ polcy: 1 }), { policy: 1 }), "unknown option 'polcy'"],
     ['inherited from nothing else', inherited(Object.assign(Object.create(null) as object, { a: 1 })), "option 'a'"],
-    ['a symbol', { [Symbol('policy')]: 1 }, "unknown option 'Symbol(policy)'"],
-    ['an inherited symbol', inherited({ [Symbol('a')]: 1 }), "unknown option 'Symbol(a)'"],
   ])('%s', (_, options, problem) => {
     expect(optionProblem(options, ['policy', 'gated'])).toContain(problem);
     expect(() => new CountersignPlugin(options as never)).toThrow('unknown option');
@@ -27,6 +25,7 @@ describe('an option with an unknown name', () => {
   test.each<[string, object]>([
     ['none', {}],
     ['own', { policy: 1 }],
+    ['a symbol, as those that mark what we made', { [Symbol('a')]: 1 }],
     ['inherited', inherited({ policy: 1 }, { gated: 1 })],
     ['without a prototype', Object.assign(Object.create(null) as object, { policy: 1 })],
     ['of a class with methods', new Settings()],

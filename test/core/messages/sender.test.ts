@@ -219,7 +219,7 @@ test("only the name in the message's own field counts", () => {
 test('the claimed sender: the same, except for the check of the signature', () => {
   const message = { requestId: 'r', signature: { keyId: 'k1', signedAt: 't', value: 'QQ==' } };
   const to = { action: 'decide' as const, message, namespace: 'default', workflowId: 'w1' };
-  const ann = { voter: { reviewerId: 'ann', identity: 'verified' }, operator: false };
+  const ann = { voter: { reviewerId: 'ann', identity: 'verified', keyId: 'k1' }, operator: false };
   expect(claimedSender(to, ceiling)).toEqual(ann);
   expect(verifiedSender(to, ceiling)).toMatchObject({ problem: { code: 'unverified_reviewer' } });
   expect(claimedSender({ ...to, message: { ...message, reviewerId: 'bob' } }, ceiling)).toHaveProperty('problem');
