@@ -27,7 +27,7 @@ const longestEffect = 300;
 /** Less than Slack's limit, because the message has one, too. */
 const longestUrl = 1_000;
 
-/** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for confirmations. */
+/** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for more. */
 export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackSettings, isAlone: boolean): Button[] {
   const deny = button('deny', 'Deny…', { style: 'danger' });
   if (isAboveCap(request, settings)) return [deny];
@@ -36,7 +36,7 @@ export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackS
   // As in the inbox, the prominent button is the one that runs nothing.
   return [
     button('approve', 'Approve', asking('approve', 'Approve')),
-    button('comment', 'Approve with a comment…'),
+    ...(isAlone ? [button('comment', 'Approve with a comment…')] : []),
     deny,
     ...(offers('edit') && !hasCap(settings) ? [button('edit', 'Edit…')] : []),
     ...(offers('always') ? [button('always', 'Always', asking('always', 'Always'))] : []),

@@ -18,7 +18,7 @@ const shortestCard = 400;
 /** The outcome takes no more room than the buttons did. */
 const longestOutcome = { alone: 2_500, together: 450 };
 /** About how long the block with the buttons of one request is, and the frame of the block with its card. */
-const buttonsLength = 660;
+const buttonsLength = 540;
 const frame = 100;
 
 /** The requests of each message: those of one run, as many as fit. */

@@ -119,7 +119,9 @@ test('a signed answer counts, as a claim of the channel', async () => {
     viewed: { channel: 'webhook' },
     reason: 'fine',
   });
-  await expect(asked.run.result()).resolves.toMatchObject({ output: 'paid 5 to bob' });
+  await expect(asked.run.result()).resolves.toMatchObject({
+    output: 'Channel "desk" approved this call and wrote: "fine".\npaid 5 to bob',
+  });
 });
 
 test('it counts under the address that the POST names, with the old secret too, also at a gateway without authentication', async () => {

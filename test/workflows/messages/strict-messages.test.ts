@@ -161,7 +161,7 @@ describe('a decision', () => {
     const { run, requestId } = await waiting();
     const json = `{"requestId":"${requestId}","approved":true,"reason":"\\ud83d\\ude00 \u{1f600} \ufffd é"}`;
     expect(await raw.update(run, 'decide', json)).toEqual({});
-    expect((await run.result()).output).toBe('paid 1 to x');
+    expect((await run.result()).output).toBe('A reviewer approved this call and wrote: "😀 😀 � é".\npaid 1 to x');
   });
 });
 

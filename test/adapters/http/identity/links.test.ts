@@ -104,7 +104,9 @@ test('a link shows the request and decides nothing; its form decides', async () 
     reason: 'fine',
     viewed: { channel: 'link' },
   });
-  await expect(asked.run.result()).resolves.toMatchObject({ output: 'paid 1 to bob' });
+  await expect(asked.run.result()).resolves.toMatchObject({
+    output: 'A reviewer approved this call and wrote: "fine".\npaid 1 to bob',
+  });
 });
 
 test('the page offers no approval to whoever started the run', async () => {
