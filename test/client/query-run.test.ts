@@ -13,7 +13,7 @@ const refusal = Object.assign(new Error('9 FAILED_PRECONDITION'), {
 function failing(error: Error): Session {
   const handle = {
     query: () => Promise.reject(error),
-    describe: () => Promise.resolve({ taskQueue: 'countersign' }),
+    describe: () => Promise.resolve({ taskQueue: 'countersign', raw: {} }),
   };
   const call = (_limit: unknown, ask: () => unknown): unknown => ask();
   return {

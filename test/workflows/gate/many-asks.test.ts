@@ -26,7 +26,7 @@ test.each([1, 2, 3])(
       args,
     }));
     for (const { requestId, approved } of random.shuffled(answers)) {
-      await run.handle.signal('decide', { requestId, approved, reason: `no to ${requestId}` });
+      await run.handle.signal('decide', { requestId, approved, ...(!approved && { reason: `no to ${requestId}` }) });
     }
     expect((await run.result()).status).toBe('completed');
     const approved = answers
