@@ -41,6 +41,7 @@ export type {
 } from './core/messages/control.ts';
 export type { MessageSignature, ParsedDecision as Decision, RequestedScope } from './core/messages/decision.ts';
 export type { Viewed } from './core/messages/viewed.ts';
+export type { Delegation } from './core/people/delegation.ts';
 export type { Identity } from './core/people/entitlement.ts';
 export type { Grant, GrantScope } from './core/policy/grants.ts';
 export type { Always, GrantKind, ReviewerKeyEntry } from './core/policy/policy.ts';

@@ -59,7 +59,7 @@ const permitShape = z.object({
   heartbeats: z.boolean().optional(),
   approvedBy: z
     .array(z.object({ reviewerId: z.string().optional(), keyId: z.string().optional() }))
-    .max(maxVotes)
+    .max(4 * maxVotes)
     .optional(),
   // A forged number loosens nothing: the newest engine rules, too.
   engine: z.number().optional().catch(undefined),

@@ -13,6 +13,7 @@ import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
 import type { WaitingFor } from '../core/ledger/waiting-for.ts';
+import type { Delegation } from '../core/people/delegation.ts';
 import type { NamedPerson } from '../core/people/directory.ts';
 import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
@@ -126,7 +127,7 @@ export interface ApprovalDetails extends ApprovalRequest {
   /** For an open request: the names of the channels that carry it. Absent: none does. */
   channels?: string[];
   /** Delegated seats, in the order of delegation. */
-  delegations?: { from: string; to: string }[];
+  delegations?: Delegation[];
   /** For an open request that shows all of its arguments: what an "always" may cover. Absent: the rules admit none. */
   always?: AlwaysTerms;
   /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */

@@ -24,7 +24,7 @@ import {
 import { openedAtMs } from './escalation.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequest } from './open-request.ts';
-import { panelOf, personKeyOfRun } from './panel.ts';
+import { panelOf, personKeyOfRun, withCountingVotes } from './panel.ts';
 import { settle, wordOf } from './settle.ts';
 import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
 import type { Redaction } from '../redact/redaction.ts';
@@ -58,8 +58,9 @@ export interface DecideCommand {
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
   const { requestId, approved } = decision;
-  const record = findOpen(ledger, requestId);
-  if (record === undefined) return answerSettled(ledger, decision);
+  const found = findOpen(ledger, requestId);
+  if (found === undefined) return answerSettled(ledger, decision);
+  const record = withCountingVotes(found, directories, ledger.engine);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
   const keyOf = personKeyOfRun(directories, ledger.engine);

@@ -1,10 +1,10 @@
 /** Deputies: who decides in the place of people who are away while a request is opened. */
-import { cannotBeApproved } from '../people/cannot-be-approved.ts';
 import { delegationProblem } from '../people/delegation-problem.ts';
+import { shortageIn } from '../people/entitlement.ts';
 import { isAmong, type Absence } from '../people/directory.ts';
 import { personKey } from '../people/person-key.ts';
-import type { Directories, RequestRecord } from './ledger-state.ts';
-import { lastPanelOf } from './panel.ts';
+import type { Directories } from './ledger-state.ts';
+import { lastPanelOf, type Asked } from './panel.ts';
 
 /** The seat of a person who is away. */
 export interface Deputized {
@@ -17,7 +17,7 @@ export interface Deputized {
  * Whose seats go to their deputies, by the operator's directory. Where a delegation would be refused, or leave too few
  * people to approve, the seat stays: a deputy who started the run is none.
  */
-export function deputiesOf(record: RequestRecord, directories: Directories, atMs: number, engine: number): Deputized[] {
+export function deputiesOf(record: Asked, directories: Directories, atMs: number, engine: number): Deputized[] {
   const away = Object.entries(directories.ceiling?.people ?? {}).flatMap(([id, person]) => {
     const absence = person.away?.find((each) => isWithin(each, atMs));
     return absence === undefined ? [] : [{ id, ...absence }];
@@ -29,19 +29,26 @@ export function deputiesOf(record: RequestRecord, directories: Directories, atMs
     isAmong(directory, [...reviewers, ...oneOfEach], keyOf),
   );
   const given: Deputized[] = [];
-  for (const { id, deputy, untilAt } of away) {
-    if (!isAsked.some((isReviewer) => isReviewer(keyOf(id)))) continue;
-    const panel = { ...asked, delegations: given };
+  // Where no votes can approve the request anyway, no seat makes it worse, and one may help.
+  let isShort = shortageIn(asked, []) !== undefined;
+  const seated = away.filter(({ id }) => isAsked.some((isReviewer) => isReviewer(keyOf(id)))).slice(0, mostTried);
+  for (const { id, deputy, untilAt } of seated) {
+    if (given.length >= mostDeputies) break;
     const more = { from: id, to: deputy, untilAt };
-    const isRefused = delegationProblem(panel, [], { reviewerId: id, identity: 'verified' }, deputy) !== undefined;
-    const isOneTooFew = (): boolean => cannotBeApproved({ ...panel, delegations: [...given, more] }, []) !== undefined;
-    if (!isRefused && !isOneTooFew()) given.push(more);
+    const panel = { ...asked, delegations: given };
+    if (delegationProblem(panel, [], { reviewerId: id, identity: 'verified' }, deputy) !== undefined) continue;
+    const isShortThen = shortageIn({ ...panel, delegations: [...given, more] }, []) !== undefined;
+    if (isShortThen && !isShort) continue;
+    isShort = isShortThen;
+    given.push(more);
   }
-  return given.slice(0, mostDeputies);
+  return given;
 }
 
 /** Room stays for the delegations of reviewers. */
 const mostDeputies = 25;
+/** Each is a search for enough people. */
+const mostTried = 50;
 
 function isWithin({ fromAt, untilAt }: Absence, atMs: number): boolean {
   // oxlint-disable-next-line no-restricted-globals -- parses given dates; reads no clock

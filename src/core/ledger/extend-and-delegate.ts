@@ -3,11 +3,12 @@ import { cannotBeApproved } from '../people/cannot-be-approved.ts';
 import { withDelegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
 import type { Problem } from '../base/problem.ts';
-import { entitlement, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
+import { entitlement, isCaller, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
 import { personKey } from '../people/person-key.ts';
+import { revokedOf, revokedSentence } from '../people/revoked.ts';
 import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
-import { lastPanelOf, panelOf } from './panel.ts';
+import { lastPanelOf, panelOf, withCountingVotes } from './panel.ts';
 import { notOpenReceipt } from './settled-receipt.ts';
 
 export interface ExtendCommand {
@@ -69,7 +70,8 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const { atMs, requestId, to, reason } = command;
   const found = openInTime(ledger, requestId, atMs);
   if ('entries' in found) return found;
-  const { callId, request, terms, delegations, votes } = found;
+  const { callId, request, terms, delegations } = found;
+  const { votes } = withCountingVotes(found, directories, ledger.engine);
   const panel = panelOf(found, directories, atMs, ledger.engine);
   const giver = giverOf(command, panel, ledger.engine);
   if ('code' in giver) return refusalOf(ledger, requestId, giver.code, giver.message);
@@ -78,17 +80,21 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
   const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
   const isTakenBack = given !== undefined && ledger.engine >= 5;
-  const denied = isTakenBack ? undefined : entitlement(panel, giver, false);
+  // The seat of a revoked person can be moved: that is what an operator does when they are gone.
+  const seated = command.from === undefined ? panel : { ...panel, revoked: undefined };
+  const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
   if (denied !== undefined) return refusalOf(ledger, requestId, denied.code, denied.message);
   const refuse = (message: string): Reduction => refusalOf(ledger, requestId, 'invalid_message', message);
   if (from === undefined || !terms.requirements.some((each) => each.reviewers.length + each.oneOfEach.length > 0)) {
     return refuse(`request ${requestId} names no reviewers: there is no seat to delegate`);
   }
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
-  const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(panel, votes, giver, to);
+  const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   // Under one spelling, so that the journal alone says which delegation ends.
-  const more = isTakenBack ? { from: given.from, to: given.from } : { from, to };
+  const more = isTakenBack
+    ? { from: given.from, to: given.from }
+    : { from, to, ...(command.from !== undefined && { by: 'operator' as const }) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
   const why = ledger.engine >= 5 ? newShortage(found, delegated, directories, ledger.engine) : undefined;
   if (why !== undefined) return refuse(why);
@@ -127,6 +133,12 @@ function giverOf(
   if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
     return { code: 'not_entitled', message: 'who moves a request to another reviewer must say who they are' };
   }
+  const gone = revokedOf(panel.revoked, voter, panel.keyOf);
+  if (gone !== undefined) return { code: 'not_entitled', message: revokedSentence(gone) };
+  if (!panel.allowSelf && isCaller(panel, voter.reviewerId)) {
+    const message = `'${voter.reviewerId}' started the run, and does not choose who approves its calls`;
+    return { code: 'self_approval', message };
+  }
   if (panel.verified && operator !== true) {
     const message = `only a message that is signed with an operator's key moves a request whose rule says 'verified'`;
     return { code: 'unverified_reviewer', message };
@@ -136,8 +148,9 @@ function giverOf(
   return { reviewerId: from, identity: 'verified' };
 }
 
-function senderIn({ reviewerId, identity }: Voter): Pick<Voter, 'reviewerId' | 'identity'> {
-  return { reviewerId, identity };
+/** The members of a sender that the journal keeps. */
+export function senderIn(voter: Voter | undefined): Partial<Pick<Voter, 'reviewerId' | 'identity'>> {
+  return voter === undefined ? {} : { reviewerId: voter.reviewerId, identity: voter.identity };
 }
 
 /** Why nobody could approve the request any more, if they still can without this change. */

@@ -13,6 +13,7 @@ import type {
 } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
+import type { Delegation } from '../people/delegation.ts';
 import type { Revoked } from '../people/revoked.ts';
 import type { Denials, EarlierDenial } from './denials.ts';
 import type { Directory } from '../people/directory.ts';
@@ -35,7 +36,7 @@ export interface RequestRecord {
   terms: AskTerms;
   votes: ReviewerVote[];
   /** Delegated seats, in the order of delegation. */
-  delegations: { from: string; to: string }[];
+  delegations: Delegation[];
   /** Workflow time up to which the escalation steps were taken. */
   stepsTakenUntilMs: number;
   /** Set if reviewers were not shown arguments at the opening: they stay hidden, whatever the policy says later. */

@@ -7,7 +7,7 @@ import { withShare } from './argument-sums.ts';
 import type { OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
-import { delegate, extend, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
+import { delegate, extend, senderIn, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
 import { deniedToolId, heardDenials, isDeniedBefore, toolsToLift, withDenial, withoutDenials } from './denials.ts';
 import type { DueStep } from './escalation.ts';
@@ -275,19 +275,24 @@ function revoke(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'revoke'
   const left = { ...ledger, operatorMs, denied, grants: ledger.grants.filter((each) => !gone.includes(each)) };
   return ended.reduce(
     (reduction, { grantId, tool, approved }) =>
-      journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...voter }),
+      journaled(reduction, atMs, { kind: 'revoked', grantId, toolName: tool, approved, reason, ...senderIn(voter) }),
     unchanged(left),
   );
 }
 
 function policy(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'policy' }>): Reduction {
   const { atMs, policyDigest, voter, reason, operatorMs = ledger.operatorMs } = command;
-  return journaled(unchanged({ ...ledger, operatorMs }), atMs, { kind: 'policy', policyDigest, reason, ...voter });
+  return journaled(unchanged({ ...ledger, operatorMs }), atMs, {
+    kind: 'policy',
+    policyDigest,
+    reason,
+    ...senderIn(voter),
+  });
 }
 
 function message(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'message' }>): Reduction {
   const { kind, atMs, digest, voter, reason } = command;
-  return journaled(unchanged(ledger), atMs, { kind, digest, reason, ...voter });
+  return journaled(unchanged(ledger), atMs, { kind, digest, reason, ...senderIn(voter) });
 }
 
 function heard(ledger: Ledger, atMs: number): Reduction {

@@ -18,7 +18,7 @@ export function openRequest(
   directories: Directories,
 ): Reduction {
   const deputies = deputiesOf(asked, directories, atMs, ledger.engine);
-  const delegations = [...asked.delegations, ...deputies.map(({ from, to }) => ({ from, to }))];
+  const delegations = [...asked.delegations, ...deputies.map(({ from, to }) => ({ from, to, by: 'away' as const }))];
   const deniedBefore = earlierDenialOf(ledger.denied, asked.request.digest);
   const record = {
     ...asked,

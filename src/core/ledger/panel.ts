@@ -1,6 +1,8 @@
 import { reviewersAt, type Requirement } from '../policy/ask-terms.ts';
 import type { Panel } from '../people/entitlement.ts';
 import { personKeyIn, type Directory } from '../people/directory.ts';
+import type { Delegation } from '../people/delegation.ts';
+import { revokedOf } from '../people/revoked.ts';
 import { canSign } from '../messages/sender.ts';
 import { personKeyOf, type PersonKey } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
@@ -30,11 +32,30 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
     verified,
     allowSelf,
     callerUserId: record.request.callerUserId,
-    delegations: record.delegations,
+    delegations: standing(record.delegations, directories, engine),
     keyOf: personKeyOfRun(directories, engine),
     ...(directories.revoked !== undefined && { revoked: directories.revoked }),
     ...(verified && engine >= 5 && { canVerify: canSign(directories, personKeyOfRun(directories, engine)) }),
   };
+}
+
+/** Without the delegations that a revoked person made: the operator's own stay. */
+function standing(delegations: readonly Delegation[], directories: Directories, engine: number): readonly Delegation[] {
+  const { revoked } = directories;
+  if (revoked === undefined) return delegations;
+  const keyOf = personKeyOfRun(directories, engine);
+  return delegations.filter(
+    ({ from, by }) => by !== undefined || revokedOf(revoked, { reviewerId: from }, keyOf) === undefined,
+  );
+}
+
+/** The request without the votes of revoked people and keys: they count no more, and bar no other vote. */
+export function withCountingVotes(record: RequestRecord, directories: Directories, engine: number): RequestRecord {
+  const { revoked } = directories;
+  if (revoked === undefined) return record;
+  const keyOf = personKeyOfRun(directories, engine);
+  const votes = record.votes.filter((vote) => revokedOf(revoked, vote, keyOf) === undefined);
+  return votes.length === record.votes.length ? record : { ...record, votes };
 }
 
 /** As `panelOf`, with all reviewers whom escalation can add. */

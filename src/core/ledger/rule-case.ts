@@ -26,6 +26,7 @@ import { isDeniedBefore } from './denials.ts';
 import { iso, type Directories, type Ledger } from './ledger-state.ts';
 import { grantAnswers } from './make-grant.ts';
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
+import { deputiesOf } from './deputies.ts';
 import { directoriesOf, lastPanelOf } from './panel.ts';
 
 /** The policies of a run, compiled for many rulings. */
@@ -121,7 +122,10 @@ export function ruleCase(
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =
     deniesImpossible && advised.action === 'ask' && engine >= 5
-      ? cannotBeApproved(lastPanelOf(asked, directories, engine), [])
+      ? cannotBeApproved(
+          lastPanelOf({ ...asked, delegations: deputiesOf(asked, directories, atMs, engine) }, directories, engine),
+          [],
+        )
       : undefined;
   const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };

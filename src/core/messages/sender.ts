@@ -5,7 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
 import { nfc } from '../base/normal-text.ts';
-import { revokedOf, revokedSentence } from '../people/revoked.ts';
+import { revokedOf, revokedSentence, type Revoked } from '../people/revoked.ts';
 import { personKey, type PersonKey } from '../people/person-key.ts';
 
 /** A message whose form has been checked. The sender's name is `reviewerId` in a decision, `by` in the others. */
@@ -64,9 +64,13 @@ export function claimedSender(
     // Its owner could be whomever they name.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
     const signer = { signsFor: key.signsFor, keyId };
+    const goneName = revokedOf(ceiling?.revoked, { reviewerId: name }, keyOf);
+    if (goneName !== undefined) return refused(revokedSentence(goneName));
     if (name !== '' || !isFree) return signedFor(signer, name, ceiling?.directory, keyOf);
   }
   const owner = owners.length === 1 ? owners[0] : undefined;
+  const goneOwner = revokedOf(ceiling?.revoked, { reviewerId: owner }, keyOf);
+  if (goneOwner !== undefined) return refused(revokedSentence(goneOwner));
   if (owner === undefined && !isFree) {
     return refused(`key '${keyId}' is not that of exactly one person of the operator's directory`);
   }
@@ -95,15 +99,20 @@ function signedFor(
 
 /** Whether a person, by their key, has a key of the operator's policy to sign with, or one that signs for them. */
 export function canSign(
-  { ceiling: directory, reviewerKeys = {} }: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys'] },
+  {
+    ceiling: directory,
+    reviewerKeys = {},
+    revoked,
+  }: { ceiling?: Directory; reviewerKeys?: Policy['reviewerKeys']; revoked?: Revoked },
   keyOf: PersonKey,
 ): (key: string) => boolean {
-  const signsFor = Object.values(reviewerKeys).flatMap((key) => key.signsFor ?? []);
+  const present = Object.entries(reviewerKeys).filter(([id]) => revoked?.keys.includes(id) !== true);
+  const signsFor = present.flatMap(([, key]) => key.signsFor ?? []);
+  const own = new Set(present.flatMap(([id, key]) => (key.signsFor === undefined ? [id] : [])));
   const isSignedFor = isAmong(directory, signsFor, keyOf);
   const isAnybody = signsFor.includes('*');
-  const isOwn = (id: string): boolean => Object.hasOwn(reviewerKeys, id) && reviewerKeys[id]!.signsFor === undefined;
   return (key) =>
-    isAnybody || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => isOwn(id)) ?? false);
+    isAnybody || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => own.has(id)) ?? false);
 }
 
 /** The owners of a key, in NFC. */

@@ -5,6 +5,8 @@ import { personKey, type PersonKey } from './person-key.ts';
 export interface Delegation {
   from: string;
   to: string;
+  /** Whose word it is, if not the holder's: an operator's, or that of the operator's directory. */
+  by?: 'operator' | 'away';
 }
 
 /** The delegations after one more. A person who names themselves takes back the seat that they gave away. */

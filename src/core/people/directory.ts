@@ -97,7 +97,7 @@ export function membersOfOne(
   keyOf: PersonKey = personKey,
 ): readonly string[] {
   const group = groupOf(name);
-  return group === undefined ? [keyOf(name)] : (known(directory, keyOf).keysIn.get(keyOf(group)) ?? []);
+  return group === undefined ? [keyOf(name)] : (known(directory, keyOf).keysIn.get(groupKeyOf(keyOf)(group)) ?? []);
 }
 
 function sorted(
@@ -108,7 +108,7 @@ function sorted(
   const groups = new Set<string>();
   for (const name of new Set(names)) {
     const group = groupOf(name);
-    if (group !== undefined) groups.add(keyOf(group));
+    if (group !== undefined) groups.add(groupKeyOf(keyOf)(group));
     else if (!people.has(keyOf(name))) people.set(keyOf(name), nfc(name));
   }
   return { people, groups };
@@ -136,7 +136,11 @@ function known(directory: Directory | undefined, keyOf: PersonKey): Known {
     const key = keyOf(name);
     // A name that is written as its key comes before others of the same key.
     if (name === key || !personOf.has(key)) {
-      personOf.set(key, { name: nfc(name), person, groups: new Set(person.groups.map((group) => keyOf(group))) });
+      personOf.set(key, {
+        name: nfc(name),
+        person,
+        groups: new Set(person.groups.map((group) => groupKeyOf(keyOf)(group))),
+      });
     }
   }
   const keysIn = new Map<string, string[]>();
@@ -153,6 +157,12 @@ function known(directory: Directory | undefined, keyOf: PersonKey): Known {
 }
 
 const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
+/** How the same run compares names of groups, which have no further ids. */
+const spelling = new WeakMap<PersonKey, PersonKey>();
+
+function groupKeyOf(keyOf: PersonKey): PersonKey {
+  return spelling.get(keyOf) ?? keyOf;
+}
 
 /**
  * How names are compared where these people are known: an id in `also` has the key of its person. Only the operator's
@@ -183,6 +193,7 @@ export function personKeyIn(
   };
   const now = persons.size === 0 ? keyOf : inPeople;
   before.set(keyOf, now);
+  spelling.set(now, keyOf);
   return now;
 }
 

@@ -8,7 +8,7 @@ import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './dir
 import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
-import { personKey, type PersonKey } from './person-key.ts';
+import { personKey, widely, type PersonKey } from './person-key.ts';
 import { revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
 /**
@@ -146,7 +146,8 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
   }
   for (const { to } of delegations) ask(to);
   if (asked.size * names > mostLookups) return undefined;
-  const voted = new Set(votes.map((vote) => idOf(panel, vote)));
+  const counting = votes.filter((vote) => revokedOf(panel.revoked, vote, panel.keyOf) === undefined);
+  const voted = new Set(counting.map((vote) => idOf(panel, vote)));
   const problemOf = entitlementOf(panel, seatsIn(panel));
   const approvers = [...asked.values()].filter((reviewerId) => {
     const key = keyOf(reviewerId);
@@ -209,19 +210,21 @@ export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | u
 
 /** If a requirement names nobody, anyone may still vote. */
 function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
+  const { keyOf = personKey, revoked } = panel;
+  const gone = new Set(revoked?.people.map((id) => keyOf(id)));
   for (const requirement of panel.requirements) {
     const { directory, reviewers, quorum, oneOfEach } = requirement;
     if (reviewers.length + oneOfEach.length === 0) continue;
     /** Up to `most` people who can still approve for one of the names. */
     const possible = (names: readonly string[], most: number): string[] => {
       const found = new Set<string>();
-      for (const name of new Set(names)) {
+      const asked = new Map(names.map((name) => [spelled(name, keyOf), name]));
+      for (const name of asked.values()) {
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
           const mayVote = voted.get(holder) ?? maySign(panel, holder);
-          if (revokedOf(panel.revoked, { reviewerId: holder }, panel.keyOf) !== undefined) continue;
-          if (mayVote && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
+          if (mayVote && !gone.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
       }
       return [...found];
@@ -235,6 +238,12 @@ function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boole
     if (placed < oneOfEach.length) return { requirement, able: [...people] };
   }
   return undefined;
+}
+
+/** The same for one name in all spellings. */
+function spelled(name: string, keyOf: PersonKey): string {
+  const group = groupOf(name);
+  return group === undefined ? keyOf(name) : `group:${keyOf(group)}`;
 }
 
 function maySign({ verified, canVerify }: Panel, key: string): boolean {
@@ -269,8 +278,15 @@ function approvingSeats(panel: Panel, seats: Seats, id: string): Seat[] {
 }
 
 /** Not by a seat that passed through the person who started the run. */
-function canApproveBy({ allowSelf, callerUserId, keyOf = personKey }: Panel, seat: Seat): boolean {
-  return allowSelf || callerUserId === null || !seat.includes(keyOf(callerUserId));
+function canApproveBy(panel: Panel, seat: Seat): boolean {
+  return panel.allowSelf || !seat.some((id) => isCaller(panel, id));
+}
+
+/** True if this may be the person who started the run: in doubt it is. */
+export function isCaller({ callerUserId, keyOf = personKey }: Panel, id: string): boolean {
+  if (callerUserId === null) return false;
+  const [one, other] = [keyOf(id), keyOf(callerUserId)];
+  return one === other || (keyOf !== nfc && widely(one) === widely(other));
 }
 
 /** A group of a credential is not one of the policy: people look for the mistake there. */

@@ -6,7 +6,9 @@
 import type { Voter } from '../../core/people/entitlement.ts';
 import type { Revoked } from '../../core/people/revoked.ts';
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { Permit } from '../../contract.ts';
+import type { ApprovedBy, Permit } from '../../contract.ts';
+import { personKeyOfRun } from '../../core/ledger/panel.ts';
+import { membersOf } from '../../core/people/directory.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
 import { callDigest } from '../../core/base/digest.ts';
@@ -320,16 +322,35 @@ export class Gate {
     const latest = this.#latest(requestId);
     const settlement = this.settlement(requestId);
     const isApproved = settlement?.outcome === 'approved';
-    const grant =
-      settlement?.by === 'grant' ? this.ledger.grants.find((each) => each.grantId === settlement.byId) : undefined;
-    const voters: readonly Voter[] = grant?.by ?? latest?.votes.filter(({ approved }) => approved) ?? [];
-    const named = voters.filter(({ reviewerId, keyId }) => reviewerId !== undefined || keyId !== undefined);
+    const approvedBy = this.#approversOf(latest, settlement);
     return {
       outcome: isApproved ? 'approved' : 'allowed',
       requestId: latest?.request.requestId ?? requestId,
-      ...(isApproved &&
-        named.length > 0 && { approvedBy: named.map(({ reviewerId, keyId }) => ({ reviewerId, keyId })) }),
+      ...(approvedBy.length > 0 && { approvedBy }),
     };
+  }
+
+  /**
+   * Whose word lets a call run: those whose votes approved it or made the grant that answers it, in all of their ids, and
+   * those who gave their seats to one of them.
+   */
+  #approversOf(asked: RequestRecord | SettledRequest | undefined, settlement: Settlement | undefined): ApprovedBy[] {
+    const { grants } = this.ledger;
+    const grant = settlement?.by === 'grant' ? grants.find(({ grantId }) => grantId === settlement.byId) : undefined;
+    const isApproved = settlement?.outcome === 'approved' || grant?.approved === true;
+    if (asked === undefined || !isApproved) return [];
+    const voters: readonly Voter[] = grant?.by ?? asked.votes.filter(({ approved }) => approved);
+    const { directories } = this.#state;
+    const keyOf = personKeyOfRun(directories, this.ledger.engine);
+    const given = asked.delegations.flatMap(({ from, by }) => (by === undefined ? [{ reviewerId: from }] : []));
+    return [...voters, ...given].flatMap(({ reviewerId, keyId }: Partial<Voter>): ApprovedBy[] => {
+      if (reviewerId === undefined) return keyId === undefined ? [] : [{ keyId }];
+      const [id = reviewerId] = membersOf(directories.ceiling, [reviewerId], keyOf);
+      return [
+        { reviewerId, ...(keyId !== undefined && { keyId }) },
+        ...(id === reviewerId ? [] : [{ reviewerId: id }]),
+      ];
+    });
   }
 
   /** What the reviewers wrote who approved a request. Where reviewers see placeholders, the model gets no secrets of theirs. */

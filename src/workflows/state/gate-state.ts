@@ -17,8 +17,9 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
 import { activation } from '../sandbox/activation.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
-import { lastPanelOf } from '../../core/ledger/panel.ts';
-import { revokedByEither, type Revoked } from '../../core/people/revoked.ts';
+import { lastPanelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
+import type { Voter } from '../../core/people/entitlement.ts';
+import { revokedByEither, revokedOf, type Revoked } from '../../core/people/revoked.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from './active-policies.ts';
 import { isContinued } from './carried.ts';
@@ -121,9 +122,16 @@ export class GateState {
     return { ...this.#directories, revoked: this.#revoked };
   }
 
-  /** Takes keys and people out of this run. Nothing that was revoked counts again. */
+  /** Takes keys and people out of this run, with the grants that they made. Nothing that was revoked counts again. */
   obey(revoked: Revoked | undefined): void {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
+    const keyOf = personKeyOfRun(this.#directories, this.#ledger.engine);
+    const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
+    const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
+    if (grants.length === 0) return;
+    // Through the ledger: whoever rules again on later calls reads it in the journal.
+    const reason = `made by whom the operator's policy has revoked`;
+    this.apply({ kind: 'revoke', atMs: clock.nowMs, grants: grants.map(({ grantId }) => grantId), reason });
   }
 
   /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */

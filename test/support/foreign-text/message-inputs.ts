@@ -43,7 +43,8 @@ import {
   personOf,
 } from '../../../src/core/people/directory.ts';
 import { revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
-import { isSamePerson, personKey } from '../../../src/core/people/person-key.ts';
+import { isCaller } from '../../../src/core/people/entitlement.ts';
+import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
 import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
@@ -168,6 +169,8 @@ export const messageInputs: Inputs = {
   'core/people/revoked.ts revokedOf': (text) =>
     revokedOf({ keys: [text], people: [text] }, { reviewerId: text, keyId: 'k' }),
   'core/people/revoked.ts revokedSentence': revokedSentence,
+  'core/people/person-key.ts widely': widely,
+  'core/people/entitlement.ts isCaller': (text) => isCaller({ callerUserId: text } as never, text),
   'core/people/directory.ts personKeyIn': (text) =>
     personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),
   'core/people/directory.ts namesIn': (text) => namesIn({ [text]: { name: text } }, [text], personKey),

@@ -12,6 +12,7 @@ import { readyCall } from '../../../src/core/policy/ruling.ts';
 import { namesToShow } from '../../../src/core/policy/show.ts';
 import { allowsOnlyCommand } from '../../../src/core/policy/whole-call.ts';
 import { absentReads } from '../../../src/policy-file/absent-reads.ts';
+import { evaluated } from '../../../src/policy-file/condition-constants.ts';
 import { expressionOf } from '../../../src/policy-file/condition-kinds.ts';
 import { conditionProblem, conditionWarnings, equalitiesOf } from '../../../src/policy-file/condition-problem.ts';
 import { conditionReads } from '../../../src/policy-file/condition-reads.ts';
@@ -171,6 +172,7 @@ export const policyInputs: Inputs = {
     absentReads({ ...rule('pay'), when, args: { a: when } }),
   ),
   'policy-file/condition-kinds.ts expressionOf': conditions(expressionOf),
+  'policy-file/condition-constants.ts evaluated': conditions(evaluated),
   'policy-file/condition-problem.ts conditionProblem': conditions(conditionProblem),
   'policy-file/condition-problem.ts conditionWarnings': conditions(conditionWarnings),
   'policy-file/condition-problem.ts equalitiesOf': conditions(equalitiesOf),

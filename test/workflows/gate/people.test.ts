@@ -263,6 +263,7 @@ describe('people who are away', () => {
       [{ ...move, by: undefined }, 'not_entitled'],
       [{ ...move, from: 'cat' }, 'not_entitled'],
       [{ ...move, to: 'ANN' }, 'self_approval'],
+      [{ ...move, by: 'Ann' }, 'self_approval'],
       [{ ...move, from: 'group:finance' }, 'invalid_message'],
     ] as const) {
       await expect(send(run, 'delegate', refused)).rejects.toMatchObject({ cause: { type: code } });

@@ -81,6 +81,31 @@ test('from the next turn of the model on, no vote and no message of them counts'
   await run.handle.terminate();
 });
 
+test('a standing approval of them ends, and a standing denial stays', async () => {
+  const say = (text: string): object => ({ tool: 'echo', args: { text } });
+  world = await openWorld({ policy });
+  const calls = [say('yes'), say('no'), say('yes'), say('no')].map((call) => ({ calls: [call] }));
+  const run = await world.start([...calls, { text: 'end' }] as never);
+  const { workflowId } = run;
+  for (const approved of [true, false]) {
+    const [request] = await run.open();
+    const always = { kind: 'call' as const };
+    await world.client.decide({ requestId: request!.requestId, approved, reviewerId: 'ann', always }, { workflowId });
+    if (!approved) break;
+    await world.stopWorker();
+    await world.startWorker({ policy: { ...policy, revoked: { people: ['ann'] } } });
+  }
+  const [asked] = await run.open();
+  expect(asked!.arguments).toEqual({ text: 'yes' });
+  await world.client.decide({ requestId: asked!.requestId, approved: true, reviewerId: 'bob' }, { workflowId });
+  const { outcomes } = await run.result();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['approved', 'denied', 'approved', 'denied']);
+  const { entries } = await world.client.journal(workflowId);
+  expect(entries.filter(({ kind }) => kind === 'revoked')).toMatchObject([
+    { grantId: 'grant-1', reason: `made by whom the operator's policy has revoked` },
+  ]);
+});
+
 test('a policy of a run revokes nothing', async () => {
   world = await openWorld({ policy });
   const start = world.start([{ text: 'end' }], { policy: { rules: [], revoked: { people: ['ann'] } } });
