@@ -2,6 +2,7 @@
 import { nfc } from '../base/normal-text.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
+/** A seat that `from` no longer has: `to` decides in their place. */
 export interface Delegation {
   from: string;
   to: string;

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
+import type { Decision } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
 
@@ -84,22 +85,24 @@ test('from the next turn of the model on, no vote and no message of them counts'
 test('a standing approval of them ends, and a standing denial stays', async () => {
   const say = (text: string): object => ({ tool: 'echo', args: { text } });
   world = await openWorld({ policy });
-  const calls = [say('yes'), say('no'), say('yes'), say('no')].map((call) => ({ calls: [call] }));
-  const run = await world.start([...calls, { text: 'end' }] as never);
+  const said = ['yes', 'no', 'between', 'yes', 'no'];
+  const run = await world.start([...said.map((text) => ({ calls: [say(text)] })), { text: 'end' }] as never);
   const { workflowId } = run;
-  for (const approved of [true, false]) {
+  const answer = async (text: string, decision: object): Promise<void> => {
     const [request] = await run.open();
-    const always = { kind: 'call' as const };
-    await world.client.decide({ requestId: request!.requestId, approved, reviewerId: 'ann', always }, { workflowId });
-    if (!approved) break;
-    await world.stopWorker();
-    await world.startWorker({ policy: { ...policy, revoked: { people: ['ann'] } } });
-  }
-  const [asked] = await run.open();
-  expect(asked!.arguments).toEqual({ text: 'yes' });
-  await world.client.decide({ requestId: asked!.requestId, approved: true, reviewerId: 'bob' }, { workflowId });
+    expect(request!.arguments).toEqual({ text });
+    await world.client.decide({ requestId: request!.requestId, ...decision } as Decision, { workflowId });
+  };
+  const always = { kind: 'call' as const };
+  await answer('yes', { approved: true, reviewerId: 'ann', always });
+  await answer('no', { approved: false, reviewerId: 'ann', always });
+  await run.open();
+  await world.stopWorker();
+  await world.startWorker({ policy: { ...policy, revoked: { people: ['ann'] } } });
+  await answer('between', { approved: true, reviewerId: 'bob' });
+  await answer('yes', { approved: true, reviewerId: 'bob' });
   const { outcomes } = await run.result();
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['approved', 'denied', 'approved', 'denied']);
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['approved', 'denied', 'approved', 'approved', 'denied']);
   const { entries } = await world.client.journal(workflowId);
   expect(entries.filter(({ kind }) => kind === 'revoked')).toMatchObject([
     { grantId: 'grant-1', reason: `made by whom the operator's policy has revoked` },
