@@ -9,7 +9,7 @@ import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
 import { nfc } from '../base/normal-text.ts';
 import { personKey, widely, type PersonKey } from './person-key.ts';
-import { revokedOf, revokedSentence, type Revoked } from './revoked.ts';
+import { peopleIn, revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
 /**
  * How far a reviewer's name can be trusted. `claimed`: a name in a raw signal or update. `verified`: a signature, or an
@@ -211,7 +211,7 @@ export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | u
 /** If a requirement names nobody, anyone may still vote. */
 function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
   const { keyOf = personKey, revoked } = panel;
-  const gone = new Set(revoked?.people.map((id) => keyOf(id)));
+  const gone = revoked === undefined ? new Set<string>() : peopleIn(revoked, keyOf);
   for (const requirement of panel.requirements) {
     const { directory, reviewers, quorum, oneOfEach } = requirement;
     if (reviewers.length + oneOfEach.length === 0) continue;

@@ -27,8 +27,18 @@ export function revokedOf(
   if (revoked === undefined) return undefined;
   if (keyId !== undefined && revoked.keys.includes(keyId)) return `key '${keyId}'`;
   if (reviewerId === undefined) return undefined;
-  const person = keyOf(reviewerId);
-  return revoked.people.some((each) => keyOf(each) === person) ? `'${reviewerId}'` : undefined;
+  return peopleIn(revoked, keyOf).has(keyOf(reviewerId)) ? `'${reviewerId}'` : undefined;
+}
+
+const read = new WeakMap<Revoked, { keyOf: PersonKey; people: ReadonlySet<string> }>();
+
+/** The people by their keys. They are asked for again and again, for each vote of each request. */
+export function peopleIn(revoked: Revoked, keyOf: PersonKey): ReadonlySet<string> {
+  const before = read.get(revoked);
+  if (before?.keyOf === keyOf) return before.people;
+  const people = new Set(revoked.people.map((id) => keyOf(id)));
+  read.set(revoked, { keyOf, people });
+  return people;
 }
 
 /** `what`: the result of `revokedOf`. */
