@@ -153,12 +153,19 @@ function codesFor(book: RunBook, sent: SentControl, request: ProjectedRequest | 
   const deadlineMs = Date.parse(request.deadline ?? '');
   const common = [...isDoubted, ...(request.outcome === undefined ? [] : ['already_settled', 'expired'])];
   if (!isSeated(book, sent)) common.push('not_entitled');
-  if (control.kind === 'delegate') return hasNoSeat(book, sent) ? [...common, 'invalid_message'] : common;
+  if (control.kind === 'delegate') {
+    return hasNoSeat(book, sent) || mayBeTooFew(book) ? [...common, 'invalid_message'] : common;
+  }
   return [
     ...common,
     ...(untilMs <= deadlineMs ? ['invalid_message'] : []),
     ...(untilMs > Date.parse(request.openedAt) + longestWaitMs ? ['not_permitted_by_ceiling'] : []),
   ];
+}
+
+/** A delegation after which too few people could approve, or sign, is refused. */
+function mayBeTooFew({ plan }: RunBook): boolean {
+  return plan.votes !== undefined || plan.verified === true;
 }
 
 /** The sender has no seat, or the delegation would be circular. */

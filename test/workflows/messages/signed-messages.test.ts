@@ -183,7 +183,12 @@ describe('the client signs for the run that it finds', () => {
     const { run, requestId, workflowId } = await startAsking();
     const delegation = { requestId, to: 'bob' };
     await expect(world.client.delegate(delegation)).rejects.toMatchObject({ code: 'unverified_reviewer' });
-    await expect(world.client.delegate(delegation, { sign: ann })).resolves.toMatchObject({ accepted: true });
+    // Both are needed, and each for themselves.
+    await expect(world.client.delegate(delegation, { sign: ann })).rejects.toMatchObject({ code: 'invalid_message' });
+    const other = await startAsking({ calls: [{ tool: 'echo', args: { text: 'x' } }] } as never);
+    const alone = { ...delegation, requestId: other.requestId };
+    await expect(world.client.delegate(alone, { sign: ann })).resolves.toMatchObject({ accepted: true });
+    await other.run.handle.terminate();
     const operator = { keyId: 'desk', privateKey: keys.operator.privateKey };
     const change = { mode: 'plan' as const };
     await expect(world.client.setPolicy(workflowId, change, { sign: ann })).rejects.toMatchObject({
