@@ -131,8 +131,8 @@ test('fifty viewers, one poller; nobody looks, no poller', async () => {
     const others = await Promise.all(Array.from({ length: 49 }, () => watch()));
     await eventually('all have the snapshot', () => others.every((each) => listOf(each) !== undefined));
     await looks();
-    // Of a poller for each, some would look at the same time.
-    expect(most).toBe(1);
+    // A look lists requests, and those that no channel could deliver. Of a poller for each, many would look at the same time.
+    expect(most).toBeLessThanOrEqual(2);
     await Promise.all([first, ...others].map((each) => each.close()));
     await eventually('no more looks', async () => {
       const before = calls;
