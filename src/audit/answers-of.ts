@@ -10,7 +10,7 @@ export interface Share {
 export interface Answer {
   /** Null: the decision names nobody. */
   reviewerId: string | null;
-  /** What people call the reviewer, as the sender of the decision says. */
+  /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
   approved: boolean;
   /** From the opening of the request to the answer, in milliseconds. */

@@ -120,8 +120,8 @@ export interface ApprovalDetails extends ApprovalRequest {
    */
   cannotBeApproved?: string;
   /**
-   * What the operator's directory says of the people whom the request names, by their ids there. Absent: it says nothing of
-   * them. For settled requests, too.
+   * The names and further ids that the operator's directory has for people of this request: its caller, reviewers, voters and
+   * delegates. The keys are ids of the directory. Settled requests have it, too. Absent: the directory has none.
    */
   people?: Record<string, NamedPerson>;
   /** For an open request: the names of the channels that carry it. Absent: none does. */
@@ -172,7 +172,10 @@ export interface Permit {
   caller?: Caller;
   /** The version of the engine that ruled on the call. Absent in permits of older versions. */
   engine?: number;
-  /** Whose votes approved the call, or made the grant that answered it. Absent: a rule did, or the run is of an older version. */
+  /**
+   * The reviewers whose votes approved the call, or made the grant that answered it. Absent: a rule allowed the call, or the
+   * run is of an older version.
+   */
   approvedBy?: ApprovedBy[];
   /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;

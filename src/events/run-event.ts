@@ -39,7 +39,7 @@ export interface ApprovalResultEvent extends Recorded {
   decision: ApprovalDecision;
   reason: string | null;
   reviewerId: string | null;
-  /** What people call the reviewer, as the sender of the decision says. */
+  /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
   /** `pending`: the tool runs now; its `tool_result` says how it ended. */
   ran: Ran;

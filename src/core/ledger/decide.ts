@@ -178,20 +178,14 @@ function keepVote(
   directories: Directories,
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
-  const { approved, reason, reviewerId, reviewerName, identity, decisionId, viewed } = vote;
   const receipt = receiptOf(ledger, voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
     callId: voted.callId,
     requestId,
     toolName,
-    approved,
-    reason,
-    reviewerId,
-    reviewerName,
-    identity,
-    decisionId,
-    viewed,
+    approved: vote.approved,
+    ...wordOf(vote),
     digest,
   });
 }

@@ -54,7 +54,7 @@ export interface JournalEntry {
   severity?: Severity;
   reason?: string;
   reviewerId?: string;
-  /** What people call the reviewer, as the sender of the decision says. It proves nothing. */
+  /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
   /** `claimed`: a name in a raw signal or update, accepted unless the rule demands more. */
   identity?: Identity;

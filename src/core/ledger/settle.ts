@@ -61,7 +61,7 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   });
 }
 
-/** The fields of the vote that settled a request. */
+/** The fields of a vote that its journal entry has, and the settlement that it brings. */
 export function wordOf({
   reason,
   reviewerId,

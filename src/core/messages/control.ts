@@ -33,7 +33,7 @@ export interface DelegateMessage extends ControlMessage {
   requestId: string;
   /** That person's name. */
   to: string;
-  /** Whose seat, if an operator moves it. The message then needs a `reason`. Default: that of `by`. */
+  /** An operator moves the seat of this person, and says why in `reason`. Default: `by` gives their own seat. */
   from?: string;
 }
 

@@ -46,7 +46,7 @@ export interface ParsedDecision {
   response?: Json;
   /** The reviewer's name. It is claimed, unless a signature proves it. */
   reviewerId?: string;
-  /** What people call the reviewer, at most 100 characters. It is shown beside the id, and decides nothing. */
+  /** The reviewer's name, at most 100 characters. It is shown beside the id, and no decision depends on it. */
   reviewerName?: string;
   /** Checked against the request's digest if present. */
   digest?: string;

@@ -6,7 +6,7 @@ import { personKey, type PersonKey } from './person-key.ts';
 export interface Delegation {
   from: string;
   to: string;
-  /** Whose word it is, if not the holder's: an operator's, or that of the operator's directory. */
+  /** `operator`: an operator moved the seat. `away`: the operator's directory did. Absent: its holder gave it. */
   by?: 'operator' | 'away';
 }
 

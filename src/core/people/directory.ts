@@ -30,7 +30,7 @@ export interface Absence {
 
 /** What the operator's directory says of a person's names. No other directory says it. */
 export interface NamedPerson {
-  /** What people call them. It decides nothing. */
+  /** A name to show beside the id. No decision depends on it. */
   name?: string;
   /** Their other ids, such as an e-mail address or the id of a provider. */
   also?: readonly string[];
