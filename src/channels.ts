@@ -17,7 +17,8 @@ export type {
   TestContext,
 } from './channels/channel.ts';
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
-export type { ChannelSetUp, QuietHours, WorkerRoutes } from './channels/channel-set-up.ts';
+export type { ChannelSetUp, WorkerRoutes } from './channels/channel-set-up.ts';
+export type { QuietHours, Weekday } from './channels/quiet-hours.ts';
 export type { RequestRoute } from './core/people/channel-routes.ts';
 export type { ChannelOptions } from './channels/channel-set.ts';
 export type * from './channels/push-app.ts';

@@ -181,6 +181,7 @@ export const activityNames = {
   notify: 'countersign.notify',
   loadGate: 'countersign.loadGate',
   verifyCarried: 'countersign.verifyCarried',
+  checkApprovers: 'countersign.checkApprovers',
   preview: 'countersign.preview',
   consultAdvisors: 'countersign.consultAdvisors',
   announce: 'countersign.announce',

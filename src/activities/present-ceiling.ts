@@ -18,6 +18,18 @@ export type Called = Pick<GatedDefinition, 'name' | 'risk' | 'subject' | 'shellS
 /** The run that admitted a call, as it says itself. `engine`: the one that rules there; absent: unknown. */
 export type AdmittedBy = Pick<RulingContext, 'agent' | 'caller' | 'engine'>;
 
+/**
+ * The activity `countersign.checkApprovers`: `problem` is why their approval does not count any more, in one sentence.
+ * `revoked`: all keys and people that do not count any more.
+ */
+export type CheckApprovers = (input: {
+  approvedBy: readonly ApprovedBy[];
+}) => Promise<{ problem?: string; revoked?: Revoked }>;
+
+export function createCheckApprovers({ revocation, revoked }: PresentCeiling): CheckApprovers {
+  return async ({ approvedBy }) => ({ problem: revocation(approvedBy), revoked });
+}
+
 /** The operator's policy as this worker has it now. */
 export interface PresentCeiling {
   /** Why a call that a run has admitted must not start, in one sentence; undefined if it may. */

@@ -45,7 +45,12 @@ const channelActivities: readonly string[] = [
  * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy would
  * be missed, and a run would end. Another worker may trust the workflow, or be able to read the arguments.
  */
-const waitedFor: readonly string[] = [activityNames.arbitrate, activityNames.readParents, ...channelActivities];
+const waitedFor: readonly string[] = [
+  activityNames.arbitrate,
+  activityNames.readParents,
+  activityNames.checkApprovers,
+  ...channelActivities,
+];
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
@@ -176,8 +181,11 @@ export function secondGate({
       if (digestOf(called.name, args, definition) !== digest) {
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
-      const denial = ceiling.denial(called, args, { agent, caller, engine }) ?? ceiling.revocation(approvedBy);
+      const denial = ceiling.denial(called, args, { agent, caller, engine });
       if (denial !== undefined) throw refused('denied_by_policy', denial);
+      const revocation = ceiling.revocation(approvedBy);
+      // The run learns all of it, so that the next call asks people who still count.
+      if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
       if (tool === undefined)
         return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
       const valid = await validateArguments(tool, args);
@@ -221,8 +229,8 @@ function refusedHere(
   return ApplicationFailure.create({ message, type, nonRetryable: false, details: [refusedBySecondGate] });
 }
 
-function refused(type: (typeof secondGateTypes)[number], message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
+function refused(type: (typeof secondGateTypes)[number], message: string, ...more: unknown[]): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate, ...more);
 }
 
 /**

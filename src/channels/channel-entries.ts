@@ -12,7 +12,7 @@ export async function readEntries(
 ): Promise<{ entries: Map<string, ChannelEntry>; problems: ShapeProblem[] }> {
   const entries = new Map<string, ChannelEntry>();
   const problems = routeProblems(document);
-  for (const [name, { kind: kindName, ...members }] of Object.entries(document.channels)) {
+  for (const [name, { kind: kindName, quiet_hours: _, ...members }] of Object.entries(document.channels)) {
     const kind = Object.hasOwn(kinds, kindName) ? kinds[kindName]! : undefined;
     if (kind === undefined) {
       problems.push({ path: ['channels', name, 'kind'], message: unknownKind(kindName, kinds) });

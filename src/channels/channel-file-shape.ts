@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../core/base/tool-call.ts';
 import { requestRouteProblem } from '../core/people/channel-routes.ts';
+import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { durationShape } from './duration-shape.ts';
 
 /** The name of a channel in a channel file. */
@@ -30,11 +31,28 @@ const requestRoute = z
     const path = found.member === undefined ? [] : [found.member];
     context.addIssue({ code: 'custom', message: found.problem, path });
   });
-const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, such as "22:00"');
+const quietHours = z
+  .strictObject({
+    from: z.string().optional(),
+    to: z.string().optional(),
+    time_zone: z.string(),
+    workdays: z.array(z.string()).optional(),
+    holidays: z.array(z.string()).optional(),
+    above: z.enum(severities).optional(),
+  })
+  .superRefine((written, context) => {
+    const found = quietHoursProblem(quietHoursOf(written));
+    if (found === undefined) return;
+    const path = found.member === undefined ? [] : [found.member === 'timeZone' ? 'time_zone' : found.member];
+    context.addIssue({ code: 'custom', message: found.problem, path });
+  });
 
 /** What a channel file says, apart from the members of each channel, which are its kind's. */
 export const channelFileShape = z.strictObject({
-  channels: z.record(channelName, z.looseObject({ kind: z.string() })),
+  channels: z.record(
+    channelName,
+    z.looseObject({ kind: z.string(), quiet_hours: z.union([quietHours, z.literal(false)]).optional() }),
+  ),
   routes: z
     .strictObject({
       default: channelNames,
@@ -42,24 +60,13 @@ export const channelFileShape = z.strictObject({
       requests: z.array(requestRoute).max(mostRoutes, `must have at most ${mostRoutes} routes`).optional(),
     })
     .optional(),
-  quiet_hours: z
-    .strictObject({
-      from: timeOfDay,
-      to: timeOfDay,
-      time_zone: z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin'),
-      above: z.enum(severities).optional(),
-    })
-    .refine(({ from, to }) => from !== to, 'must not begin and end at the same time')
-    .optional(),
+  quiet_hours: quietHours.optional(),
   batch: durationShape('1h').optional(),
 });
 
 export type ChannelDocument = z.infer<typeof channelFileShape>;
 
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+/** As they are in code. What they say is checked apart. */
+export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
+  return { ...hours, timeZone } as QuietHours;
 }

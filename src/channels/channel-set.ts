@@ -3,7 +3,8 @@ import { DefinitionError } from '../agents/definition-error.ts';
 import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
 import type { KnownChannels } from '../policy-file/lint-channels.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
-import type { QuietHours, WorkerRoutes } from './channel-set-up.ts';
+import type { WorkerRoutes } from './channel-set-up.ts';
+import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { toChannel } from './to-channel.ts';
 
 /** The channels of a worker, and which of them carry which requests. */
@@ -20,6 +21,8 @@ export interface ChannelOptions {
    * that notifies is asked once it has. Default: never.
    */
   quietHours?: QuietHours;
+  /** Those of single channels, in their place, by name; `false`: none. */
+  quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
   /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
   batchMs?: number;
 }
@@ -31,7 +34,8 @@ export interface ChannelSet {
   routes: () => Promise<ChannelRoutes>;
   /** The routes of all runs. Absent: a function makes them for each run. */
   table?: ChannelRoutes;
-  quietHours?: QuietHours;
+  /** When this channel notifies nobody. Absent: at no time. */
+  quietHoursOf: (name: string) => QuietHours | undefined;
   batchMs: number;
 }
 
@@ -43,6 +47,7 @@ export function channelSetOf({
   channels: given = {},
   routes = {},
   quietHours,
+  quietHoursOf = {},
   batchMs = 0,
 }: ChannelOptions): ChannelSet | undefined {
   const channels = new Map(Object.entries(given).map(([name, channel]) => [name, toChannel(channel)]));
@@ -55,14 +60,27 @@ export function channelSetOf({
     throw new DefinitionError(`batchMs must be a number from 0 to ${longestBatchMs}`);
   }
   for (const [name, channel] of channels) checkChannel(name, channel);
-  if (quietHours !== undefined) {
-    checkOptions('quietHours', quietHours, { from: true, to: true, timeZone: true, above: true });
+  if (quietHours !== undefined) checkQuietHours('quietHours', quietHours);
+  for (const [name, hours] of Object.entries(quietHoursOf)) {
+    if (!channels.has(name))
+      throw new DefinitionError(`quietHoursOf names the channel '${name}', which does not exist`);
+    if (hours !== false) checkQuietHours(`quietHoursOf.${name}`, hours);
   }
+  const ofChannel = (name: string): QuietHours | undefined =>
+    Object.hasOwn(quietHoursOf, name) ? quietHoursOf[name] || undefined : quietHours;
   // A table is checked at once, what a function returns when it does.
   const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
   const routesOfRun = async (): Promise<ChannelRoutes> =>
     typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
-  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, table, quietHours, batchMs };
+  return channels.size === 0 ? undefined : { channels, routes: routesOfRun, table, quietHoursOf: ofChannel, batchMs };
+}
+
+function checkQuietHours(place: string, hours: QuietHours): void {
+  const known = { from: true, to: true, timeZone: true, workdays: true, holidays: true, above: true } as const;
+  checkOptions(place, hours, known);
+  const found = quietHoursProblem(hours);
+  if (found === undefined) return;
+  throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
 
 /** What a policy can be checked against. Without channels nothing is sent. */

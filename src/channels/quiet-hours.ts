@@ -1,33 +1,67 @@
+/** When only urgent requests are carried to people. */
 import { severities, type Severity } from '../core/base/tool-call.ts';
-import type { QuietHours } from './channel-set-up.ts';
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+/** A day of the week. */
+export type Weekday = (typeof weekdays)[number];
+
+/**
+ * When only urgent requests are carried to people; the others wait for the end of these hours and days. Has at least one
+ * of `from` with `to`, `workdays` and `holidays`.
+ */
+export interface QuietHours {
+  /** A time of day, such as `22:00`. */
+  from?: string;
+  /** A time of day; before `from` if the hours go past midnight. */
+  to?: string;
+  /** Such as `Europe/Berlin`. */
+  timeZone: string;
+  /** The days of the week that are not quiet as a whole. Default: all. */
+  workdays?: readonly Weekday[];
+  /** Dates that are quiet as a whole, such as `2026-12-25`. At most 400. */
+  holidays?: readonly string[];
+  /** Requests of a higher severity are carried all the same. Default `high`: only critical ones are. */
+  above?: Severity;
+}
 
 const minuteMs = 60_000;
 const minutesOfDay = 1_440;
 /** No time zone moves its clocks by more within half a day. */
 const clockChange = 180;
+const mostHolidays = 400;
 
 /**
  * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
- * zone, whichever way they are changed meanwhile; or not at all. A request that ends before these hours do does not wait:
- * nobody would hear of it. `endsAtMs`: its deadline; null: none.
+ * zone, whichever way they are changed meanwhile; or not at all. A request that ends before that does not wait: nobody
+ * would hear of it. `endsAtMs`: its deadline; null: none.
  */
 export function quietForMs(
-  { above = 'high', ...hours }: QuietHours,
+  hours: QuietHours,
   { severity, endsAtMs }: { severity: Severity; endsAtMs: number | null },
   atMs: number,
 ): number {
+  const { above = 'high' } = hours;
   if (severities.indexOf(severity) > severities.indexOf(above)) return 0;
-  const minutesOf = clockOf(hours.timeZone);
-  const [start, end] = [minuteOf(hours.from), minuteOf(hours.to)];
-  const isQuiet = (minute: number): boolean =>
-    start <= end ? minute >= start && minute < end : minute >= start || minute < end;
-  const now = minutesOf(atMs);
-  if (!isQuiet(now)) return 0;
-  // Without a change of clocks, that many minutes are left.
-  const left = (end - now + minutesOfDay) % minutesOfDay;
-  let untilMs = atMs - (atMs % minuteMs) + Math.max(1, left - clockChange) * minuteMs;
-  while (isQuiet(minutesOf(untilMs))) untilMs += minuteMs;
-  return endsAtMs !== null && endsAtMs <= untilMs ? 0 : untilMs - atMs;
+  const minutesLeft = quietMinutesLeft(hours);
+  let untilMs = atMs;
+  // Without a change of clocks, the quiet minutes end after so many.
+  for (let left = minutesLeft(atMs); left > 0; left = minutesLeft(untilMs)) {
+    untilMs += Math.max(1, left - clockChange) * minuteMs - (untilMs % minuteMs);
+    if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
+  }
+  return untilMs - atMs;
+}
+
+/** How many minutes at most are left of the hours, or of the day, that are quiet at an instant; 0: none are. */
+function quietMinutesLeft({ from, to, timeZone, workdays = weekdays, holidays = [] }: QuietHours) {
+  const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
+  const read = clockOf(timeZone);
+  return (atMs: number): number => {
+    const { date, weekday, minute } = read(atMs);
+    if (holidays.includes(date) || !workdays.some((day) => day === weekday)) return minutesOfDay - minute;
+    const isQuiet = start <= end ? minute >= start && minute < end : minute >= start || minute < end;
+    return isQuiet ? (end - minute + minutesOfDay) % minutesOfDay : 0;
+  };
 }
 
 function minuteOf(clock: string): number {
@@ -35,8 +69,64 @@ function minuteOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
-/** The minute of the day at an instant, by the clocks of a time zone. */
-function clockOf(timeZone: string): (atMs: number) => number {
-  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  return (atMs) => minuteOf(clock.format(atMs));
+/** The date, the day of the week and the minute of the day at an instant, by the clocks of a time zone. */
+function clockOf(timeZone: string): (atMs: number) => { date: string; weekday: string; minute: number } {
+  const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...digits, hourCycle: 'h23' });
+  return (atMs) => {
+    const parts = new Map(clock.formatToParts(atMs).map(({ type, value }) => [type, value]));
+    const [year, month, day] = [parts.get('year'), parts.get('month'), parts.get('day')];
+    const minute = minuteOf(`${parts.get('hour')}:${parts.get('minute')}`);
+    return { date: `${year}-${month}-${day}`, weekday: parts.get('weekday')!.toLowerCase(), minute };
+  };
+}
+
+/** What is wrong with quiet hours, and with which member; undefined if nothing is. For what comes from a file or from code. */
+export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
+  const { from, to, timeZone, workdays, holidays, above } = hours;
+  for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {
+    if (clock !== undefined && !isClock(clock)) return { member, problem: 'must be a time of day, such as "22:00"' };
+  }
+  if ((from === undefined) !== (to === undefined)) return { problem: "'from' and 'to' go together" };
+  if (from !== undefined && from === to) return { problem: 'must not begin and end at the same time' };
+  if (!isTimeZone(timeZone)) {
+    return { member: 'timeZone', problem: 'must be a time zone that exists, such as Europe/Berlin' };
+  }
+  const isDays = workdays === undefined || (Array.isArray(workdays) && workdays.every((day) => weekdays.includes(day)));
+  if (!isDays || workdays?.length === 0) {
+    return { member: 'workdays', problem: `must be a list of at least one of ${weekdays.join(', ')}` };
+  }
+  if (
+    holidays !== undefined &&
+    !(Array.isArray(holidays) && holidays.length <= mostHolidays && holidays.every(isDate))
+  ) {
+    return { member: 'holidays', problem: `must be a list of at most ${mostHolidays} dates, such as 2026-12-25` };
+  }
+  if (above !== undefined && !severities.includes(above)) {
+    return { member: 'above', problem: `must be one of ${severities.join(', ')}` };
+  }
+  if ([from, workdays, holidays].every((each) => each === undefined)) {
+    return { problem: "needs 'from' and 'to', 'workdays' or 'holidays'" };
+  }
+  return undefined;
+}
+
+function isClock(clock: unknown): boolean {
+  return typeof clock === 'string' && /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(clock);
+}
+
+function isDate(date: unknown): boolean {
+  if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date)) return false;
+  const atMs = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(date);
+}
+
+function isTimeZone(name: unknown): boolean {
+  try {
+    return (
+      typeof name === 'string' && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+    );
+  } catch {
+    return false;
+  }
 }

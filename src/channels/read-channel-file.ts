@@ -8,10 +8,11 @@ import { prototypeKeys } from '../policy-file/prototype-keys.ts';
 import { type PolicyText, readPolicyText } from '../policy-file/text.ts';
 import type { Channel } from './channel.ts';
 import { ChannelBuilder, type ChannelEntry } from './channel-builder.ts';
-import { type ChannelDocument, channelFileShape } from './channel-file-shape.ts';
+import { type ChannelDocument, channelFileShape, quietHoursOf } from './channel-file-shape.ts';
 import { readEntries } from './channel-entries.ts';
 import type { ChannelKind } from './channel-kind.ts';
 import type { ChannelSetUp } from './channel-set-up.ts';
+import type { QuietHours } from './quiet-hours.ts';
 import { policyInvalid } from './policy-invalid.ts';
 import { nfc } from '../core/base/normal-text.ts';
 import type { RequestRoute } from '../core/people/channel-routes.ts';
@@ -72,6 +73,9 @@ async function setUpOf(
   }
   if (problems.length > 0) throw refused(placed, problems);
   const needed = builder.needed();
+  const own = Object.entries(channels).flatMap(([name, { quiet_hours: hours }]): [string, QuietHours | false][] =>
+    hours === undefined ? [] : [[name, hours && quietHoursOf(hours)]],
+  );
   return {
     channels: Object.fromEntries(made),
     routes: {
@@ -79,9 +83,8 @@ async function setUpOf(
       reviewers: Object.fromEntries(Object.entries(routes?.reviewers ?? {}).map(([name, names]) => [nfc(name), names])),
       ...(routes?.requests !== undefined && { requests: routes.requests.map(routeOf) }),
     },
-    ...(quiet !== undefined && {
-      quietHours: { from: quiet.from, to: quiet.to, timeZone: quiet.time_zone, above: quiet.above },
-    }),
+    ...(quiet !== undefined && { quietHours: quietHoursOf(quiet) }),
+    ...(own.length > 0 && { quietHoursOf: Object.fromEntries(own) }),
     ...(batch !== undefined && { batchMs: batch }),
   };
 }

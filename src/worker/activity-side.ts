@@ -10,7 +10,7 @@ import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/notify.ts';
-import { presentCeiling } from '../activities/present-ceiling.ts';
+import { createCheckApprovers, presentCeiling } from '../activities/present-ceiling.ts';
 import { createPreview } from '../activities/preview.ts';
 import { readParents } from '../activities/read-parents.ts';
 import { readPolicy } from '../activities/read-policy.ts';
@@ -131,6 +131,7 @@ export function activitySide(
     [activityNames.notify]: createNotify({ hasChannels: channels !== undefined }),
     ...channelActivities(channels, { attributes: names, workflowTypes: trusted, waiting }),
     [activityNames.verifyCarried]: verifyCarried,
+    [activityNames.checkApprovers]: createCheckApprovers(present),
     [activityNames.preview]: createPreview(registry),
     [activityNames.consultAdvisors]: createConsultAdvisors(advisors),
   };

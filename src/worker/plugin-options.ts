@@ -59,6 +59,7 @@ export const pluginOptionNames = Object.keys({
   channels: true,
   routes: true,
   quietHours: true,
+  quietHoursOf: true,
   batchMs: true,
 } satisfies OptionNames<PluginOptions>) as readonly (keyof PluginOptions)[];
 

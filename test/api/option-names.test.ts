@@ -69,6 +69,7 @@ const common = {
   routes: { requests: [{ tool: 'pay', channels: ['desk'] }] },
   channels: { desk: { notify: () => undefined } },
   quietHours: { from: '22:00', to: '06:00', timeZone: 'UTC' },
+  quietHoursOf: { desk: { timeZone: 'UTC', workdays: ['mon' as const] } },
   gated: { run: { risk: 'destructive', subject: { argument: 'command', shell: true }, heartbeat } },
   workflowTypes: ['order'],
   advisors: { second: { model, instructions: 'Doubt.' } },

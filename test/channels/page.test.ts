@@ -24,4 +24,9 @@ test('the file loads', async () => {
   const { channels, ...rest } = await readChannels(file);
   expect(Object.keys(channels)).toEqual(['ci', 'staging', 'desk']);
   expect(rest).toMatchObject({ batchMs: 5_000, quietHours: { timeZone: 'Europe/Berlin', above: 'high' } });
+  const [, quiet = ''] = blocksOf('yaml');
+  expect(await readChannels(quiet)).toMatchObject({
+    quietHours: { workdays: ['mon', 'tue', 'wed', 'thu', 'fri'] },
+    quietHoursOf: { night_desk: false },
+  });
 });

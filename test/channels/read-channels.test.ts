@@ -75,6 +75,19 @@ describe('a whole file', () => {
     }
   });
 
+  test('quiet hours of single channels, days of work and holidays are read', async () => {
+    const text = `channels:
+  desk: { kind: console }
+  pager: { kind: auto_deny, quiet_hours: false }
+  legal: { kind: auto_deny, quiet_hours: { time_zone: UTC, holidays: [2026-12-25] } }
+quiet_hours: { time_zone: Europe/Berlin, workdays: [mon, tue] }
+`;
+    expect(await readChannels(text, { kinds })).toMatchObject({
+      quietHours: { timeZone: 'Europe/Berlin', workdays: ['mon', 'tue'] },
+      quietHoursOf: { pager: false, legal: { timeZone: 'UTC', holidays: ['2026-12-25'] } },
+    });
+  });
+
   test('routes by tool, agent and severity are read in their order', async () => {
     const text = `channels: { a: { kind: auto_deny } }
 routes:
@@ -274,6 +287,16 @@ describe('a file is refused, with the place', () => {
       'a time zone that does not exist',
       after('quiet_hours: { from: "22:00", to: "07:00", time_zone: Europe/Atlantis }'),
       `channels:2:55 'time_zone' must be a time zone that exists, such as Europe/Berlin`,
+    ],
+    [
+      'a day of work that is none',
+      after('quiet_hours: { time_zone: UTC, workdays: [monday] }'),
+      `channels:2:42 'workdays' must be a list of at least one of mon, tue, wed, thu, fri, sat, sun`,
+    ],
+    [
+      'hours of a channel without anything quiet',
+      `channels: { a: { kind: auto_deny, quiet_hours: { time_zone: UTC } } }`,
+      `channels:1:48 'quiet_hours' needs 'from' and 'to', 'workdays' or 'holidays'`,
     ],
     ['a batch that is too long', after('batch: 2h'), `channels:2:8 'batch' must be at most 1h`],
   ])('%s', async (_name, text, message) => {

@@ -41,6 +41,18 @@ describe.each(['ceiling', 'agent', 'run'] as const)('a step behind the time-out,
       '{}',
       "rule r warns 10m before its requests end, which is as they are opened: they wait 5m, so set 'timeout'",
     ],
+    [
+      'a quorum by people who are asked too late',
+      'reviewers: [ann], quorum: 2, escalate: [{ after: 30m, to: [bob] }]',
+      '{}',
+      "rule r needs 2 approvals, and asks 1 person in time: they wait 5m, so set 'timeout'",
+    ],
+    [
+      'a quorum of one person, who is asked twice',
+      'reviewers: [ann], quorum: 2, escalate: [{ after: 2m, to: [Ann] }, { after: 30m, to: [bob] }]',
+      '{}',
+      "rule r needs 2 approvals, and asks 1 person in time: they wait 5m, so set 'timeout'",
+    ],
   ])('%s', (_, ask, approval, sentence) => expect(warnings(ask, approval, of)).toContain(sentence));
 
   test.each<[string, string]>([
@@ -48,9 +60,15 @@ describe.each(['ceiling', 'agent', 'run'] as const)('a step behind the time-out,
     ['remind: 15m, timeout: 1h, warn_before: 5m, escalate: [{ after: 30m, to: [bob] }]', '{}'],
     ['remind: 15m', '{ timeout: 1h }'],
     ['reviewers: [ann]', '{}'],
+    ['reviewers: [ann], quorum: 2, escalate: [{ after: 2m, to: [bob] }]', '{}'],
   ])('none: %s %s', (ask, approval) => {
-    expect(warnings(ask, approval, of).filter((each) => /requests (have ended|end),/.test(each))).toEqual([]);
+    expect(warnings(ask, approval, of).filter((each) => /so set 'timeout'/.test(each))).toEqual([]);
   });
+});
+
+test('a group without a directory may have enough people', () => {
+  const ask = "reviewers: ['group:finance'], quorum: 2, escalate: [{ after: 30m, to: [bob] }]";
+  expect(warnings(ask).filter((each) => each.includes('approvals'))).toEqual([]);
 });
 
 test('where a request waits for ever, no step is late', () => {

@@ -77,7 +77,6 @@ export function createLookAtRequests(
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       const endsAtMs = deadline === null ? null : Date.parse(deadline);
       const about = { severity: assessment.severity, endsAtMs };
-      const delayMs = set?.quietHours === undefined ? 0 : quietForMs(set.quietHours, about, Date.now());
       return {
         requestId,
         state: 'open',
@@ -85,7 +84,7 @@ export function createLookAtRequests(
         ...(userMessages !== undefined && { userMessages: userMessages.count }),
         facts: { toolName, agentName, riskLevel, requestedAt, digest, severity: assessment.severity },
         names: channels,
-        channels: channels.flatMap((name) => looked(set, name, details, delayMs)),
+        channels: channels.flatMap((name) => looked(set, name, details, about)),
         ...(tags !== null && { tagsName: tags }),
       };
     });
@@ -93,10 +92,17 @@ export function createLookAtRequests(
 }
 
 /** A channel that the run has recorded and this worker does not have is left out. */
-function looked(set: ChannelSet | undefined, name: string, request: ApprovalDetails, quietMs: number): LookedChannel[] {
+function looked(
+  set: ChannelSet | undefined,
+  name: string,
+  request: ApprovalDetails,
+  about: { severity: Severity; endsAtMs: number | null },
+): LookedChannel[] {
   const channel = set?.channels.get(name);
   if (set === undefined || channel === undefined) return [];
   const batch = channel.batch === true;
+  const hours = set.quietHoursOf(name);
+  const quietMs = hours === undefined ? 0 : quietForMs(hours, about, Date.now());
   return [
     {
       name,

@@ -59,6 +59,7 @@ const unwritten = new Set<string>([
   activityNames.readPolicy,
   activityNames.readParents,
   activityNames.verifyCarried,
+  activityNames.checkApprovers,
   activityNames.preview,
 ]);
 

@@ -63,6 +63,8 @@ export interface RequestRecord {
   deniedBefore?: EarlierDenial;
   /** For a request that replaces others: the one in which its call was first asked about. */
   origin?: { requestId: string; digest: string; requestedAt: string };
+  /** If a grant let its call run: those who made the grant, which may be used up. */
+  grantedBy?: Grant['by'];
 }
 
 export interface SettledRequest extends RequestRecord {

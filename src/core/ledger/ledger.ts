@@ -217,9 +217,11 @@ function supersede(ledger: Ledger, { atMs, requestId, runs, ruling }: SupersedeC
     return settle(ledger, record, { outcome: 'superseded', runs: false, by: 'grant', byId, reason, settledAt }, atMs);
   }
   const { rule: byId, reason } = ruling;
-  const by = ruling.layer === 'grant' ? 'grant' : 'policy';
+  const isGranted = ruling.layer === 'grant';
+  const by = isGranted ? 'grant' : 'policy';
   const settlement: Settlement = { outcome: 'superseded', runs, by, byId, reason, settledAt };
-  return settle(useGrant(ledger, ruling.layer === 'grant' ? byId : undefined), record, settlement, atMs);
+  const grantedBy = isGranted ? ledger.grants.find(({ grantId }) => grantId === byId)?.by : undefined;
+  return settle(useGrant(ledger, isGranted ? byId : undefined), { ...record, grantedBy }, settlement, atMs);
 }
 
 function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: Directories): Reduction {

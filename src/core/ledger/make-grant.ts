@@ -195,7 +195,8 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
       reason: answer.reason,
       settledAt: iso(atMs),
     };
-    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, answer.grantId), record, settlement, atMs));
+    const answered = { ...record, grantedBy: answer.by };
+    reduction = chained(reduction, (ledger) => settle(useGrant(ledger, answer.grantId), answered, settlement, atMs));
     settled.push({ requestId: record.request.requestId, outcome: 'superseded' });
   }
   return { reduction, settled, note: '' };

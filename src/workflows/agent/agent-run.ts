@@ -21,7 +21,7 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
-import { Gate } from '../gate/gate.ts';
+import { approversChecked, Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { ModelCall } from './call-model.ts';
 import { failRun, problemOf } from './fail-run.ts';
@@ -170,7 +170,9 @@ class AgentRun {
   async #untilAnswered(limits: LimitCheck): Promise<string | undefined> {
     await this.#gate.until(() => limits.isSettled || (this.#shouldContinueAsNew && this.#idle));
     if (!limits.isSettled) await this.#continueAsNew();
-    return limits.takeSettled();
+    const { approvers } = limits;
+    if (approvers.length === 0 || !patched(approversChecked)) return limits.takeSettled();
+    return limits.takeSettled(await this.#gate.revocationOf(approvers));
   }
 
   /** Sets the gate's policies to those of the agent in charge. */

@@ -11,6 +11,7 @@ import { amountText, type ReachedLimit, reachedLimit, runLimitsOf } from '../../
 import { sentences } from '../../core/ledger/sentences.ts';
 import { marksOf } from '../../core/redact/redact-arguments.ts';
 import { clock } from '../sandbox/clock.ts';
+import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { RunState, Spending } from './run-state.ts';
 import type { ToolEnd } from './run-tool.ts';
@@ -35,6 +36,12 @@ export class LimitCheck {
     return asking !== undefined && this.#gate.settlement(asking.requestId) !== undefined;
   }
 
+  /** Those whose approval lets the run go on. No second gate sees it. */
+  get approvers(): Approver[] {
+    const { asking } = this.#spending;
+    return asking === undefined ? [] : this.#gate.approversOf(asking.requestId);
+  }
+
   /**
    * Looks whether the run has reached a limit. Opens the request that asks whether it goes on, or returns why it ends. Call
    * it between two turns only, in a step that writes a command in any case.
@@ -46,8 +53,11 @@ export class LimitCheck {
     return reached.asks ? this.#ask(reached) : this.#stopped(reached);
   }
 
-  /** Takes over how the request was settled, and returns why the run ends, if it does. */
-  takeSettled(): string | undefined {
+  /**
+   * Takes over how the request was settled, and returns why the run ends, if it does. `problem`: why its approval counts no
+   * more.
+   */
+  takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
     const { requestId, callId, limit } = spending.asking!;
     const { outcome, runs } = this.#gate.settlement(requestId)!;
@@ -55,6 +65,10 @@ export class LimitCheck {
     // Nobody has decided: its user has stopped the turn, or has written something else.
     if (outcome === 'cancelled') return undefined;
     if (!runs) return this.#stopped(limit, this.#gate.sentence(requestId));
+    if (problem !== undefined) {
+      this.#gate.finished(callId, 'no');
+      return this.#stopped(limit, sentences.failed(problem));
+    }
     this.#letGoOn(callId, limit.measure);
     return undefined;
   }

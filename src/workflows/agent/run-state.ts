@@ -4,6 +4,7 @@ import type { RunMeasure } from '../../core/policy/policy.ts';
 import { costOf, type SpentCost } from '../../core/policy/run-cost.ts';
 import type { ReachedLimit } from '../../core/policy/run-limits.ts';
 import type { AgentConfig, RunConfig } from '../../core/policy/run-config.ts';
+import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { Advice } from '../../core/policy/advice.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { Json, ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
@@ -61,6 +62,10 @@ export interface StartableCall extends RequestedCall {
   call: ToolCall;
   admitted?: string;
   requestId?: string;
+  /** Those who made the grant that lets it run. */
+  approvedBy?: Approver[];
+  /** True: nothing runs. A reviewer has answered in the tool's place. */
+  isResponse?: true;
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
 }

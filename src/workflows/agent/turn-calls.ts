@@ -2,7 +2,7 @@
  * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
  * state, which continue-as-new carries.
  */
-import { CancellationScope, createEventGroup } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
@@ -11,7 +11,8 @@ import { sentences } from '../../core/ledger/sentences.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
-import type { Gate } from '../gate/gate.ts';
+import type { Approver } from '../../core/ledger/approved-by.ts';
+import { approversChecked, type Gate } from '../gate/gate.ts';
 import { Consultations } from './consultations.ts';
 import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
@@ -177,7 +178,9 @@ export class TurnCalls {
     const admission = this.#gate.admit(call, tool, facts, meter);
     if (admission.kind === 'advised') return heldForAdvice(turnCall, held, admission.consultation);
     const { definition: admitted } = tool;
-    if (admission.kind === 'allowed') return { ...turnCall, call, admitted, state: 'ready' };
+    if (admission.kind === 'allowed') {
+      return { ...turnCall, call, admitted, state: 'ready', approvedBy: admission.approvedBy };
+    }
     if (admission.kind === 'asked') {
       return { ...turnCall, call, admitted, state: 'asked', requestId: admission.requestId };
     }
@@ -189,18 +192,63 @@ export class TurnCalls {
     const settlement = this.#gate.settlement(each.requestId);
     if (settlement === undefined) return each;
     if (!settlement.runs) {
-      const content = this.#gate.sentence(each.requestId);
-      return answered(each, content, this.#gate.isToldAsError(settlement.outcome));
+      // A reviewer's answer counts as an approval does. In older histories it was taken over at once.
+      const isResponse = settlement.outcome === 'responded' && patched(approversChecked);
+      return isResponse ? { ...each, state: 'ready', isResponse } : this.#answeredBy(each);
     }
     // A call that was held again keeps its earlier notice.
     const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
     return { ...each, state: 'ready', call, notice };
   }
 
+  /** The answer of a call that its request has settled without running the tool. */
+  #answeredBy({
+    requestId,
+    ...each
+  }: Pick<StartableCall, 'modelCallId' | 'tool' | 'written' | 'requestId'>): AnsweredCall {
+    const { outcome } = this.#gate.settlement(requestId!)!;
+    return answered(each, this.#gate.sentence(requestId!), this.#gate.isToldAsError(outcome));
+  }
+
   #start(index: number, each: StartableCall): void {
-    const { call, requestId } = each;
     const tool = admittedTool(this.#state, each);
     if (tool === undefined) return;
+    // These start no activity, so no second gate asks whether the approval still counts.
+    const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined || each.isResponse === true;
+    const approvedBy = isUnchecked ? this.#approversOf(each) : [];
+    if (approvedBy.length > 0 && patched(approversChecked)) this.#startChecked(index, each, tool, approvedBy);
+    else this.#startNow(index, each, tool);
+  }
+
+  /** Starts a call once an activity has said that its approval still counts. */
+  #startChecked(index: number, each: StartableCall, tool: ToolDefinition, approvedBy: Approver[]): void {
+    this.#state.calls[index] = { ...each, state: 'running' };
+    this.#running++;
+    const isCancelled = Symbol('cancelled');
+    const checked = this.#gate.revocationOf(approvedBy).catch(() => isCancelled);
+    void checked.then((problem) => {
+      this.#running--;
+      const isOver = problem === isCancelled || this.#gate.closing !== undefined || this.#state.stopped !== undefined;
+      // `takeSettled` or `answerAll` gives it up.
+      if (isOver) this.#state.calls[index] = each;
+      else if (problem === undefined) this.#startNow(index, each, tool);
+      else {
+        if (each.isResponse !== true) this.#gate.finished(each.call.callId, 'no');
+        this.#state.calls[index] = answered(each, sentences.failed(problem as string), true);
+      }
+    });
+  }
+
+  #approversOf({ requestId, approvedBy = [] }: StartableCall): Approver[] {
+    return requestId === undefined ? approvedBy : this.#gate.approversOf(requestId);
+  }
+
+  #startNow(index: number, each: StartableCall, tool: ToolDefinition): void {
+    const { call, requestId, approvedBy } = each;
+    if (each.isResponse === true) {
+      this.#state.calls[index] = this.#answeredBy(each);
+      return;
+    }
     if (tool.handoff !== undefined) {
       this.#state.calls[index] = this.#handOver(each, tool.handoff);
       return;
@@ -211,7 +259,10 @@ export class TurnCalls {
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
     // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
     const { admitted: definition = tool.definition } = each;
-    const permit = tool.agent === undefined ? this.#gate.permit(call, { ...tool, definition }, requestId) : undefined;
+    const permit =
+      tool.agent === undefined
+        ? this.#gate.permit(call, { ...tool, definition }, { requestId, approvedBy })
+        : undefined;
     const ending =
       permit !== undefined
         ? this.#run(tool, permit, call.args, groups)
@@ -269,7 +320,7 @@ export class TurnCalls {
   /** Answers a call that has no answer and will not run. */
   #givenUp(each: TurnCall, reason: string): TurnCall {
     if (each.state !== 'ready' && each.state !== 'held') return each;
-    if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
+    if (each.state === 'ready' && each.isResponse !== true) this.#gate.finished(each.call.callId, 'no');
     return answered(each, sentences.cancelled(reason));
   }
 

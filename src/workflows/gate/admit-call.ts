@@ -5,6 +5,7 @@ import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
+import { approversOfGrant, type Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, OutcomeName } from '../../core/ledger/approval.ts';
 import { whyAsked } from '../../core/ledger/why-asked.ts';
 import { mayRun } from '../../core/policy/action.ts';
@@ -24,11 +25,11 @@ import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
 
 /**
- * The gate's answer to one call. `answered`: the call does not run, and `content` is what the model is told. `advised`:
+ * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it. `answered`: the call does not run, and `content` is what the model is told. `advised`:
  * its advisors are to be consulted, and then it passes the gate again, with what they answer.
  */
 export type Admission =
-  | { kind: 'allowed' }
+  | { kind: 'allowed'; approvedBy?: Approver[] }
   | { kind: 'asked'; requestId: string }
   | { kind: 'advised'; consultation: Consultation }
   | { kind: 'answered'; content: string; outcome: OutcomeName; isError: boolean };
@@ -127,8 +128,10 @@ export function admitCall(
     return answered('cached', content);
   }
   if (ruling.action === 'allow') {
+    // It may use up the grant.
+    const approvedBy = ruling.layer === 'grant' ? approversOfGrant(ruling.rule, ledger, state.directories) : [];
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
-    return { kind: 'allowed' };
+    return { kind: 'allowed', ...(approvedBy.length > 0 && { approvedBy }) };
   }
   // A worker of an earlier version asked, though a newer one had noted that the call cannot start.
   if (facts.cannotStart !== undefined && patched('refused-at-start')) {

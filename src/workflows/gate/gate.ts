@@ -3,12 +3,11 @@
  * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
  * is; workflows of one's own use it through `ApprovalGate`.
  */
-import type { Voter } from '../../core/people/entitlement.ts';
+import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { CheckApprovers } from '../../activities/present-ceiling.ts';
+import { activityNames, type Permit } from '../../contract.ts';
+import { approversOf, type Approver } from '../../core/ledger/approved-by.ts';
 import type { Revoked } from '../../core/people/revoked.ts';
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { ApprovedBy, Permit } from '../../contract.ts';
-import { personKeyOfRun } from '../../core/ledger/panel.ts';
-import { membersOf } from '../../core/people/directory.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
 import { callDigest } from '../../core/base/digest.ts';
@@ -35,6 +34,19 @@ import { answerQueries } from './queries.ts';
 import { type GateOptions, ActivePolicies } from '../state/active-policies.ts';
 import { Scheduler } from '../state/scheduler.ts';
 import { VisibilityIndex } from './visibility-index.ts';
+
+/** What lets a call run that no rule allows: its request, or those who made the grant that answers it. */
+export interface LetRunBy {
+  requestId?: string;
+  approvedBy?: Approver[];
+}
+
+const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
+  [activityNames.checkApprovers]: CheckApprovers;
+}>({ startToCloseTimeout: '30s', retry: { maximumInterval: '10s' }, summary: 'Check that the approval still counts' });
+
+/** Guards a new activity: older histories have none. */
+export const approversChecked = 'approvers-checked';
 
 export class Gate {
   readonly #state: GateState;
@@ -220,7 +232,7 @@ export class Gate {
   }
 
   /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
-  permit(call: ToolCall, tool: ToolDefinition, requestId?: string): Permit {
+  permit(call: ToolCall, tool: ToolDefinition, { requestId, approvedBy }: LetRunBy): Permit {
     const { agent, caller, engine = 1 } = this.#activePolicies.options;
     const { workflowId, firstExecutionRunId } = workflowInfo();
     this.#state.noteGrowth();
@@ -229,7 +241,7 @@ export class Gate {
       firstExecutionRunId,
       callId: call.callId,
       digest: callDigest({ tool: tool.name, args: call.args, definition: tool.definition }),
-      ...this.#outcome(requestId),
+      ...this.#outcome(requestId, approvedBy),
       definition: tool.definition,
       agent,
       caller,
@@ -238,9 +250,31 @@ export class Gate {
     };
   }
 
+  /** Those whose word settled a request so that its call runs or is answered; empty if a policy settled it. */
+  approversOf(requestId: string): Approver[] {
+    const asked = this.#latest(requestId);
+    return asked === undefined ? [] : approversOf(asked, this.ledger, this.#state.directories);
+  }
+
   /** Lets keys and people count no more that the present operator's policy has revoked since the run began. */
   obey(revoked: Revoked | undefined): void {
     this.#state.obey(revoked);
+  }
+
+  /**
+   * Why an approval of these people counts no more, in one sentence; undefined if it counts. Ask before an approval takes
+   * effect that starts no activity: for every other one, the second gate asks. Rejects if the workflow is cancelled.
+   */
+  async revocationOf(approvedBy: Approver[]): Promise<string | undefined> {
+    try {
+      const { problem, revoked } = await checkApprovers({ approvedBy });
+      this.obey(revoked);
+      return problem;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      // An operator failed the activity.
+      return 'it is not known whether the approval of this call still counts';
+    }
   }
 
   /** Records how an admitted call ended. `withheld`: why the model gets nothing of what it gave. */
@@ -317,40 +351,18 @@ export class Gate {
     throw misused('ApprovalGate: call load() before the first guarded call');
   }
 
-  #outcome(requestId: string | undefined): Pick<Permit, 'outcome' | 'requestId' | 'approvedBy'> {
-    if (requestId === undefined) return { outcome: 'allowed' };
-    const latest = this.#latest(requestId);
-    const settlement = this.settlement(requestId);
-    const isApproved = settlement?.outcome === 'approved';
-    const approvedBy = this.#approversOf(latest, settlement);
+  #outcome(
+    requestId: string | undefined,
+    byGrant: Approver[] = [],
+  ): Pick<Permit, 'outcome' | 'requestId' | 'approvedBy'> {
+    if (requestId === undefined) return { outcome: 'allowed', ...(byGrant.length > 0 && { approvedBy: byGrant }) };
+    const isApproved = this.settlement(requestId)?.outcome === 'approved';
+    const approvedBy = this.approversOf(requestId);
     return {
       outcome: isApproved ? 'approved' : 'allowed',
-      requestId: latest?.request.requestId ?? requestId,
+      requestId: this.#latest(requestId)?.request.requestId ?? requestId,
       ...(approvedBy.length > 0 && { approvedBy }),
     };
-  }
-
-  /**
-   * Whose word lets a call run: those whose votes approved it or made the grant that answers it, in all of their ids, and
-   * those who gave their seats to one of them.
-   */
-  #approversOf(asked: RequestRecord | SettledRequest | undefined, settlement: Settlement | undefined): ApprovedBy[] {
-    const { grants } = this.ledger;
-    const grant = settlement?.by === 'grant' ? grants.find(({ grantId }) => grantId === settlement.byId) : undefined;
-    const isApproved = settlement?.outcome === 'approved' || grant?.approved === true;
-    if (asked === undefined || !isApproved) return [];
-    const voters: readonly Voter[] = grant?.by ?? asked.votes.filter(({ approved }) => approved);
-    const { directories } = this.#state;
-    const keyOf = personKeyOfRun(directories, this.ledger.engine);
-    const given = asked.delegations.flatMap(({ from, by }) => (by === undefined ? [{ reviewerId: from }] : []));
-    return [...voters, ...given].flatMap(({ reviewerId, keyId }: Partial<Voter>): ApprovedBy[] => {
-      if (reviewerId === undefined) return keyId === undefined ? [] : [{ keyId }];
-      const [id = reviewerId] = membersOf(directories.ceiling, [reviewerId], keyOf);
-      return [
-        { reviewerId, ...(keyId !== undefined && { keyId }) },
-        ...(id === reviewerId ? [] : [{ reviewerId: id }]),
-      ];
-    });
   }
 
   /** What the reviewers wrote who approved a request. Where reviewers see placeholders, the model gets no secrets of theirs. */

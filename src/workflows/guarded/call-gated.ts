@@ -1,8 +1,9 @@
 /** One gated activity call of a custom workflow, from the request to its result or error. */
 import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
-import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation, patched } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { Permit } from '../../contract.ts';
+import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, Settlement } from '../../core/ledger/approval.ts';
 import { changesTooOften, definitionChange, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
 import type { GatedDefinition } from '../../core/policy/gated-activity.ts';
@@ -17,9 +18,9 @@ import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Advice } from '../../core/policy/advice.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
-import type { Gate } from '../gate/gate.ts';
+import { approversChecked, type Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
-import { ranOf, refusal } from './gate-refusal.ts';
+import { ranOf, refusal, revokedIn } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
 
 /** A larger payload may be stored outside of history, where readers of the journal do not look. */
@@ -30,15 +31,18 @@ export type CallingGate = Pick<
   Gate,
   | 'admit'
   | 'approved'
+  | 'approversOf'
   | 'drain'
   | 'finished'
   | 'hasChanges'
   | 'noteRuling'
+  | 'obey'
   | 'ledger'
   | 'permit'
   | 'policies'
   | 'putBackJournal'
   | 'refuse'
+  | 'revocationOf'
   | 'sentence'
   | 'settlement'
   | 'until'
@@ -71,6 +75,8 @@ export interface GatedCall {
 interface Admitted {
   call: ToolCall;
   values: readonly (Json | undefined)[];
+  /** Those who made the grant that lets it run. */
+  approvedBy?: Approver[];
   /** For a request that an earlier execution opened: the definition that its reviewers saw. */
   definition?: string;
 }
@@ -149,9 +155,9 @@ async function passGate(
   const admitted = requestId === undefined ? wished : await answered(gated, own, wished, requestId);
   // Meanwhile the workflow may have handed the call to the next execution, which takes it up: never return.
   if (requestId !== undefined && gated.hasEnded()) await new Promise<never>(() => {});
-  const { call, values, definition = activity.definition } = admitted;
+  const { call, values, approvedBy, definition = activity.definition } = admitted;
   const heartbeats = activity.heartbeatTimeoutMs !== null && input.options.heartbeatTimeout === undefined;
-  const proof = gate.permit(call, { ...activity, definition }, requestId);
+  const proof = gate.permit(call, { ...activity, definition }, { requestId, approvedBy });
   // Without arguments, an empty one carries the permit.
   const [first, ...others] = values;
   const { journal = [] } = proof;
@@ -172,6 +178,7 @@ async function passGate(
     // are their entries; readers drop duplicates.
     if (!(error instanceof ActivityFailure) || isCancellation(error)) gate.putBackJournal(kept);
     gate.finished(call.callId, ranOf(error));
+    gate.obey(revokedIn(error));
     const changed = changedDefinitionOf(error instanceof ActivityFailure ? error.cause : error, activity.name);
     if (changed === undefined || gated.hasEnded()) throw error;
     return { changed, admitted, permit };
@@ -211,7 +218,10 @@ function admit(
   }
   const admission = gate.admit(wished.call, activity, { contextSummary, advice, ...again });
   if (admission.kind === 'asked') return admission.requestId;
-  if (admission.kind === 'allowed') return undefined;
+  if (admission.kind === 'allowed') {
+    wished.approvedBy = admission.approvedBy;
+    return undefined;
+  }
   if (admission.kind === 'advised') return admission.consultation;
   gate.noteRuling();
   throw refusal(admission.content, { toolName: activity.name, outcome: admission.outcome });
@@ -226,10 +236,22 @@ async function answered(
 ): Promise<Admitted> {
   own.waitsFor = requestId;
   const settlement = await settled(gate, requestId);
+  // A response starts no activity, so no second gate asks whether it still counts.
+  const approvedBy = settlement.outcome === 'responded' ? gate.approversOf(requestId) : [];
+  const isChecked = approvedBy.length > 0 && patched(approversChecked);
+  const problem = isChecked ? await gate.revocationOf(approvedBy) : undefined;
   own.waitsFor = undefined;
   // The workflow has ended or has handed the call on: never return. Nobody handles a failure here any more, so it would
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
+  if (problem !== undefined) {
+    throw refusal(sentences.failed(problem), {
+      toolName: activity.name,
+      outcome: 'refused',
+      requestId,
+      reason: problem,
+    });
+  }
   if (!settlement.runs) throw notRun(gate, activity, requestId, settlement);
   const { notice, ...call } = gate.approved(wished.call, requestId);
   if (notice !== undefined) noteForModel(notice);

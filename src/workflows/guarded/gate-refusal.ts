@@ -1,6 +1,8 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { OutcomeName, Ran } from '../../core/ledger/approval.ts';
 import { leftInMidCallTypes, payloadUnreadType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import type { Revoked } from '../../core/people/revoked.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
 /** Why a gated call did not run; the first entry of the failure's `details`. */
@@ -55,6 +57,18 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
   return typeof details === 'object' && details !== null && 'gate' in details && details.gate === true
     ? (details as GateRefusal)
     : undefined;
+}
+
+/** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
+export function revokedIn(error: unknown): Revoked | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  const [by, more] = (cause.details ?? []) as [unknown, { revoked?: unknown } | undefined];
+  const revoked: unknown = by === refusedBySecondGate && isObject(more) ? more.revoked : undefined;
+  // Anyone who may fail activities can write this failure too.
+  const isList = (list: unknown): boolean => Array.isArray(list) && list.every((each) => typeof each === 'string');
+  if (!isObject(revoked) || !isList(revoked['keys']) || !isList(revoked['people'])) return undefined;
+  return revoked as unknown as Revoked;
 }
 
 /** Returns whether a failed activity has run. */

@@ -54,8 +54,10 @@ import {
   withRefused,
 } from '../../../src/workflows/agent/transcript.ts';
 import { failureReason } from '../../../src/workflows/channels/failures.ts';
+import { approversOfGrant } from '../../../src/core/ledger/approved-by.ts';
+import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
 import { changedDefinitionOf } from '../../../src/workflows/gate/changed-definition.ts';
-import { gateRefusal, ranOf } from '../../../src/workflows/guarded/gate-refusal.ts';
+import { gateRefusal, ranOf, revokedIn } from '../../../src/workflows/guarded/gate-refusal.ts';
 import { claimed } from '../../../src/workflows/messages/authenticate.ts';
 import { identityOf, misusedId } from '../../../src/workflows/messages/idempotency.ts';
 import { loosening } from '../../../src/workflows/messages/loosening.ts';
@@ -123,6 +125,7 @@ export const ledgerInputs: Inputs = {
   'contract.ts endedRunsWorkflowId': endedRunsWorkflowId,
   'contract.ts shownTranscript': (text) => shownTranscript(said(text)),
   'contract.ts newInput': (text) => newInput(said(text)),
+  'core/ledger/approved-by.ts approversOfGrant': inLedger((ledger, text) => approversOfGrant(text, ledger, {})),
   'core/ledger/argument-sums.ts withShare': [
     (text) => withShare(emptyLedger(engine), text, text, { [text]: 1 }),
     (text) =>
@@ -230,6 +233,11 @@ export const ledgerInputs: Inputs = {
   'workflows/gate/changed-definition.ts changedDefinitionOf': failed((error) => changedDefinitionOf(error, 'pay')),
   'workflows/guarded/gate-refusal.ts gateRefusal': failed(gateRefusal),
   'workflows/guarded/gate-refusal.ts ranOf': failed(ranOf),
+  'workflows/guarded/gate-refusal.ts revokedIn': (text) => {
+    const revoked = { keys: pieces(text), people: [text] };
+    const details = [refusedBySecondGate, { revoked }];
+    return revokedIn(ApplicationFailure.create({ message: text, type: text, details }));
+  },
   'workflows/messages/authenticate.ts claimed': [
     (text) => claimed('decide', { reviewerId: text, signature: { ...signature, keyId: text } }, ceiling, heard),
     (text) => claimed(text, { by: text }, ceiling, heard),

@@ -1,0 +1,45 @@
+/** The people whose word lets a call run, or answers it in the tool's place. */
+import { membersOf } from '../people/directory.ts';
+import type { Voter } from '../people/entitlement.ts';
+import type { RequestRecord, Directories, Ledger, SettledRequest } from './ledger-state.ts';
+import { personKeyOfRun } from './panel.ts';
+
+/** One person by one id. A person with several ids has several of these. */
+export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
+
+/**
+ * Those whose votes settled a request, and those who gave their seats to one of them. Empty where a policy settled it, or a
+ * denial.
+ */
+export function approversOf(asked: RequestRecord | SettledRequest, ledger: Ledger, among: Directories): Approver[] {
+  if (!('settlement' in asked)) return [];
+  const voters = votersOf(asked);
+  if (voters.length === 0) return [];
+  // Who gives up a seat says that another person's word counts for theirs. An operator's move says it of nobody's.
+  const given = asked.delegations.flatMap(({ from, by }) => (by === undefined ? [{ reviewerId: from }] : []));
+  return inAllIds([...voters, ...given], ledger, among);
+}
+
+function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
+  if (outcome === 'approved') return votes.filter(({ approved }) => approved);
+  // One reviewer answers in the tool's place; an approval before that settled nothing.
+  if (outcome === 'responded') return votes.slice(-1);
+  return runs ? grantedBy : [];
+}
+
+/** Those who made a grant that lets calls run. */
+export function approversOfGrant(grantId: string | null, ledger: Ledger, among: Directories): Approver[] {
+  const grant = ledger.grants.find((each) => each.grantId === grantId && each.approved);
+  return inAllIds(grant?.by ?? [], ledger, among);
+}
+
+/** A directory may know a person by another id than that of their vote, and either may be revoked. */
+function inAllIds(people: readonly Approver[], { engine }: Ledger, among: Directories): Approver[] {
+  const keyOf = personKeyOfRun(among, engine);
+  return people.flatMap(({ reviewerId, keyId }): Approver[] => {
+    if (reviewerId === undefined) return keyId === undefined ? [] : [{ keyId }];
+    const [id = reviewerId] = membersOf(among.ceiling, [reviewerId], keyOf);
+    const written = { reviewerId, ...(keyId !== undefined && { keyId }) };
+    return id === reviewerId ? [written] : [written, { reviewerId: id }];
+  });
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { approversOf, approversOfGrant, type Approver } from '../../../src/core/ledger/approved-by.ts';
+import type { OutcomeName } from '../../../src/core/ledger/approval.ts';
+import { emptyLedger, type Ledger, type SettledRequest } from '../../../src/core/ledger/ledger.ts';
+import { engine } from '../../../src/core/policy/ruling.ts';
+
+const directories = { ceiling: { people: { dora: { groups: [], keys: [], also: ['u.17'] } } } };
+
+interface Asked {
+  outcome?: OutcomeName;
+  runs?: boolean;
+  votes?: { reviewerId?: string; keyId?: string; approved: boolean }[];
+  delegations?: { from: string; to: string; by?: string }[];
+  grantedBy?: { reviewerId?: string }[];
+}
+
+function settled({ outcome = 'approved', runs = outcome === 'approved', ...asked }: Asked): SettledRequest {
+  return { votes: [], delegations: [], ...asked, settlement: { outcome, runs } } as unknown as SettledRequest;
+}
+
+const ann = { reviewerId: 'ann', approved: true };
+const bob = { reviewerId: 'bob', approved: true };
+const no = { reviewerId: 'carl', approved: false };
+test.each<[string, Asked, Approver[]]>([
+  ['those who approved', { votes: [ann, no, bob] }, [{ reviewerId: 'ann' }, { reviewerId: 'bob' }]],
+  ['their keys', { votes: [{ ...ann, keyId: 'k' }] }, [{ reviewerId: 'ann', keyId: 'k' }]],
+  [
+    'all ids of a person',
+    { votes: [{ reviewerId: 'U.17', approved: true }] },
+    [{ reviewerId: 'U.17' }, { reviewerId: 'dora' }],
+  ],
+  ['a key without a name', { votes: [{ keyId: 'k', approved: true }] }, [{ keyId: 'k' }]],
+  ['nobody without a name or key', { votes: [{ approved: true }] }, []],
+  ['who answered in the tool’s place', { outcome: 'responded', votes: [ann, no] }, [{ reviewerId: 'carl' }]],
+  ['nobody who denied', { outcome: 'denied', votes: [no] }, []],
+  ['nobody who approved what expired', { outcome: 'expired', runs: true, votes: [ann] }, []],
+  [
+    'those who made the grant',
+    { outcome: 'superseded', runs: true, grantedBy: [{ reviewerId: 'ann' }] },
+    [{ reviewerId: 'ann' }],
+  ],
+  ['nobody who made a standing denial', { outcome: 'superseded', grantedBy: [{ reviewerId: 'ann' }] }, []],
+  [
+    'who gave up a seat',
+    { votes: [bob], delegations: [{ from: 'ann', to: 'bob' }] },
+    [{ reviewerId: 'bob' }, { reviewerId: 'ann' }],
+  ],
+  [
+    'nobody whose seat an operator moved',
+    { votes: [bob], delegations: [{ from: 'ann', to: 'bob', by: 'operator' }] },
+    [{ reviewerId: 'bob' }],
+  ],
+  [
+    'nobody who gave up a seat where a policy decided',
+    { outcome: 'superseded', runs: true, delegations: [{ from: 'ann', to: 'bob' }] },
+    [],
+  ],
+])('an approval relies on %s', (_, asked, expected) => {
+  expect(approversOf(settled(asked), emptyLedger(engine), directories)).toEqual(expected);
+});
+
+test('a standing denial relies on nobody, and neither does a grant that is gone', () => {
+  const by = [{ reviewerId: 'ann', identity: 'claimed' as const }];
+  const grants = [true, false].map((approved) => ({ grantId: `${approved}`, tool: 'pay', approved, scope: {}, by }));
+  const ledger = { ...emptyLedger(engine), grants } as unknown as Ledger;
+  expect(['true', 'false', 'gone'].map((id) => approversOfGrant(id, ledger, directories))).toEqual([
+    [{ reviewerId: 'ann' }],
+    [],
+    [],
+  ]);
+});
