@@ -11,6 +11,7 @@ import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
 import { tasksOf, type HistoryEvent, type WorkflowTask } from '../../support/history-tasks.ts';
 import { insertAttempts } from '../../support/other-attempts.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
+import { numberEvents } from '../../support/number-events.ts';
 import { onScriptedWorker, playTails, queryAfterTask, tailsOf, type Tail } from '../../support/replay-tails.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { sharedBundle } from '../../support/shared-bundle.ts';
@@ -31,13 +32,21 @@ function eventsOf(file: string): HistoryEvent[] {
   return (JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as { events: HistoryEvent[] }).events;
 }
 
-/** True if the run goes on, the task before wrote a command, and no attempt failed. */
+/** True if the run goes on, the task before wrote a command, no attempt failed, and each event brings a job. */
 function isCounted({ task, events }: Tail): boolean {
   const { tasks } = tasksOf(events);
   const before = tasks.findLast(({ started }) => Number(started.eventId) < Number(task.started.eventId))!;
   const isOpen = !task.commands.some(({ eventType }) => endsOfRun.test(eventType));
-  return isOpen && isWhole(task) && before.commands.length > 0;
+  return isOpen && isWhole(task) && before.commands.length > 0 && !isCancellingChild(task);
 }
+
+/** That the server has requested a child's cancellation brings no job. A slow task takes it with what comes next. */
+function isCancellingChild({ before, whileScheduled }: WorkflowTask): boolean {
+  const events = [...before, ...whileScheduled];
+  return events.length > 1 && events.some(({ eventType }) => eventType === cancelRequested);
+}
+
+const cancelRequested = 'EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED';
 
 /** True if no attempt of the task failed, and no task before it only refused an update. */
 function isWhole({ before, whileScheduled }: WorkflowTask): boolean {
@@ -79,6 +88,25 @@ test('a late task of a run in which everything ends that a workflow can wait for
   expect(tasks.length).toBeGreaterThan(20);
   expect(await refusalsAfter(workflowBundle, tasks)).toEqual([]);
 });
+
+test('a task that takes the request to cancel a child with its end is not told from a tail', async () => {
+  const workflowBundle = await sharedBundle('ending-workflows.ts');
+  const merged = withoutTaskAfter(await playEnds(workflowBundle), cancelRequested);
+  const tails = tailsOf('merged', merged).filter(({ task }) => isCancellingChild(task));
+  expect(tails.length).toBeGreaterThan(0);
+  expect(await refusalsAfter(workflowBundle, tails.slice(-1))).toEqual([
+    expect.stringContaining(sentences.notTakenYet),
+  ]);
+});
+
+/** As a slower worker would leave it: the event waits for the task of what comes next. */
+function withoutTaskAfter(events: readonly HistoryEvent[], eventType: string): HistoryEvent[] {
+  const task = tasksOf(events).tasks.find(
+    ({ before, commands }) => commands.length === 0 && before.some((each) => each.eventType === eventType),
+  );
+  if (task === undefined) return [...events];
+  return numberEvents(events.filter((each) => ![task.scheduled, task.started, task.completed].includes(each)));
+}
 
 async function playEnds(workflowBundle: { codePath: string }): Promise<HistoryEvent[]> {
   const address = sharedAddress();
