@@ -54,6 +54,9 @@ export function makeGrant(
   const scope = scopeOf(wishes, record, reduction.ledger.engine);
   if (typeof scope === 'string') return { ...nothing, note: `; no grant: ${scope}` };
   const { ledger } = reduction;
+  if (approved && !wouldSettle(votes, record, atMs, directories, ledger.engine)) {
+    return { ...nothing, note: '; no grant: a delegation is for this request alone' };
+  }
   if (ledger.grants.length >= maxGrants) {
     return { ...nothing, note: `; no grant: this run has ${maxGrants} already, revoke some` };
   }
@@ -147,6 +150,18 @@ export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: numbe
   const denials = ledger.grants.filter(({ approved }) => !approved);
   if (ledger.engine < 5 || denials.length === 0) return undefined;
   return standingDenial(denials, grantedCall(record, ledger.engine, atMs));
+}
+
+/** False if these approvals settle the request through delegated seats only: a grant by them would answer no other call. */
+function wouldSettle(
+  votes: readonly ReviewerVote[],
+  record: RequestRecord,
+  atMs: number,
+  directories: Directories,
+  engine: number,
+): boolean {
+  if (engine < 5 || record.delegations.length === 0) return true;
+  return tally({ ...panelOf(record, directories, atMs, engine), delegations: [] }, votes).outcome === 'approved';
 }
 
 /** The call of a request, as grants see it. */
