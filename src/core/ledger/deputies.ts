@@ -2,7 +2,7 @@
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { shortageIn } from '../people/entitlement.ts';
 import { isAmong, type Absence } from '../people/directory.ts';
-import { personKey } from '../people/person-key.ts';
+import { personKey, type PersonKey } from '../people/person-key.ts';
 import type { Directories } from './ledger-state.ts';
 import { lastPanelOf, type Asked } from './panel.ts';
 
@@ -28,21 +28,35 @@ export function deputiesOf(record: Asked, directories: Directories, atMs: number
   const isAsked = requirements.map(({ directory, reviewers, oneOfEach }) =>
     isAmong(directory, [...reviewers, ...oneOfEach], keyOf),
   );
+  const deputyOf = new Map(away.map(({ id, deputy }) => [keyOf(id), deputy]));
   const given: Deputized[] = [];
   // Where no votes can approve the request anyway, no seat makes it worse, and one may help.
   let isShort = shortageIn(asked, []) !== undefined;
   const seated = away.filter(({ id }) => isAsked.some((isReviewer) => isReviewer(keyOf(id)))).slice(0, mostTried);
   for (const { id, deputy, untilAt } of seated) {
     if (given.length >= mostDeputies) break;
-    const more = { from: id, to: deputy, untilAt };
+    const to = presentDeputy(deputy, deputyOf, keyOf);
+    const more = { from: id, to, untilAt };
     const panel = { ...asked, delegations: given };
-    if (delegationProblem(panel, [], { reviewerId: id, identity: 'verified' }, deputy) !== undefined) continue;
+    if (delegationProblem(panel, [], { reviewerId: id, identity: 'verified' }, to) !== undefined) continue;
     const isShortThen = shortageIn({ ...panel, delegations: [...given, more] }, []) !== undefined;
     if (isShortThen && !isShort) continue;
     isShort = isShortThen;
     given.push(more);
   }
   return given;
+}
+
+/** The deputy, or theirs if they are away as well; where all of them are, the first. */
+function presentDeputy(first: string, deputyOf: ReadonlyMap<string, string>, keyOf: PersonKey): string {
+  const seen = new Set<string>();
+  let deputy = first;
+  for (let next = deputyOf.get(keyOf(deputy)); next !== undefined; next = deputyOf.get(keyOf(deputy))) {
+    if (seen.has(keyOf(deputy))) return first;
+    seen.add(keyOf(deputy));
+    deputy = next;
+  }
+  return deputy;
 }
 
 /** Room stays for the delegations of reviewers. */
