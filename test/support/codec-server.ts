@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import type { PayloadCodec } from '@temporalio/common';
-import { payloadFromJson, payloadToJson } from '../../src/codec/payload-json.ts';
+import { codecServer, type CodecServerOptions } from '../../src/codec.ts';
 
 export interface CodecServer {
   endpoint: string;
@@ -12,24 +11,18 @@ export interface CodecServer {
   close(): Promise<void>;
 }
 
-/** A codec server of Temporal's protocol. With `authorization`, it refuses calls without it. */
-export async function startCodecServer(codec: PayloadCodec, authorization?: string): Promise<CodecServer> {
+/** `codecServer` on a port of its own. It refuses calls without this authorization. */
+export async function startCodecServer(
+  codec: PayloadCodec,
+  authorize: CodecServerOptions['authorize'],
+  uiOrigin = 'http://127.0.0.1:8233',
+): Promise<CodecServer> {
   const calls: CodecServer['calls'] = [];
+  const answer = codecServer({ codec, authorize, uiOrigin });
   const server = createServer((request, response) => {
     const { url: path = '', headers } = request;
     calls.push({ path, namespace: headers['x-namespace'] as string | undefined, authorization: headers.authorization });
-    const answer = async (): Promise<void> => {
-      if (authorization !== undefined && headers.authorization !== authorization) {
-        response.writeHead(401).end();
-        return;
-      }
-      const { payloads = [] } = (await json(request)) as { payloads?: unknown[] };
-      const read = payloads.map((payload) => payloadFromJson(payload)!);
-      const done = await (path === '/encode' ? codec.encode(read) : codec.decode(read));
-      response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify({ payloads: done.map(payloadToJson) }));
-    };
-    answer().catch(() => response.writeHead(500).end());
+    answer(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

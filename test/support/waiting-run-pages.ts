@@ -31,6 +31,7 @@ export interface WaitingRunOptions {
   /** The folder for pictures; without it, none are taken. */
   pictures?: string;
   workflowBundle?: WorkerOptions['workflowBundle'];
+  dataConverter?: WorkerOptions['dataConverter'];
 }
 
 const workflowId = 'tidy-downloads';
@@ -67,9 +68,9 @@ function tidyAgent() {
 
 /** Lets a run wait for two approvals, and reads Temporal's UI in a real browser. */
 export async function readWaitingRunPages(options: WaitingRunOptions): Promise<WaitingRunPages> {
-  const { address, uiUrl, namespace, context, pictures, workflowBundle } = options;
+  const { address, uiUrl, namespace, context, pictures, workflowBundle, dataConverter } = options;
   let worker = await startWorker();
-  const client = await createClient({ address, namespace });
+  const client = await createClient({ address, namespace, ...(dataConverter && { dataConverter }) });
   try {
     await client.start('tidy', 'Please tidy my downloads.', { workflowId });
     const handle = client.session.client.workflow.getHandle(workflowId);
@@ -126,6 +127,7 @@ export async function readWaitingRunPages(options: WaitingRunOptions): Promise<W
       shutdownGraceTime: 500,
       logLevel: 'ERROR',
       ...(workflowBundle === undefined ? {} : { workflowBundle }),
+      ...(dataConverter && { dataConverter }),
     });
     const working = started.run();
     let isStopped = false;

@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client.ts';
+import { EncryptionCodec } from '../../../src/codec.ts';
+import { startCodecServer } from '../../support/codec-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { makeOwnInbox } from '../../support/own-inbox.ts';
 import { sharedAddress, sharedTemporalUi } from '../../support/shared-server.ts';
@@ -51,5 +55,50 @@ withChromium('the page of a run in Temporal UI (needs Chromium)', () => {
     expect(afterSignal).toContain('1 approval pending');
     expect(afterSignal).toContain(`countersign approve ${second!}`);
     expect(afterSignal).not.toContain(first!);
+  });
+
+  test('of an encrypted namespace, it shows the same through a codec server, and no text without one', async () => {
+    // By the keys of all tests, so that what it leaves is replayed.
+    const codec = new EncryptionCodec();
+    const uiUrl = sharedTemporalUi();
+    const server = await startCodecServer(codec, () => true, uiUrl);
+    const browser = await openSharedBrowser(chromium!);
+    // As _Data encoder_ of the page keeps it.
+    await browser.context.addInitScript((endpoint) => {
+      localStorage.setItem('endpoint', JSON.stringify(endpoint));
+      localStorage.setItem('overrideRemoteCodecConfiguration', 'true');
+    }, server.endpoint);
+    const namespace = await makeOwnInbox();
+    const { userMetadata, withoutWorker, afterSignal } = await readWaitingRunPages({
+      address: sharedAddress(),
+      uiUrl,
+      namespace,
+      context: browser.context,
+      workflowBundle: { codePath: testBundle() },
+      dataConverter: { payloadCodecs: [codec] },
+    });
+    await browser.close();
+    await server.close();
+    expect(userMetadata).toContain('2 approvals pending');
+    for (const text of [withoutWorker.timeline, withoutWorker.history]) {
+      expect(text).toContain('move_file(from: downloads/invoice.pdf, to: invoices/2026-11.pdf, note) and 1 more');
+    }
+    expect(withoutWorker.memo).toContain('photos/photo.jpg');
+    // The form sends the signal in clear text, or as the codec server writes it.
+    expect(afterSignal).toContain('1 approval pending');
+
+    const blind = await openSharedBrowser(chromium!);
+    const page = await blind.context.newPage();
+    const client = await createClient({ address: sharedAddress(), namespace });
+    const { runId } = await client.session.client.workflow.getHandle('tidy-downloads').describe();
+    await client.close();
+    await page.goto(`${uiUrl}/namespaces/${namespace}/workflows/tidy-downloads/${runId}/memo`);
+    const memo = await eventually('an encrypted memo', async () => {
+      const text = await page.locator('body').innerText();
+      // `binary/encrypted`, as the page writes what it does not decode.
+      return text.includes('YmluYXJ5L2VuY3J5cHRlZA==') && text;
+    });
+    await blind.close();
+    expect(memo).not.toContain('invoice');
   });
 });

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { isObject } from '../core/base/is-object.ts';
+import { ProblemError } from '../core/base/problem.ts';
+import { checkCallOptions } from '../text/check-call-options.ts';
+import { payloadFromJson, payloadToJson } from './payload-json.ts';
+
+/** Options of `codecServer`. */
+export interface CodecServerOptions {
+  /** As the workers have it. */
+  codec: PayloadCodec;
+  /** Where Temporal's UI stands, such as `https://temporal.example`: pages of no other origin get an answer. */
+  uiOrigin: string;
+  /**
+   * Who may read payloads: a text that the `Authorization` header has to equal, or a function that looks at the request,
+   * such as at a token of the sign-in of Temporal's UI. An error counts as no.
+   */
+  authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
+}
+
+/** What one call may have, in bytes. A page of Temporal's UI asks for its whole list at once. */
+const maxBodyBytes = 16_000_000;
+
+/**
+ * Answers Temporal's UI and command line by the protocol of codec servers (`POST /encode` and `POST /decode`), for
+ * `http.createServer`. What the codec cannot read comes back as it is. Others get status 401; a page of another origin gets
+ * 403. Throws `internal` for an origin that is none, an empty `authorize`, and an unknown option.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from 'node:crypto';
+ * import { createServer } from 'node:http';
+ * import { codecServer, EncryptionCodec } from 'countersign/codec';
+ *
+ * const codec = new EncryptionCodec({ keys: [{ id: '2030-01', key: randomBytes(32) }] });
+ * const server = createServer(codecServer({ codec, uiOrigin: 'http://127.0.0.1:8233', authorize: 'Bearer secret' }));
+ * server.listen(0, '127.0.0.1', () => server.close());
+ * ```
+ */
+export function codecServer(options: CodecServerOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const names = { codec: true, uiOrigin: true, authorize: true } as const;
+  checkCallOptions('codecServer', options, names, 'internal');
+  const { codec, uiOrigin, authorize } = options;
+  if (URL.parse(uiOrigin)?.origin !== uiOrigin) {
+    const message = `uiOrigin '${uiOrigin}' is not an origin: write scheme, host and port, as in http://127.0.0.1:8233`;
+    throw new ProblemError({ code: 'internal', message });
+  }
+  if (authorize === '')
+    throw new ProblemError({ code: 'internal', message: 'authorize is empty: everybody would pass' });
+  return (request, response) => {
+    void answer(request, { codec, uiOrigin, authorize }).then(({ status, body }) => {
+      response.writeHead(status, {
+        'Access-Control-Allow-Origin': uiOrigin,
+        'Access-Control-Allow-Credentials': 'true',
+        'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-Namespace',
+        'Access-Control-Allow-Methods': 'POST',
+        'Cache-Control': 'no-store',
+        Vary: 'Origin',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      });
+      response.end(body);
+    });
+  };
+}
+
+/** Never rejects. */
+async function answer(
+  request: IncomingMessage,
+  { codec, uiOrigin, authorize }: CodecServerOptions,
+): Promise<{ status: number; body?: string }> {
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== uiOrigin) return { status: 403 };
+  // A browser asks first, and sends no credentials with that.
+  if (request.method === 'OPTIONS') return { status: 204 };
+  const run = { '/encode': encodeEach, '/decode': decodeEach }[URL.parse(request.url ?? '', uiOrigin)?.pathname ?? ''];
+  if (run === undefined) return { status: 404 };
+  if (request.method !== 'POST') return { status: 405 };
+  if (!(await isAuthorized(request, authorize))) return { status: 401 };
+  const text = await bodyOf(request);
+  if (text === undefined) return { status: 413 };
+  const payloads = payloadsIn(text);
+  if (payloads === undefined) return { status: 400 };
+  try {
+    return { status: 200, body: JSON.stringify({ payloads: (await run(codec, payloads)).map(payloadToJson) }) };
+  } catch {
+    return { status: 500 };
+  }
+}
+
+function encodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
+  return codec.encode(payloads);
+}
+
+/** One that cannot be read does not hide the others. */
+async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
+  return Promise.all(
+    payloads.map(async (payload) => {
+      const [read = payload] = await codec.decode([payload]).catch(() => []);
+      return read;
+    }),
+  );
+}
+
+async function isAuthorized(request: IncomingMessage, authorize: CodecServerOptions['authorize']): Promise<boolean> {
+  if (typeof authorize === 'string') {
+    const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+    return timingSafeEqual(digestOf(request.headers.authorization ?? ''), digestOf(authorize));
+  }
+  try {
+    const isPassed: unknown = await authorize(request);
+    return isPassed === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined for a body that is too large, or that was cut off. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function payloadsIn(text: string): Payload[] | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const listed: unknown = isObject(read) ? read['payloads'] : undefined;
+  if (!Array.isArray(listed)) return undefined;
+  const payloads = listed.map(payloadFromJson);
+  return payloads.every((payload) => payload !== undefined) ? payloads : undefined;
+}
