@@ -1,14 +1,20 @@
 import { connectionSettings } from 'countersign/adapter';
 import type { ClientOptions } from 'countersign/client';
-import type { ClientFlags } from './command-line.ts';
-import { requireAddress } from './connection-options.ts';
+import { type ConnectionOptions, requireAddress } from './connection-options.ts';
 import { loadClientConfig } from './load-config.ts';
+
+/** What flags say of a client. */
+export interface ClientSettings extends ConnectionOptions {
+  config?: string;
+  codecEndpoint?: string;
+  codecAuth?: string;
+}
 
 /**
  * The options of a client: flags over the module `countersign.config`, and that over the environment. A codec server
  * replaces the codecs of the module.
  */
-export async function clientOptions(options: ClientFlags & { taskQueue?: string }): Promise<ClientOptions> {
+export async function clientOptions(options: ClientSettings & { taskQueue?: string }): Promise<ClientOptions> {
   requireAddress(options);
   const config = await loadClientConfig(options.config);
   const { address = config.address, namespace = config.namespace, taskQueue = config.taskQueue } = options;

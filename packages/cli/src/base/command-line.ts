@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { quoteWord } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
+import type { ClientSettings } from './client-options.ts';
 import { type ConnectionOptions, connectionOption, connectionWords, withConnection } from './connection-options.ts';
 import { type JsonOption, withJson } from './json-option.ts';
 import { type Output, processOutput } from './output.ts';
@@ -12,11 +13,7 @@ export interface CommonOptions extends JsonOption, ConnectionOptions {
 }
 
 /** The options of every command that reads runs or sends messages to them. */
-export interface ClientFlags extends CommonOptions {
-  config?: string;
-  codecEndpoint?: string;
-  codecAuth?: string;
-}
+export interface ClientFlags extends CommonOptions, ClientSettings {}
 
 /** `fields`: what `--json FIELDS` can select, for a command whose output has named fields. */
 export function withCommonOptions(command: Command, fields?: readonly string[]): Command {

@@ -2,14 +2,7 @@ import { type Command, Option } from 'commander';
 import { escapeText } from 'countersign/base';
 import type { ApprovalList } from 'countersign/client';
 import { renderInbox } from './approval-views.ts';
-import {
-  type ClientFlags,
-  type CommonOptions,
-  wholeNumber,
-  withClient,
-  withClientFlags,
-  withCommonOptions,
-} from '../base/command-line.ts';
+import { type ClientFlags, wholeNumber, withClient, withClientFlags, withCommonOptions } from '../base/command-line.ts';
 import { durationOption } from '../base/duration-option.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { type Output, processOutput } from '../base/output.ts';
@@ -20,6 +13,7 @@ import { findNamed } from '../base/request-id.ts';
 import { renderRow } from './row-view.ts';
 import { untilInterrupted } from '../base/until-interrupted.ts';
 import { watchApprovals } from './watch-approvals.ts';
+import type { PreviewOptions } from './preview.ts';
 
 interface ListOptions extends ClientFlags {
   tool?: string;
@@ -32,13 +26,7 @@ interface ListOptions extends ClientFlags {
 }
 
 /** Where reviewers are. */
-const channels = ['terminal', 'markdown', 'html', 'slack', 'text'] as const;
-
-export interface PreviewOptions extends CommonOptions {
-  channel: (typeof channels)[number];
-  all?: boolean;
-  policy?: string;
-}
+const channels: readonly PreviewOptions['channel'][] = ['terminal', 'markdown', 'html', 'slack', 'text'];
 
 /** Modest: each look is one query of the server's index, and adds nothing to any history. */
 const lookEveryMs = 2_000;

@@ -23,11 +23,17 @@ import {
   type FindOptions,
   type Redaction,
 } from 'countersign/policy';
-import type { PreviewOptions } from './approvals.ts';
 import type { Output } from '../base/output.ts';
 import { readPolicyFile, problemLines } from '../policy/policy-file.ts';
 import { previewRequest, type PreviewedCall } from './preview-request.ts';
 import { UsageError } from '../base/report-error.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+
+export interface PreviewOptions extends CommonOptions {
+  channel: 'terminal' | 'markdown' | 'html' | 'slack' | 'text';
+  all?: boolean;
+  policy?: string;
+}
 
 /** Prints the card of the call on standard input, as a reviewer on a channel gets it. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {

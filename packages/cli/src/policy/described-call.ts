@@ -11,7 +11,7 @@ import {
   type RuledCall,
   type RulingContext,
 } from 'countersign/policy';
-import type { Owner } from './policy.ts';
+import type { Owner } from './policy-file.ts';
 
 /** A call and its tool, as `defineTool` would describe it. */
 export interface DescribedCall {

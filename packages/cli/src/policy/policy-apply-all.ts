@@ -8,7 +8,19 @@ import { UsageError } from '../base/report-error.ts';
 import { signerOf } from '../base/signer.ts';
 import { renderTable } from '../base/table.ts';
 import { untilInterrupted } from '../base/until-interrupted.ts';
-import type { ApplyOptions } from './policy.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+import type { Mode } from 'countersign/policy';
+import type { ReviewerOptions } from '../base/reviewer.ts';
+import type { SignerOptions } from '../base/signer.ts';
+
+export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
+  mode?: Mode;
+  channels?: string[];
+  all?: boolean;
+  query?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
 
 type Results = AsyncIterable<PolicyResult>;
 

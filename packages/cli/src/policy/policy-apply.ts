@@ -1,11 +1,11 @@
 import { withClient } from '../base/command-line.ts';
 import { printReceipt } from '../base/print-receipt.ts';
-import type { ApplyOptions } from './policy.ts';
 import { applyToRuns } from './policy-apply-all.ts';
 import { readPolicyDocument } from './read-policy-document.ts';
 import { MissingArgumentError, UsageError } from '../base/report-error.ts';
 import { senderOf } from '../base/reviewer.ts';
 import { signerOf } from '../base/signer.ts';
+import type { ApplyOptions } from './policy-apply-all.ts';
 
 /**
  * Changes the policy, the mode, the channels, or several of them, of a running run; with --all or --query, of all that are

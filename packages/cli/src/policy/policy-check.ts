@@ -15,7 +15,13 @@ import {
 import { loadChannels, loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
 import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
-import type { PolicyCheckOptions, Owner } from './policy.ts';
+import type { Owner } from './policy-file.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+
+export interface PolicyCheckOptions extends CommonOptions {
+  as: Owner;
+  module?: string;
+}
 
 interface Finding extends PolicyPlace {
   message: string;

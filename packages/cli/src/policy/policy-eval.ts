@@ -5,9 +5,15 @@ import { trialsOf } from './described-call.ts';
 import type { Output } from '../base/output.ts';
 import { readCase } from './policy-case.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';
-import type { EvalOptions } from './policy.ts';
 import { readFault } from '../base/read-fault.ts';
 import { UsageError } from '../base/report-error.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+import type { Owner } from './policy-file.ts';
+
+export interface EvalOptions extends CommonOptions {
+  as: Owner;
+  cases: string;
+}
 
 /**
  * Answers each input line with one output line, in order and immediately, also on a terminal. A line that cannot be

@@ -12,9 +12,23 @@ import {
 } from './described-call.ts';
 import type { Output } from '../base/output.ts';
 import { readPolicyFile, problemLines } from './policy-file.ts';
-import type { ExplainOptions } from './policy.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderFields, renderTable } from '../base/table.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+import type { Owner } from './policy-file.ts';
+import type { Risk } from 'countersign/base';
+import type { Mode } from 'countersign/policy';
+
+export interface ExplainOptions extends CommonOptions {
+  as: Owner;
+  tool: string;
+  args: string;
+  risk: Risk;
+  subject?: string;
+  agent?: string;
+  sums?: string;
+  mode?: Mode;
+}
 
 /** The exit code is 0 for any answer, and 1 for a policy that does not load. */
 export async function explainPolicy(file: string, options: ExplainOptions, output: Output): Promise<void> {

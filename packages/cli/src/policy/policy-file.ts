@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { escapeText } from 'countersign/base';
 import { parsePolicy, decodeUtf8, type ParsedPolicy, type PolicyProblem } from 'countersign/policy';
-import type { Owner } from './policy.ts';
 import { readFault } from '../base/read-fault.ts';
 import { UsageError } from '../base/report-error.ts';
+
+/** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
+export type Owner = 'ceiling' | 'agent' | 'run';
 
 /** Reads the text of a file. Throws a usage error if it cannot be read. `what`: what the file should hold. */
 export async function readFileText(file: string, what: string): Promise<string> {

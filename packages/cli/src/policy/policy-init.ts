@@ -3,10 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { escapeText } from 'countersign/base';
 import { countersignFolder } from '../base/countersign-folder.ts';
 import type { Output } from '../base/output.ts';
-import type { InitOptions } from './policy.ts';
 import { readFault } from '../base/read-fault.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderTable } from '../base/table.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+
+export interface InitOptions extends CommonOptions {
+  preset: string;
+  list?: boolean;
+  force?: boolean;
+}
 
 const folder = `${countersignFolder}presets/`;
 const defaultFile = 'countersign.policy.yaml';

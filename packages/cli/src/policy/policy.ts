@@ -1,52 +1,20 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { risks, type Risk } from 'countersign/base';
-import { modes, type Mode } from 'countersign/policy';
-import { type CommonOptions, withClientFlags, withCommonOptions } from '../base/command-line.ts';
+import { risks } from 'countersign/base';
+import { modes } from 'countersign/policy';
+import { withClientFlags, withCommonOptions } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { processOutput } from '../base/output.ts';
-import { type ReviewerOptions, withReviewer } from '../base/reviewer.ts';
-import { type SignerOptions, withSigner } from '../base/signer.ts';
+import { withReviewer } from '../base/reviewer.ts';
+import { withSigner } from '../base/signer.ts';
+import type { PolicyCheckOptions } from './policy-check.ts';
+import type { ExplainOptions } from './policy-explain.ts';
+import type { EvalOptions } from './policy-eval.ts';
+import type { InitOptions } from './policy-init.ts';
+import type { ApplyOptions } from './policy-apply-all.ts';
+import type { Owner } from './policy-file.ts';
 
-/** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
-export const owners = ['ceiling', 'agent', 'run'] as const;
-export type Owner = (typeof owners)[number];
-
-export interface PolicyCheckOptions extends CommonOptions {
-  as: Owner;
-  module?: string;
-}
-
-export interface ExplainOptions extends CommonOptions {
-  as: Owner;
-  tool: string;
-  args: string;
-  risk: Risk;
-  subject?: string;
-  agent?: string;
-  sums?: string;
-  mode?: Mode;
-}
-
-export interface EvalOptions extends CommonOptions {
-  as: Owner;
-  cases: string;
-}
-
-export interface InitOptions extends CommonOptions {
-  preset: string;
-  list?: boolean;
-  force?: boolean;
-}
-
-export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
-  mode?: Mode;
-  channels?: string[];
-  all?: boolean;
-  query?: string;
-  dryRun?: boolean;
-  yes?: boolean;
-}
+const owners: readonly Owner[] = ['ceiling', 'agent', 'run'];
 
 /**
  * `countersign policy check|explain|eval|init|apply`. Only apply needs a server. Each command loads its parsers on

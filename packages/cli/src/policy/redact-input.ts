@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { ProblemError } from 'countersign/base';
 import { sensitiveKinds, findOwn, redactJson, LineRedactor, type RedactSettings } from 'countersign/policy';
 import { readPolicyFile, problemLines } from './policy-file.ts';
-import type { RedactOptions } from './redact.ts';
+import type { CommonOptions } from '../base/command-line.ts';
+
+export interface RedactOptions extends CommonOptions {
+  policy?: string;
+}
 
 /** Characters of one line. A longer one would fill the memory. */
 const longestLine = 16 * 1_048_576;

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import { type CommonOptions, withCommonOptions } from '../base/command-line.ts';
-
-export interface RedactOptions extends CommonOptions {
-  policy?: string;
-}
+import { withCommonOptions } from '../base/command-line.ts';
+import type { RedactOptions } from './redact-input.ts';
 
 /** `countersign redact`: replaces what is secret or personal in the text on standard input. */
 export function addRedact(program: Command): void {
