@@ -1,4 +1,4 @@
-/** The record of a run: exports, proofs and statistics. It reaches no server. */
+/** The record of a run: exports, their verification and statistics. It reaches no server. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { SealedLine } from './audit/audit-line.ts';
@@ -10,8 +10,6 @@ export type { AgentUsage } from './audit/agent-usage.ts';
 export { decisionStatistics } from './audit/decision-statistics.ts';
 export type { DecisionStatistics } from './audit/decision-statistics.ts';
 export { otherWithholdable, redacted } from './audit/entry-line.ts';
-export { proofProblem, provableRun, proveEntry, proveHead } from './audit/entry-proof.ts';
-export type { EntryProof, HeadProof } from './audit/entry-proof.ts';
 export { policyInForce } from './audit/policy-in-force.ts';
 export type { PlacedRule, RecordedPolicy } from './audit/policy-in-force.ts';
 export { readLine } from './audit/read-line.ts';

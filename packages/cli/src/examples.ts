@@ -129,11 +129,6 @@ const examples: Record<string, readonly string[]> = {
     'countersign audit verify audit.jsonl --key fMiWrdePYVA1tweA4kMc3aX63dVsdFSWfLYl1xTQ1AU= --live',
     'countersign audit verify new.jsonl --since old.jsonl',
   ],
-  'audit prove': [
-    'countersign audit prove audit.jsonl --entry 5 > proof.json',
-    'countersign audit prove audit.jsonl --since 4',
-  ],
-  'audit check': ['countersign audit check proof.json'],
   payloads: ['countersign payloads clean --dry-run'],
   'payloads clean': [
     'countersign payloads clean --dry-run',

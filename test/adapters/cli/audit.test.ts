@@ -67,25 +67,6 @@ test('--redact and --withhold', async () => {
   expect(linesIn(stdout)).toMatchObject([{ ok: true, entries: 5 }]);
 });
 
-test('a proof of one entry, and of a continued head', async () => {
-  await exportTo('whole.jsonl');
-  const { stdout } = await cli(['audit', 'prove', file('whole.jsonl'), '--entry', '2']);
-  const [proof] = linesIn(stdout) as [{ entry: object; head: object }];
-  expect(proof).toMatchObject({ line: 'entry proof', entry: { seq: 2, kind: 'settled' }, head: { size: 5 } });
-  writeFileSync(file('proof.json'), stdout);
-  const right = await cli(['audit', 'check', file('proof.json')]);
-  expect(linesIn(right.stdout)).toEqual([{ ok: true, head: proof.head }]);
-  writeFileSync(file('forged.json'), JSON.stringify({ ...proof, entry: { ...proof.entry, outcome: 'denied' } }));
-  const wrong = await cli(['audit', 'check', file('forged.json')]);
-  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the head does not cover this entry') });
-  const head = await cli(['audit', 'prove', file('whole.jsonl'), '--since', '3']);
-  writeFileSync(file('head.json'), head.stdout);
-  const continued = await cli(['audit', 'check', file('head.json')]);
-  expect(linesIn(continued.stdout)).toEqual([{ ok: true, head: proof.head }]);
-  const none = await cli(['audit', 'prove', file('whole.jsonl'), '--entry', '6']);
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('The run has 5 entries in this export.') });
-});
-
 test('--csv and --html', async () => {
   for (const [separator, ...flags] of [[','], [';', '--separator', ';']]) {
     const rows = await exportTo('audit.csv', '--csv', ...flags);
@@ -128,8 +109,6 @@ test.each([
   [['audit', 'run-1', '--csv', '--separator', '='], 'Allowed choices are ,, ;.'],
   [['audit', 'run-1', '--withhold', 'outcome'], `Every export shows 'outcome'.`],
   [['audit', 'run-1', '--withhold', 'a b'], 'Give names of members'],
-  [['audit', 'prove', 'none.jsonl'], 'Say what to prove: --entry or --since.'],
-  [['audit', 'check', 'none.json'], 'none.json cannot be read: there is no such file.'],
   [['audit', 'verify', 'none.jsonl'], 'none.jsonl cannot be read: there is no such file.'],
   [['audit', 'verify', 'none.jsonl', '--key', 'abc'], 'It must be the 32 bytes of an Ed25519 public key in base64.'],
 ])('%j is a usage error', async (words, sentence) => {

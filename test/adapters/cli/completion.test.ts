@@ -58,7 +58,7 @@ const cases: [words: string, offers: string[]][] = [
   ['policy e', ['eval', 'explain']],
   ['approvals --wat', ['--watch']],
   ['approvals list --wat', ['--watch']],
-  ['audit ', ['export', 'verify', 'prove', 'check', 'help']],
+  ['audit ', ['export', 'verify', 'help']],
   ['audit --fol', ['--follow']],
   ['approve 4f0c --rea', ['--reason']],
   ['approve 4f0c --always ', ['call', 'arguments', 'tool']],

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { type TreeState, emptyTree, isTree, leafHash, rootOf, withLeaf } from '../../../src/core/ledger/merkle.ts';
-import { consistencyProof, inclusionProof, isConsistent, isIncluded, rootOfLeaves } from '../../../src/audit/proofs.ts';
 
 /** The definition of RFC 9162, section 2.1.1, word for word, with another SHA-256. */
 function treeHash(entries: Buffer[]): string {
@@ -63,65 +62,5 @@ describe('the tree', () => {
     );
     const bad = [null, 1, {}, { size: 1, hashes: ['x'] }, { size: -1, hashes: [] }, { size: 0.5, hashes: [] }];
     expect(bad.filter(isTree)).toEqual([]);
-  });
-});
-
-describe('proofs', () => {
-  const some = fc.array(fc.string(), { minLength: 1, maxLength: 40 }).chain((list) => {
-    const leaves = list.map((text, index) => leafHash(`${index} ${text}`));
-    return fc.record({ leaves: fc.constant(leaves), index: fc.nat(leaves.length - 1), at: fc.nat(40) });
-  });
-
-  test('of inclusion hold for their leaf and for no other leaf, place or tree', () => {
-    fc.assert(
-      fc.property(some, ({ leaves, index, at }) => {
-        const head = { size: leaves.length, root: rootOfLeaves(leaves) };
-        const proof = inclusionProof(leaves, index);
-        const shown = { leaf: leaves[index]!, index, proof };
-        expect(isIncluded(head, shown)).toBe(true);
-        expect(isIncluded(head, { ...shown, leaf: leafHash('another') })).toBe(false);
-        expect(isIncluded(head, { ...shown, index: leaves.length })).toBe(false);
-        expect(isIncluded(head, { ...shown, index: -1 })).toBe(false);
-        expect(isIncluded(head, { ...shown, proof: [...proof, 'no hash'] })).toBe(false);
-        expect(isIncluded(head, { ...shown, proof: [...proof, leafHash('')] })).toBe(false);
-        expect(isIncluded({ ...head, root: leafHash('') }, shown)).toBe(false);
-        if (leaves.length < 2) return;
-        const another = (index + 1 + (at % (leaves.length - 1))) % leaves.length;
-        expect(isIncluded(head, { ...shown, index: another })).toBe(false);
-        expect(isIncluded(head, { ...shown, proof: proof.slice(1) })).toBe(false);
-        const changed = proof.with(at % proof.length, leafHash('changed'));
-        expect(isIncluded(head, { ...shown, proof: changed })).toBe(false);
-      }),
-    );
-  });
-
-  test('of consistency hold for a prefix and for no other tree', () => {
-    fc.assert(
-      fc.property(some, ({ leaves, index, at }) => {
-        const size = index + 1;
-        const [older, newer] = [leaves.slice(0, size), leaves].map((each) => ({
-          size: each.length,
-          root: rootOfLeaves(each),
-        }));
-        const proof = consistencyProof(leaves, size);
-        expect(isConsistent(older!, newer!, proof)).toBe(true);
-        expect(isConsistent({ ...older!, root: leafHash('other') }, newer!, proof)).toBe(false);
-        expect(isConsistent(older!, { ...newer!, root: leafHash('other') }, proof)).toBe(false);
-        expect(isConsistent(older!, newer!, [...proof, leafHash('more')])).toBe(false);
-        if (proof.length === 0) return;
-        expect(isConsistent(older!, newer!, proof.slice(1))).toBe(false);
-        expect(isConsistent(older!, newer!, proof.with(at % proof.length, leafHash('changed')))).toBe(false);
-        const edited = leaves.with(index, leafHash('edited'));
-        const forged = { size: edited.length, root: rootOfLeaves(edited) };
-        expect(isConsistent(older!, forged, consistencyProof(edited, size))).toBe(false);
-      }),
-    );
-  });
-
-  test('the empty tree is a prefix of each tree', () => {
-    const leaves = ['a', 'b', 'c'].map(leafHash);
-    const empty = { size: 0, root: rootOf(emptyTree) };
-    expect(isConsistent(empty, { size: 3, root: rootOfLeaves(leaves) }, consistencyProof(leaves, 0))).toBe(true);
-    expect(isConsistent({ size: 3, root: rootOfLeaves(leaves) }, empty, [])).toBe(false);
   });
 });

@@ -3,10 +3,8 @@ import { timeOf } from '../../../src/audit/answers-of.ts';
 import { AuditVerifier } from '../../../src/audit/audit-verifier.ts';
 import { csvRows } from '../../../src/audit/csv.ts';
 import { leafOfLine } from '../../../src/audit/entry-line.ts';
-import { proofProblem, provableRun } from '../../../src/audit/entry-proof.ts';
 import { KeptResults } from '../../../src/audit/kept-results.ts';
 import { NamedEvidence } from '../../../src/audit/named-evidence.ts';
-import { consistencyProof, inclusionProof, isConsistent, isIncluded, rootOfLeaves } from '../../../src/audit/proofs.ts';
 import { isEntryLine, readLine } from '../../../src/audit/read-line.ts';
 import { isRuling } from '../../../src/audit/rulings-of.ts';
 import { lineLeaf, sealer, sealText } from '../../../src/audit/seal-lines.ts';
@@ -21,13 +19,11 @@ import { recordedBefore } from '../../../src/client/history/recorded-before.ts';
 import { entriesIn, headIn, writtenIn } from '../../../src/client/history/written-by-gate.ts';
 import { readValue } from '../../../src/client/server/read-payload.ts';
 import { memoName, messageNames, workflowType } from '../../../src/contract.ts';
-import { leafHash } from '../../../src/core/ledger/merkle.ts';
 import { documents, escapable, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const hash = '0'.repeat(64);
 const salt = '0'.repeat(32);
 const at = '2030-01-31T12:00:00.000Z';
-const head = { size: 1_000_000, root: hash };
 
 /** The lines of an export, with the text in each of them, and with many that are out of order. */
 const exports: readonly ((text: string) => object[])[] = [
@@ -67,7 +63,6 @@ function entry(seq: number, members: object) {
 
 const exported = (take: (lines: readonly string[]) => unknown): Run[] =>
   exports.map((lines) => (text) => take(lines(escapable(text)).map((line) => JSON.stringify({ ...line, proof }))));
-const leaves = (text: string): string[] => pieces(text).map(leafHash);
 
 /** An entry of the journal that whoever may write to the namespace has put there, with the text in each of its members. */
 const forged = (text: string): object[] =>
@@ -168,12 +163,6 @@ export const auditInputs: Inputs = {
     ...objects((members) => tableOf([entry(1, members)])),
   ],
   'audit/entry-line.ts leafOfLine': objects((members) => leafOfLine('tag', entry(1, members))),
-  'audit/entry-proof.ts provableRun': exported((lines) => provableRun(lines.flatMap(lineOf))),
-  'audit/entry-proof.ts proofProblem': [
-    ...objects((members) => proofProblem({ ...entry(1, members), line: 'entry proof', ...named, head, proof: [hash] })),
-    (text) => proofProblem({ line: 'head proof', older: { ...head, size: 1 }, newer: head, proof: leaves(text) }),
-    (text) => proofProblem({ ...entry(1, {}), line: text, ...named, head, proof: leaves(text) }),
-  ],
   'audit/kept-results.ts KeptResults.problem': (text) =>
     new KeptResults().problem({ outcome: 'cached', resultOf: text, digest: text } as never),
   'audit/named-evidence.ts NamedEvidence.call': objects((args) =>
@@ -182,17 +171,6 @@ export const auditInputs: Inputs = {
   'audit/named-evidence.ts NamedEvidence.context': objects((metadata) =>
     new NamedEvidence({ contexts: { a: { metadata } } } as never).context('a'),
   ),
-  'audit/proofs.ts rootOfLeaves': (text) => rootOfLeaves(leaves(text)),
-  'audit/proofs.ts inclusionProof': (text) => inclusionProof(leaves(text), 1),
-  'audit/proofs.ts consistencyProof': (text) => consistencyProof(leaves(text), Math.floor(text.length / 100)),
-  'audit/proofs.ts isIncluded': [
-    (text) => isIncluded(head, { leaf: hash, index: 1, proof: leaves(text) }),
-    (text) => isIncluded(head, { leaf: text, index: text.length, proof: pieces(text) }),
-  ],
-  'audit/proofs.ts isConsistent': [
-    (text) => isConsistent({ size: 1, root: hash }, head, leaves(text)),
-    (text) => isConsistent({ size: 1, root: text }, head, pieces(text)),
-  ],
   'audit/read-line.ts readLine': [...documents(readLine), ...exported((lines) => lines.map(readLine))],
   'audit/read-line.ts isEntryLine': [
     ...objects((members) => isEntryLine(entry(1, members))),
@@ -250,10 +228,3 @@ export const auditInputs: Inputs = {
     ...values((value) => headIn([value, { journalHead: value }])),
   ],
 };
-
-const named = { namespace: 'default', workflowId: 'w', firstRunId: 'r' };
-
-function lineOf(text: string) {
-  const read = readLine(text);
-  return 'line' in read ? [read.line] : [];
-}

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { csvSeparators, otherWithholdable, redacted, plainMembers } from 'countersign/audit';
 import type { AuditOptions } from 'countersign/client';
-import { addAuditProve } from './audit-prove.ts';
 import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { durationOption } from '../base/duration-option.ts';
@@ -23,7 +22,7 @@ interface ExportOptions extends ClientFlags {
   withhold: string[];
 }
 
-/** `countersign audit export|verify|prove|check`: the record of runs, proofs from it, and their checks. */
+/** `countersign audit export|verify`: the record of runs, and its verification. */
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('export what was decided in runs, and verify such an export');
   refuseMistyped(audit, 'export');
@@ -44,7 +43,6 @@ export function addAudit(program: Command): void {
     .option('--withhold <members>', 'withhold these, with commas; the export still verifies', memberList, [])
     .action(exportAudit);
   addAuditVerify(audit);
-  addAuditProve(audit);
 }
 
 async function exportAudit(workflowId: string | undefined, flags: ExportOptions): Promise<void> {
