@@ -34,6 +34,8 @@ interface Activations {
   isFirst: boolean;
   /** True if a query came after those events, so that it may have brought them with the start of an attempt. */
   isQueried: boolean;
+  /** The last activation in which a few events more would have made the run continue as new. */
+  nearlyOutgrown?: number;
 }
 
 /** The state that the interceptors write and `activation` reads. */

@@ -191,7 +191,9 @@ export function refuseAhead(activation: Activation): void {
   if (query == null) return;
   const state = activations();
   state.isQueried = state.isFirst;
-  if (!state.isAhead && !mayBeWithdrawn(activation)) return;
+  // The attempt may be lost, and the next one finds a longer history: with that, the run would have continued as new.
+  const mayDiffer = state.isFirst && state.nearlyOutgrown === state.number;
+  if (!state.isAhead && !mayDiffer && !mayBeWithdrawn(activation)) return;
   // Fails the activation, not only the query: nothing less drops the run from the cache.
   const error = new Error(sentences.notTakenYet);
   // The SDK logs it, and where it was thrown says nothing.

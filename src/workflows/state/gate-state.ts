@@ -15,7 +15,7 @@ import { policyDigest } from '../../core/policy/policy-digest.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
-import { activation } from '../sandbox/activation.ts';
+import { activation, activations } from '../sandbox/activation.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { lastPanelOf, personKeyOfRun } from '../../core/ledger/panel.ts';
 import type { Voter } from '../../core/people/entitlement.ts';
@@ -269,6 +269,9 @@ export class GateState {
    */
   noteGrowth(): void {
     this.#grown = growth();
+    const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};
+    const left = historyEvents - this.#grown.historyLength;
+    if (left > 0 && left <= eventsOfLostAttempts) activations().nearlyOutgrown = activations().number;
   }
 
   /** True if the run is pinned to another version than the current one, as `noteGrowth` has read it. */
@@ -294,6 +297,9 @@ export class GateState {
     return isLong || isBusy || this.updates >= budget.updates;
   }
 }
+
+/** More than the attempts of one task leave that are lost: each leaves three events, and only the first few are kept. */
+const eventsOfLostAttempts = 15;
 
 function growth(): { continueAsNewSuggested: boolean; historyLength: number; isOutdated: boolean } {
   const { continueAsNewSuggested, historyLength, targetWorkerDeploymentVersionChanged: isOutdated } = workflowInfo();
