@@ -35,7 +35,8 @@ const workflowRooms = {
   gate: 'the gate: rulings, queries and the index of the inbox',
   guarded: 'the gate for workflows of other authors: guarded activities',
   agent: 'the agent run: turns, tool calls and nested runs',
-  channels: 'the workflow beside a run that carries its requests to channels and brings answers in',
+  channels:
+    'the workflows beside runs: one carries requests to channels and brings answers in, one delegates what comes',
 };
 
 /** The rooms of the client, in order; `client.ts` and what stands beside it is above them all. */

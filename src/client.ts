@@ -17,6 +17,7 @@ export type { RequestOptions, SendOptions } from './client/send/control-run.ts';
 export type { CommonDecision, ReviewedRequest } from './client/send/decide-all.ts';
 export type { HistoryChain, HistoryExecution } from './client/history/history-chain.ts';
 export type { Journal } from './client/history/fetch-journal.ts';
+export type { DelegatedAll, DelegatedRequest, DelegationOfAll, SendDelegation } from './client/inbox/delegate-all.ts';
 export type { ApprovalFilter, ApprovalList, UnreadRun } from './client/inbox/list-approvals.ts';
 export type { ListedRun, ListedStatus, RunFilter } from './client/inbox/list-runs.ts';
 export type { CancelOptions } from './client/send/cancel-run.ts';
@@ -33,6 +34,15 @@ export type { Setup } from './client/doctor/set-up.ts';
 export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/send/start-run.ts';
 export type { WatchOptions } from './client/watch/watch-run.ts';
+export type {
+  DelegateAllOptions,
+  DelegatedUntil,
+  DelegationUntil,
+  LeftRequest,
+  StandingDelegation,
+  StandingDelegations,
+  StandingInput,
+} from './client/inbox/standing-delegations.ts';
 export type { Approvals, ToolApproval, ToolApprovals, ToolLike } from './client/inbox/tool-approvals.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
 export type * from './audit/audit-line.ts';

@@ -6,6 +6,7 @@ import type { KeptMessage } from './contract/provider-turn.ts';
 import type { Message } from './contract/run.ts';
 import { byteLength } from './core/base/byte-length.ts';
 import { jsonDigest } from './core/base/digest.ts';
+import { personKey } from './core/people/person-key.ts';
 
 export type {
   ApprovalRequest,
@@ -191,6 +192,7 @@ export const activityNames = {
   channelDecide: 'countersign.channelDecide',
   channelSettled: 'countersign.channelSettled',
   lookForEndedRuns: 'countersign.lookForEndedRuns',
+  delegateOpen: 'countersign.delegateOpen',
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
@@ -207,6 +209,13 @@ export const endedRunsPrefix = 'countersign-ended-runs:';
 
 export function endedRunsWorkflowId(taskQueue: string): string {
   return workflowIdOf(endedRunsPrefix, taskQueue);
+}
+
+/** The type of the workflow that delegates what comes for one person until a date (docs/policy.md). */
+export const standingDelegationType = 'standingDelegation';
+/** Its id: one for each person, in all spellings of the name. */
+export function standingDelegationId(by: string): string {
+  return `countersign-standing-delegation:${jsonDigest(personKey(by))}`;
 }
 
 /** In its place, an id that leaves no room for the prefix has a digest. */

@@ -31,6 +31,13 @@ export { agentRun } from './workflows/agent/agent-run.ts';
  */
 export { approvalChannels } from './workflows/channels/approval-channels.ts';
 export type { ChannelsInput } from './workflows/channels/approval-channels.ts';
+/**
+ * The workflow that delegates what comes for one person until a date. `createWorker` bundles it beside `agentRun`; export
+ * it, too, from a module of your own. `client.standingDelegations` starts it.
+ *
+ * @example It is exported as {@link agentRun} is.
+ */
+export { standingDelegation } from './workflows/channels/standing-delegation.ts';
 export { ApprovalGate } from './workflows/guarded/approval-gate.ts';
 export { forModel } from './workflows/guarded/for-model.ts';
 export { gateRefusal } from './workflows/guarded/gate-refusal.ts';

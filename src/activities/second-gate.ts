@@ -6,7 +6,7 @@ import type { Registry } from '../agents/registry.ts';
 import { definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
-import { activityNames, channelsWorkflowType } from '../contract.ts';
+import { activityNames, channelsWorkflowType, standingDelegationType } from '../contract.ts';
 import { callDigest } from '../core/base/digest.ts';
 import { maxVotes } from '../core/ledger/ledger-state.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
@@ -30,7 +30,7 @@ import { refuseSecondStart } from './second-start.ts';
 import { notAsRecorded, unavailable } from './tool-unavailable.ts';
 import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
 
-/** The workflow of a run's channels may use these and nothing else: no tool. */
+/** The workflows beside runs may use these and nothing else: no tool. */
 const channelActivities: readonly string[] = [
   activityNames.verifyCarried,
   activityNames.lookAtRequests,
@@ -40,6 +40,10 @@ const channelActivities: readonly string[] = [
   activityNames.channelSettled,
   activityNames.lookForEndedRuns,
 ];
+const activitiesOf: ReadonlyMap<string, readonly string[]> = new Map([
+  [channelsWorkflowType, channelActivities],
+  [standingDelegationType, [activityNames.delegateOpen]],
+]);
 
 /**
  * Their workflows wait until a worker answers: without an answer, a decision would count as late, a change of policy would
@@ -49,7 +53,7 @@ const waitedFor: readonly string[] = [
   activityNames.arbitrate,
   activityNames.readParents,
   activityNames.checkApprovers,
-  ...channelActivities,
+  ...[...activitiesOf.values()].flat(),
 ];
 
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
@@ -136,8 +140,8 @@ export function secondGate({
       if (workflowExecution === undefined || workflowType === undefined) {
         throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
       }
-      const isOfChannels = workflowType === channelsWorkflowType && channelActivities.includes(activityType);
-      if (!isOfChannels && !workflowTypes.includes(workflowType)) {
+      const isBeside = activitiesOf.get(workflowType)?.includes(activityType) === true;
+      if (!isBeside && !workflowTypes.includes(workflowType)) {
         throw refusedHere(
           activityType,
           'forbidden',

@@ -19,12 +19,14 @@ import { decideMany, decideOne } from './send/decide.ts';
 import { getApproval } from './send/get-approval.ts';
 import { fetchHistoryChain } from './history/history-chain.ts';
 import { fetchJournal } from './history/fetch-journal.ts';
+import type { SendDelegation } from './inbox/delegate-all.ts';
 import { listApprovals } from './inbox/list-approvals.ts';
 import { listRuns } from './inbox/list-runs.ts';
 import { queryRun } from './server/query-run.ts';
 import { runResult } from './inbox/run-result.ts';
 import { showRun } from './inbox/show-run.ts';
 import { startRun } from './send/start-run.ts';
+import { delegateAllUntil, standingDelegations } from './inbox/standing-delegations.ts';
 import { approvalsOf } from './inbox/tool-approvals.ts';
 import { setPolicyOfRuns } from './send/set-policy-of-runs.ts';
 import { setUp } from './doctor/set-up.ts';
@@ -98,6 +100,13 @@ export async function createClient(options: ClientOptions = {}): Promise<Counter
     }),
     extend: async (message, sendOptions) => extendRequest(session, message, checked('extend', sendOptions)),
     delegate: async (message, sendOptions) => delegateRequest(session, message, checked('delegate', sendOptions)),
+    delegateAll: async (delegation, allOptions) => {
+      const { send, ...sendOptions } = checked('delegateAll', allOptions) ?? {};
+      const sendOne: SendDelegation = (message, workflowId) =>
+        delegateRequest(session, message, { ...sendOptions, workflowId });
+      return delegateAllUntil(session, taskQueue, delegation, send ?? sendOne);
+    },
+    standingDelegations: standingDelegations(session),
     grants: (workflowId) => queryRun<Grant[]>(session, workflowId, queryNames.grants),
     revoke: async (workflowId, message, sendOptions) =>
       revokeGrants(session, workflowId, message, checked('revoke', sendOptions)),

@@ -29,6 +29,12 @@ import type { AuditScope } from './audit/audit.ts';
 import type { Journal } from './history/fetch-journal.ts';
 import type { ListedRun, RunFilter } from './inbox/list-runs.ts';
 import type { RunView } from './inbox/show-run.ts';
+import type {
+  DelegateAllOptions,
+  DelegatedUntil,
+  DelegationUntil,
+  StandingDelegations,
+} from './inbox/standing-delegations.ts';
 import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.ts';
 import type { PolicyResult, SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import type { StartOptions } from './send/start-run.ts';
@@ -229,6 +235,15 @@ export interface CountersignClient {
   extend(message: ExtendMessage, options?: RequestOptions): Promise<Receipt>;
   /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
+  /**
+   * Delegates each open request that `by` may answer and has not answered, as `delegate` does one. What is refused has a
+   * receipt with a code. With `until`, a workflow on the client's task queue does the same with what comes, within about a
+   * minute; it signs nothing. The index of requests lags by up to seconds. Throws `invalid_message`, `too_large`,
+   * `already_started` if what comes for `by` is delegated already, and `server_unreachable`.
+   */
+  delegateAll(message: DelegationUntil, options?: DelegateAllOptions): Promise<DelegatedUntil>;
+  /** What comes for a person and is delegated until a date. */
+  readonly standingDelegations: StandingDelegations;
   /** The grants of a run from "always" decisions, standing denials and tools that are denied for good included. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;
   /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */

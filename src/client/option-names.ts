@@ -4,6 +4,7 @@ import type { AuditOptions } from './audit/audit.ts';
 import type { ClientOptions } from './countersign-client.ts';
 import type { CheckOptions } from './doctor/check-set-up.ts';
 import type { ApprovalFilter } from './inbox/list-approvals.ts';
+import type { DelegateAllOptions } from './inbox/standing-delegations.ts';
 import type { RunFilter } from './inbox/list-runs.ts';
 import type { CancelOptions } from './send/cancel-run.ts';
 import type { RequestOptions, SendOptions } from './send/control-run.ts';
@@ -56,6 +57,7 @@ const optionNames = {
   decideAll: send,
   extend: request,
   delegate: request,
+  delegateAll: { ...send, send: true } satisfies OptionNames<DelegateAllOptions>,
   revoke: send,
   setPolicy: send,
   setPolicyOfRuns: {

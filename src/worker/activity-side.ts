@@ -7,6 +7,7 @@ import { callTool } from '../activities/call-tool.ts';
 import { callToolsetTool } from '../activities/call-toolset-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
 import { createConsultAdvisors } from '../activities/consult-advisors.ts';
+import { createDelegateOpen } from '../activities/delegate-open.ts';
 import { createLoadAgent } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/notify.ts';
@@ -34,7 +35,7 @@ import { lintProtection } from '../policy-file/lint-policy.ts';
 import type { PolicyWarning } from '../policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
-import { channelActivities } from '../channels/activities/channel-activities.ts';
+import { channelActivities, sessionOfWorker } from '../channels/activities/channel-activities.ts';
 import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
 import { channelSetOf, knownChannelsOf } from '../channels/channel-set.ts';
 import { warnOfUnreached } from '../channels/try-channels.ts';
@@ -130,6 +131,7 @@ export function activitySide(
     [activityNames.readParents]: readParents,
     [activityNames.notify]: createNotify({ hasChannels: channels !== undefined }),
     ...channelActivities(channels, { attributes: names, workflowTypes: trusted, waiting }),
+    [activityNames.delegateOpen]: createDelegateOpen(() => sessionOfWorker(names)),
     [activityNames.verifyCarried]: verifyCarried,
     [activityNames.checkApprovers]: createCheckApprovers(present),
     [activityNames.preview]: createPreview(registry),

@@ -9,6 +9,7 @@ import '../contract.ts';
 import './interceptors.ts';
 import './agent/agent-run.ts';
 import './channels/approval-channels.ts';
+import './channels/standing-delegation.ts';
 import './guarded/approval-gate.ts';
 import './guarded/for-model.ts';
 import './sandbox/payload-converter.ts';

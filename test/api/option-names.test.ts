@@ -139,6 +139,7 @@ const samples: Record<string, [Call, ...Sample[]]> = {
     (options) => client.delegate({ requestId, by: 'ann', to: 'bob' }, options),
     { sign },
   ],
+  'createClient().delegateAll(options)': [(options) => client.delegateAll({ by: 'ann', to: 'bob' }, options), { sign }],
   'createClient().revoke(options)': [
     (options) => client.revoke('run-1', { grantIds: 'all' } as never, options),
     { sign },

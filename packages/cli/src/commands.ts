@@ -102,7 +102,7 @@ export const listedCommands: readonly ListedCommand[] = [
     addTo: async (program) => (await import('./answers/extend.ts')).addExtend(program),
   },
   {
-    usage: 'delegate <id>',
+    usage: 'delegate [id]',
     about: 'let somebody else decide in your place',
     addTo: async (program) => (await import('./answers/delegate.ts')).addDelegate(program),
   },

@@ -85,7 +85,12 @@ const examples: Record<string, readonly string[]> = {
     'countersign edit 4f0c9a1e --args @args.json',
   ],
   extend: ['countersign extend 4f0c9a1e --for 30m', 'countersign extend 4f0c9a1e --until 2030-01-31T12:00:00Z'],
-  delegate: ["countersign delegate 4f0c9a1e --to ann --reason 'Out of office'"],
+  delegate: [
+    "countersign delegate 4f0c9a1e --to ann --reason 'Out of office'",
+    'countersign delegate --all --to ann --until 2030-12-24',
+    'countersign delegate --list',
+    'countersign delegate --stop',
+  ],
   grants: ['countersign grants ticket-8', 'countersign grants revoke ticket-8 grant-1'],
   'grants list': ['countersign grants ticket-8', 'countersign grants list ticket-8 --json grantId,tool,scope'],
   'grants revoke': [

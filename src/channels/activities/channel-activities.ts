@@ -39,7 +39,7 @@ export function channelActivities(
 }
 
 /** The connection of the worker, for the functions of the client. Call it in an activity. */
-function sessionOfWorker(attributes: AttributeNames): Session {
+export function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
   return sessionOf({
     // The client's functions use only what both kinds of connection have: services, deadlines and abort signals.

@@ -6,7 +6,7 @@ import type { Session } from '../server/connect.ts';
 import { decodeHistory } from './decode-history.ts';
 import { describeExecution, findExecution, readPage } from './read-executions.ts';
 import { HistoryReader } from './read-history-event.ts';
-import { type ReadValue, valueReader } from '../server/read-payload.ts';
+import { type ReadValue, readPayload, valueReader } from '../server/read-payload.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
@@ -66,6 +66,16 @@ export async function inputOf(session: Session, execution: { workflowId: string;
   await decodeHistory(session, events);
   const [started] = readHistories([{ runId: '', events }], valueReader(session))[0]!.events;
   return started?.what?.kind === 'started' ? started.what.input : undefined;
+}
+
+/** The first argument of a workflow of any type; undefined without one. */
+export async function argumentOf(
+  session: Session,
+  execution: { workflowId: string; runId?: string },
+): Promise<unknown> {
+  const { events } = await readPage(session, execution, { size: 1 });
+  const payload = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+  return payload == null ? undefined : readPayload(session, payload);
 }
 
 /** Fetches the histories of all executions of a run. `last`: as above. */

@@ -1,4 +1,6 @@
 import { assess } from '../../../src/assess/assess.ts';
+import { answerableIn, requestKey } from '../../../src/client/inbox/delegate-all.ts';
+import { readProgress, readStanding, untilAtOf } from '../../../src/client/inbox/standing-delegations.ts';
 import { joinAssessments } from '../../../src/core/assess/assessment.ts';
 import { assessBuiltIn } from '../../../src/assess/built-in.ts';
 import { viewCall } from '../../../src/assess/call-view.ts';
@@ -211,4 +213,37 @@ export const messageInputs: Inputs = {
     (text) => viewedProblem({ card: text }),
     (text) => viewedProblem({ channel: text, [text]: 1 }),
   ],
+  'client/inbox/delegate-all.ts requestKey': (text) => requestKey(text, text),
+  'client/inbox/delegate-all.ts answerableIn': [
+    ...values((answer) => answerableIn(answer, 'w', 'bob')),
+    (text) => answerableIn([listed({ approvers: pieces(text) })], 'w', text),
+    (text) => answerableIn([listed({ reviewers: pieces(text) })], 'w', text),
+    (text) => answerableIn([listed({ approvers: [text], people: { [text]: { also: pieces(text) } } })], 'w', text),
+  ],
+  'client/inbox/standing-delegations.ts readProgress': [
+    ...values(readProgress),
+    (text) => readProgress({ delegated: 1, tried: pieces(text), left: pieces(text).map((message) => ({ message })) }),
+  ],
+  'client/inbox/standing-delegations.ts readStanding': [
+    quiet(readStanding),
+    (text) => quiet(readStanding)({ by: text, to: 'eve', untilAt: '2030-01-31T12:00:00Z' }),
+    (text) => quiet(readStanding)({ by: 'bob', to: text, reason: text, untilAt: text, [text]: text }),
+  ],
+  'client/inbox/standing-delegations.ts untilAtOf': quiet((until: string) => untilAtOf(until, 0)),
 };
+
+/** A request that query `approvals` lists. */
+function listed(members: object): object {
+  return { requestId: 'a'.repeat(32), workflowId: 'w', toolName: 'pay', ...members };
+}
+
+/** Refusals are thrown. */
+function quiet<Given>(call: (given: Given) => unknown): (given: Given) => unknown {
+  return (given) => {
+    try {
+      return call(given);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+}

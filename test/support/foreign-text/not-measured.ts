@@ -325,6 +325,8 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'channels/activities/look-at-requests.ts createLookAtRequests',
     'channels/activities/look-for-ended-runs.ts lookForEndedRuns',
     'channels/activities/requests-of-run.ts isCalledByChannelsOf',
+    'activities/delegate-open.ts delegateNew',
+    'workflows/channels/standing-delegation.ts standingDelegation',
     'channels/try-channels.ts testChannel',
     'channels/try-channels.ts warnOfUnreached',
     'packages/cli/src/serve/channels.ts testChannels',

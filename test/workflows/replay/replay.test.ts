@@ -79,8 +79,11 @@ test('every stored history replays', async () => {
   expect(await replayAll(bundles)).toEqual(all('replayed'));
 });
 
-describe('the workflow of channels', () => {
-  const own = new URL('channels/', folder);
+describe.each([
+  ['the workflow of channels', 'channels/', 'countersign.lookAtRequests'],
+  ['a standing delegation', 'standing/', 'countersign.delegateOpen'],
+])('%s', (_, path, activity) => {
+  const own = new URL(path, folder);
   const names = readdirSync(own);
 
   async function replayed(change: (text: string) => string): Promise<string[]> {
@@ -103,7 +106,7 @@ describe('the workflow of channels', () => {
   });
 
   test('one with another activity does not', async () => {
-    const other = (text: string): string => text.replaceAll('countersign.lookAtRequests', 'countersign.other');
+    const other = (text: string): string => text.replaceAll(activity, 'countersign.other');
     expect(await replayed(other)).toEqual(names.map(() => violation));
   });
 });

@@ -1,29 +1,123 @@
 import type { Command } from 'commander';
+import { escapeText } from 'countersign/base';
+import type { CountersignClient, StandingDelegation } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import type { Output } from '../base/output.ts';
 import { printReceipt } from '../base/print-receipt.ts';
+import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
-import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
+import { type ReviewerOptions, reviewerOf, senderOf, withReviewer } from '../base/reviewer.ts';
 import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
 
 interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;
-  to: string;
+  to?: string;
   from?: string;
+  all?: boolean;
+  until?: string;
+  list?: boolean;
+  stop?: boolean;
+  taskQueue?: string;
 }
 
-/** `countersign delegate ID --to NAME`: lets somebody else decide in your place, or in that of `--from`. */
+/**
+ * `countersign delegate ID --to NAME`: lets somebody else decide in your place, or in that of `--from`; with `--all`, every
+ * request that you may answer, and with `--until`, those that come.
+ */
 export function addDelegate(program: Command): void {
-  const command = withClientFlags(program.command('delegate <id>'))
+  const command = withClientFlags(program.command('delegate [id]'))
     .description('let somebody else decide in your place')
-    .requiredOption('--to <name>', 'who')
+    .option('--to <name>', 'who')
     .option('--from <name>', 'in whose place, if you are an operator; needs --reason')
+    .option('--all', 'every open request that you may answer, in the place of an id')
+    .option('--until <day or instant>', 'with --all: also those that come until then, a day included, in UTC')
+    .option('--task-queue <name>', 'with --until: where a worker listens (default: countersign)')
+    .option('--list', 'what is delegated until a date')
+    .option('--stop', 'end what you have delegated until a date')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
-  withSigner(withReviewer(command, 'why; the audit keeps it')).action((id: string, options: DelegateOptions) =>
-    withClient(options, async (client, output) => {
-      const { to, from, run } = options;
+  withSigner(withReviewer(command, 'why; the audit keeps it')).action(
+    (id: string | undefined, options: DelegateOptions) => {
+      const act = actionOf(id, options);
+      return withClient(options, act);
+    },
+  );
+}
+
+type Act = (client: CountersignClient, output: Output) => Promise<void>;
+
+/** What the flags ask for. Throws a usage error for those that do not belong together. */
+function actionOf(id: string | undefined, options: DelegateOptions): Act {
+  const { to, from, run, all = false, until, list = false, stop = false } = options;
+  const asked = [id !== undefined && 'an id', all && '--all', list && '--list', stop && '--stop'].filter(Boolean);
+  if (asked.length !== 1) throw new UsageError('Give the id of a request, or one of --all, --list and --stop.');
+  if (until !== undefined && !all) throw new UsageError('--until is for --all.');
+  if (id === undefined && (from !== undefined || run !== undefined)) {
+    throw new UsageError('--from and --run are for one request: give its id.');
+  }
+  if (list) return printStanding;
+  const by = id === undefined ? reviewerOf(options) : undefined;
+  if (id === undefined && by === undefined) throw new UsageError('Say whose requests they are: add --reviewer NAME.');
+  if (stop) {
+    return async (client, output) => {
+      await client.standingDelegations.stop(by!, options.reason);
+      const message = `What comes for '${by}' stays with them. What was delegated stays delegated.`;
+      if (output.forPeople) output.line(escapeText(message));
+      else output.json({ by, stopped: true, message });
+    };
+  }
+  if (to === undefined) throw new UsageError('Say who decides: add --to NAME.');
+  if (id !== undefined) {
+    return async (client, output) => {
       const { requestId } = await findNamed(client, id, run);
       const message = { requestId, to, ...(from !== undefined && { from }), ...senderOf(options) };
       printReceipt(output, await client.delegate(message, { workflowId: run, ...signerOf(options) }));
-    }),
-  );
+    };
+  }
+  return (client, output) => delegateAll(client, output, { by: by!, to, until, options });
+}
+
+/** Prints a line for each request, and exits with 1 if one was refused or a run could not be asked. */
+async function delegateAll(
+  client: CountersignClient,
+  output: Output,
+  { by, to, until, options }: { by: string; to: string; until?: string; options: DelegateOptions },
+): Promise<void> {
+  const { reason } = options;
+  const delegation = { by, to, ...(reason !== undefined && { reason }), ...(until !== undefined && { until }) };
+  const tell = (line: string): void => (output.forPeople ? output.line(line) : output.note(line));
+  const { receipts, silentRuns, standing } = await client.delegateAll(delegation, signerOf(options));
+  if (receipts.length === 0) tell(`No open request waits for ${escapeText(by)}.`);
+  for (const receipt of receipts) {
+    if (!receipt.accepted) process.exitCode = 1;
+    if (!output.forPeople) output.json(receipt);
+    else {
+      const mark = receipt.accepted ? output.style('green', '✓') : output.style('red', '✗');
+      output.line(`${mark} ${escapeText(receipt.toolName)}: ${escapeText(receipt.message)}`);
+    }
+  }
+  if (silentRuns > 0) {
+    process.exitCode = 1;
+    tell(`Not asked, because no worker answers for them: ${silentRuns === 1 ? '1 run' : `${silentRuns} runs`}.`);
+  }
+  if (standing === undefined) return;
+  if (!output.forPeople) output.json(standing);
+  else {
+    output.line(`Until ${standing.untilAt}, what comes for ${escapeText(by)} goes to ${escapeText(to)}.`);
+    output.line('End it with `countersign delegate --stop`.');
+  }
+}
+
+async function printStanding(client: CountersignClient, output: Output): Promise<void> {
+  const standing = await client.standingDelegations.list();
+  if (output.forPeople && standing.length === 0) output.line('Nothing is delegated until a date.');
+  for (const each of standing) {
+    if (output.forPeople) output.line(standingLines(each).join('\n'));
+    else output.json(each);
+  }
+}
+
+function standingLines({ by, to, untilAt, reason, delegated, left }: StandingDelegation): string[] {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const sentence = `${by} → ${to}, until ${untilAt}${why} (${delegated} delegated, ${left.length} left with ${by})`;
+  return [escapeText(sentence), ...left.map(({ message }) => `  ${escapeText(message)}`)];
 }

@@ -24,6 +24,7 @@ import { approvalRoutes } from './routes/approvals.ts';
 import { channelAnswerRoutes } from './routes/channel-answers.ts';
 import { controlRoutes } from './routes/control.ts';
 import { decisionRoutes } from './routes/decisions.ts';
+import { delegationRoutes } from './routes/delegations.ts';
 import { healthRoutes } from './routes/health.ts';
 import { identityRoutes } from './routes/identity.ts';
 import { inboxEventRoutes } from './routes/inbox-events.ts';
@@ -47,6 +48,7 @@ const allRoutes = [
   approvalRoutes,
   decisionRoutes,
   requestRoutes,
+  delegationRoutes,
   runRoutes,
   controlRoutes,
   statisticsRoutes,

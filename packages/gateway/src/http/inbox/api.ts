@@ -15,6 +15,7 @@ import type {
   ListedRun,
   RecordedEvent,
   RunView,
+  StandingDelegation,
 } from 'countersign/client';
 import type { Policy } from 'countersign/policy';
 import type { Role } from '../identity/principal.ts';
@@ -101,6 +102,11 @@ export interface Matches {
 /** `POST /approvals/decide`. */
 export interface Receipts {
   receipts: Receipt[];
+}
+
+/** `GET /delegations`: what the sender has delegated until a date. */
+export interface Delegations {
+  standing: StandingDelegation[];
 }
 
 /** `GET /runs/{id}/journal`. */

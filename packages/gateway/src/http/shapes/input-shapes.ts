@@ -127,6 +127,9 @@ export const extendBody = z
   .strictObject({ until: text(100).openapi({ format: 'date-time' }), reason })
   .openapi('ExtendBody');
 export const delegateBody = z.strictObject({ to: text(200), reason }).openapi('DelegateBody');
+export const delegateAllBody = z
+  .strictObject({ to: text(200), until: text(40).optional(), reason })
+  .openapi('DelegateAllBody');
 export const moveBody = z.strictObject({ from: text(200), to: text(200), reason: text(2_000) }).openapi('MoveBody');
 export const matchesBody = z.strictObject({ scope: grantScope }).openapi('MatchesBody');
 

@@ -37,6 +37,21 @@ export const receipt = z
     message: z.string(),
   })
   .openapi('Receipt');
+const standingDelegation = z
+  .looseObject({
+    by: z.string(),
+    to: z.string(),
+    untilAt: z.string(),
+    workflowId: z.string(),
+    startedAt: z.string(),
+    delegated: z.int(),
+    left: z.array(z.object({ requestId: z.string(), workflowId: z.string(), message: z.string() })),
+  })
+  .openapi('StandingDelegation');
+export const delegatedAll = z
+  .object({ receipts: z.array(receipt), silentRuns: z.int(), standing: standingDelegation.optional() })
+  .openapi('DelegatedAll');
+export const delegationList = z.object({ standing: z.array(standingDelegation) }).openapi('Delegations');
 export const receipts = z.object({ receipts: z.array(receipt) }).openapi('Receipts');
 
 const row = z

@@ -1,0 +1,97 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { Context } from '@temporalio/activity';
+import { standingDelegationId } from '../contract.ts';
+import { isProblemError, isTransient } from '../core/base/problem.ts';
+import { delegateOne, openRequestsOf, requestKey } from '../client/inbox/delegate-all.ts';
+import {
+  longestLeft,
+  mostLeft,
+  mostTried,
+  readProgress,
+  readStanding,
+  type StandingInput,
+  type StandingProgress,
+} from '../client/inbox/standing-delegations.ts';
+import { delegateRequest } from '../client/send/control-run.ts';
+import type { Session } from '../client/server/connect.ts';
+
+/** The input is a `StandingInput`. Returns at its end; before, it throws: each attempt is one look. */
+export type DelegateOpen = (input: unknown) => Promise<void>;
+
+const lookEveryMs = 60_000;
+
+/**
+ * The activity `countersign.delegateOpen`: delegates what is open for one person, and fails, to be tried again in a minute,
+ * until the delegation ends. What it remembers is in its heartbeats. Who can start the workflow can also send each of these
+ * messages: none is signed, and the run of the request checks each.
+ */
+export function createDelegateOpen(session: () => Session): DelegateOpen {
+  return async (input) => {
+    const context = Context.current();
+    const { workflowExecution, heartbeatDetails } = context.info;
+    const standing = readOwn(input, workflowExecution?.workflowId ?? '');
+    const untilMs = Date.parse(standing.untilAt);
+    if (Date.now() >= untilMs) return;
+    const progress = readProgress(heartbeatDetails);
+    context.heartbeat(progress);
+    await delegateNew(session(), standing, progress, {
+      idOf: (requestId) => `standing:${workflowExecution?.runId ?? ''}:${requestId}`,
+      noted: () => {
+        context.heartbeat(progress);
+        context.cancellationSignal.throwIfAborted();
+      },
+    });
+    throw ApplicationFailure.create({
+      type: 'looks_again',
+      message: `Until ${standing.untilAt}, it looks again in a minute.`,
+      category: ApplicationFailureCategory.BENIGN,
+      nextRetryDelay: Math.max(1, Math.min(lookEveryMs, untilMs - Date.now())),
+    });
+  };
+}
+
+function readOwn(input: unknown, workflowId: string): StandingInput {
+  try {
+    const standing = readStanding(input);
+    if (standingDelegationId(standing.by) === workflowId) return standing;
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, error.code);
+  }
+  throw ApplicationFailure.nonRetryable(`this workflow has not the id of the person who delegates`, 'invalid_message');
+}
+
+/** One look. Changes `progress`, and calls `noted` after each request and each step. */
+export async function delegateNew(
+  session: Session,
+  { by, to, reason }: Pick<StandingInput, 'by' | 'to' | 'reason'>,
+  progress: StandingProgress,
+  { idOf, noted }: { idOf: (requestId: string) => string; noted: () => void },
+): Promise<void> {
+  const tried = new Set(progress.tried);
+  const open = new Set<string>();
+  for await (const { requests, openKeys } of openRequestsOf(session, by, (key) => tried.has(key))) {
+    for (const key of openKeys) open.add(key);
+    for (const request of requests) {
+      const { requestId, workflowId } = request;
+      const key = requestKey(workflowId, requestId);
+      // The same id at each attempt: an attempt that was lost after it has sent changes nothing a second time.
+      const message = { requestId, by, to, messageId: idOf(requestId), ...(reason !== undefined && { reason }) };
+      const receipt = await delegateOne(request, message, (each) => delegateRequest(session, each, { workflowId }));
+      if (receipt === undefined || isTransient(receipt.code)) continue;
+      tried.add(key);
+      open.add(key);
+      progress.tried = [...progress.tried, key].slice(-mostTried);
+      if (receipt.code === undefined) progress.delegated++;
+      else {
+        const left = { requestId, workflowId, message: receipt.message.slice(0, longestLeft) };
+        progress.left = [...progress.left, left].slice(-mostLeft);
+      }
+      noted();
+    }
+    noted();
+  }
+  progress.tried = progress.tried.filter((key) => open.has(key));
+  progress.left = progress.left.filter(({ workflowId, requestId }) => open.has(requestKey(workflowId, requestId)));
+  noted();
+}

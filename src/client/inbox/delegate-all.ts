@@ -1,0 +1,187 @@
+/** Delegates all requests that one person may answer. Each is delegated by the same message as a single one. */
+import { queryNames } from '../../contract.ts';
+import type { DelegateMessage, Receipt } from '../../contract.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { readDelegate } from '../../core/messages/control.ts';
+import { isRequestId } from '../../core/messages/decision.ts';
+import { isOneOf, personKeyIn, type NamedPerson } from '../../core/people/directory.ts';
+import { isSamePerson } from '../../core/people/person-key.ts';
+import type { Session } from '../server/connect.ts';
+import { inParallel } from '../server/in-parallel.ts';
+import { queryRun } from '../server/query-run.ts';
+import { refusalFor } from '../send/deliver.ts';
+import { inboxBatches } from './inbox-batches.ts';
+import type { WaitingRun } from './waiting-runs.ts';
+
+/** Whose requests go to whom. */
+export interface DelegationOfAll {
+  /** The person whose seats are given: 1 to 200 characters. */
+  by: string;
+  /** The person who decides in their place: 1 to 200 characters. */
+  to: string;
+  /** At most 2,000 characters. */
+  reason?: string;
+}
+
+/** What became of one request. A refused one has a `code`. */
+export interface DelegatedRequest extends Receipt {
+  workflowId: string;
+  toolName: string;
+}
+
+/** What became of all of them. */
+export interface DelegatedAll {
+  /** One for each open request that the person may answer. Requests that anyone may answer need no delegation. */
+  receipts: DelegatedRequest[];
+  /** The number of runs that did not say who may answer their requests, because no worker answered for them. */
+  silentRuns: number;
+}
+
+/** Sends one delegation, and throws its refusal as a `ProblemError`. */
+export type SendDelegation = (message: DelegateMessage, workflowId: string) => Promise<Receipt>;
+
+/** Throws `invalid_message` or `too_large`, and `server_unreachable`. */
+export async function delegateAll(
+  session: Session,
+  delegation: DelegationOfAll,
+  send: SendDelegation,
+): Promise<DelegatedAll> {
+  const { by, to, reason } = soundDelegation(delegation);
+  const all: DelegatedAll = { receipts: [], silentRuns: 0 };
+  for await (const { requests, silentRuns } of openRequestsOf(session, by)) {
+    all.silentRuns += silentRuns;
+    for (const request of requests) {
+      const { requestId } = request;
+      const receipt = await delegateOne(request, { requestId, by, to, ...(reason !== undefined && { reason }) }, send);
+      if (receipt !== undefined) all.receipts.push(receipt);
+    }
+  }
+  return all;
+}
+
+/** The receipt; undefined if the run says that the person cannot answer the request, where that was not known. */
+export async function delegateOne(
+  { workflowId, toolName, isKnown }: OpenRequest,
+  message: DelegateMessage,
+  send: SendDelegation,
+): Promise<DelegatedRequest | undefined> {
+  const receipt = await send(message, workflowId).catch((error: unknown) => refusalFor(message, error));
+  if (receipt.code === 'not_entitled' && !isKnown) return undefined;
+  return { ...receipt, workflowId, toolName };
+}
+
+/** The delegation with these members alone. Throws a `ProblemError` for one that no run would take. */
+export function soundDelegation(delegation: DelegationOfAll): DelegationOfAll {
+  const { by, to, reason, ...others } = isObject(delegation)
+    ? (delegation as DelegationOfAll)
+    : ({} as DelegationOfAll);
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw invalid(`unknown field '${unknown.slice(0, 40)}'`);
+  if (typeof by !== 'string' || by.trim() === '' || by.startsWith('group:')) {
+    throw invalid(`'by' must be the name of one person: whose requests are they?`);
+  }
+  const read = readDelegate({ requestId: '0'.repeat(32), by, to, reason });
+  if ('problem' in read) throw new ProblemError(read.problem);
+  if (isSamePerson(by, to)) throw invalid(`'${by}' would only delegate to themselves`);
+  return { by, to, ...(reason !== undefined && { reason }) };
+}
+
+/** An open request that a person may answer. */
+export interface OpenRequest {
+  requestId: string;
+  workflowId: string;
+  toolName: string;
+  /** False: the run does not say who may answer it. */
+  isKnown: boolean;
+}
+
+export interface OpenRequests {
+  requests: OpenRequest[];
+  silentRuns: number;
+  /** The keys of all open requests of these runs, by the index. */
+  openKeys: string[];
+}
+
+/** 32 hex characters for a request of a run: any workflow may list the id of a request that is another run's. */
+export function requestKey(workflowId: string, requestId: string): string {
+  return jsonDigest([workflowId, requestId]).slice(0, 32);
+}
+
+/** Runs in one step. */
+const runsInStep = 100;
+const runsAtOnce = 8;
+
+/**
+ * The open requests that a person may answer and has not answered, some runs at a time, earliest deadlines first. Each run
+ * is asked, unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
+ */
+export async function* openRequestsOf(
+  session: Session,
+  by: string,
+  isDone: (key: string) => boolean = () => false,
+): AsyncGenerator<OpenRequests> {
+  for await (const { runs } of inboxBatches(session, runsInStep)) {
+    for (let from = 0; from < runs.length; from += runsInStep) {
+      const some = runs.slice(from, from + runsInStep);
+      const asked = some.filter((run) => !keysOf(run).every(isDone));
+      const answers = await inParallel(asked, runsAtOnce, (run) => requestsOf(session, run, by));
+      const requests = answers
+        .flatMap((answer) => answer ?? [])
+        .filter(({ workflowId, requestId }) => !isDone(requestKey(workflowId, requestId)));
+      const silentRuns = answers.filter((answer) => answer === undefined).length;
+      yield { requests, silentRuns, openKeys: some.flatMap(keysOf) };
+    }
+  }
+}
+
+function keysOf({ workflowId, openIds }: WaitingRun): string[] {
+  return openIds.map((requestId) => requestKey(workflowId, requestId));
+}
+
+/** Undefined: the run did not answer. */
+async function requestsOf(
+  session: Session,
+  { workflowId }: WaitingRun,
+  by: string,
+): Promise<OpenRequest[] | undefined> {
+  const { glanceTimeoutMs } = session.limits;
+  try {
+    const open = await queryRun<unknown>(session, workflowId, queryNames.approvals, [], glanceTimeoutMs);
+    return answerableIn(open, workflowId, by);
+  } catch (error) {
+    if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
+    // It has ended meanwhile, or has no gate.
+    return error.code === 'run_closed' || error.code === 'run_not_found' ? [] : undefined;
+  }
+}
+
+/** A run has at most as many open requests. */
+const mostRequests = 50;
+
+/** What a person may answer, of the answer of query `approvals`. Any workflow may answer anything. */
+export function answerableIn(answer: unknown, workflowId: string, by: string): OpenRequest[] {
+  const open = (Array.isArray(answer) ? answer : []).slice(0, mostRequests) as unknown[];
+  return open.flatMap((request): OpenRequest[] => {
+    if (!isObject(request) || request['workflowId'] !== workflowId) return [];
+    const { requestId, toolName, approvers, people } = request;
+    if (!isRequestId(requestId) || typeof toolName !== 'string') return [];
+    const found = { requestId, workflowId, toolName };
+    if (approvers === undefined) return namesReviewers(request) ? [{ ...found, isKnown: false }] : [];
+    const keyOf = personKeyIn({ people: isObject(people) ? (people as Record<string, NamedPerson>) : undefined });
+    return isTexts(approvers) && isOneOf(undefined, by, approvers, keyOf) ? [{ ...found, isKnown: true }] : [];
+  });
+}
+
+function namesReviewers({ reviewers }: Record<string, unknown>): boolean {
+  return isTexts(reviewers) && reviewers.length > 0;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function invalid(message: string): ProblemError {
+  return new ProblemError({ code: 'invalid_message', message });
+}

@@ -1,0 +1,223 @@
+/** Standing delegations: what comes for one person goes to another, until a date. Each is a workflow (docs/policy.md). */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { activityNames, standingDelegationId, standingDelegationType } from '../../contract.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import { ProblemError, isProblemError } from '../../core/base/problem.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { instantMs } from '../../core/messages/control.ts';
+import { isRequestId } from '../../core/messages/decision.ts';
+import { startMs } from '../../policy-file/shape-values.ts';
+import { argumentOf } from '../history/history-chain.ts';
+import type { SendOptions } from '../send/control-run.ts';
+import { callServer } from '../server/call-server.ts';
+import type { Session } from '../server/connect.ts';
+import { listedExecutions } from '../server/listed-executions.ts';
+import { readPayload } from '../server/read-payload.ts';
+import {
+  type DelegatedAll,
+  delegateAll,
+  type DelegationOfAll,
+  type SendDelegation,
+  soundDelegation,
+} from './delegate-all.ts';
+
+/** The input of workflow `standingDelegation`. */
+export interface StandingInput extends DelegationOfAll {
+  /** ISO 8601, with `Z`: the first instant at which it does not hold any more. */
+  untilAt: string;
+}
+
+/** A request that stays with its reviewer, and why. */
+export interface LeftRequest {
+  requestId: string;
+  workflowId: string;
+  message: string;
+}
+
+/** A standing delegation that holds. */
+export interface StandingDelegation extends StandingInput {
+  /** The id of its workflow: one for each person. */
+  workflowId: string;
+  /** ISO 8601. */
+  startedAt: string;
+  /** The number of requests that it has delegated. */
+  delegated: number;
+  /** The open requests that no unsigned message delegates, at most 100. */
+  left: LeftRequest[];
+}
+
+/** What `delegateAll` takes. */
+export interface DelegationUntil extends DelegationOfAll {
+  /**
+   * Also what comes until then: an ISO 8601 instant, or a day that belongs to it, in UTC; at most a year ahead. Default: only
+   * what is open now.
+   */
+  until?: string;
+}
+
+/** How `delegateAll` sends. */
+export interface DelegateAllOptions extends SendOptions {
+  /** Sends one delegation, and throws its refusal. Default: as `client.delegate` does. */
+  send?: SendDelegation;
+}
+
+/** What `delegateAll` gives. */
+export interface DelegatedUntil extends DelegatedAll {
+  /** With `until`. */
+  standing?: StandingDelegation;
+}
+
+/** Delegations of what comes for a person, until a date: `delegateAll` with `until` makes one. */
+export interface StandingDelegations {
+  /** Those that hold; with `by`, that of this person. Needs no worker. */
+  list(by?: string): Promise<StandingDelegation[]>;
+  /** Ends that of a person at once. What it has delegated stays delegated. Throws `run_not_found` if they have none. */
+  stop(by: string, reason?: string): Promise<void>;
+}
+
+const longestMs = 366 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
+
+export function standingDelegations(session: Session): StandingDelegations {
+  return {
+    list: (by) => listStanding(session, by),
+    stop: (by, reason) => stopStanding(session, by, reason),
+  };
+}
+
+/** Delegates what is open, and with `until` starts the workflow for what comes. Sends nothing if that cannot start. */
+export async function delegateAllUntil(
+  session: Session,
+  taskQueue: string,
+  { until, ...given }: DelegationUntil,
+  send: SendDelegation,
+): Promise<DelegatedUntil> {
+  const delegation = soundDelegation(given);
+  if (until === undefined) return delegateAll(session, delegation, send);
+  const input: StandingInput = { ...delegation, untilAt: untilAtOf(until, Date.now()) };
+  if ((await listStanding(session, input.by)).length > 0) throw alreadyStanding(input);
+  const all = await delegateAll(session, delegation, send);
+  return { ...all, standing: await startStanding(session, taskQueue, input) };
+}
+
+async function startStanding(session: Session, taskQueue: string, input: StandingInput): Promise<StandingDelegation> {
+  const workflowId = standingDelegationId(input.by);
+  const start = {
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'FAIL',
+  } as const;
+  const startOnce = async (): Promise<void> => {
+    try {
+      await session.client.workflow.start(standingDelegationType, start);
+    } catch (error) {
+      throw error instanceof WorkflowExecutionAlreadyStartedError ? alreadyStanding(input, error) : error;
+    }
+  };
+  await callServer(session, startOnce, { workflowId });
+  return { ...input, workflowId, startedAt: new Date().toISOString(), delegated: 0, left: [] };
+}
+
+function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
+  const message = `What comes for '${by}' is delegated already: \`countersign delegate --list\` says to whom, and \`--stop\` ends it.`;
+  return new ProblemError({ code: 'already_started', message }, { cause });
+}
+
+/** The instant at which it ends: a day belongs to it, in UTC. Throws `invalid_message`. */
+export function untilAtOf(until: string, nowMs: number): string {
+  const firstMs = typeof until === 'string' ? startMs(until) : undefined;
+  if (firstMs === undefined) {
+    throw invalid(`'until' must be a day, such as 2030-01-31, or an instant with its offset`);
+  }
+  const untilMs = firstMs + (until.includes('T') ? 0 : dayMs);
+  if (untilMs <= nowMs) throw invalid(`'until' must be in the future`);
+  if (untilMs - nowMs > longestMs) throw invalid(`'until' must be within a year`);
+  return new Date(untilMs).toISOString();
+}
+
+/** Reads the input of the workflow. Anyone who can start workflows can write it: throws a `ProblemError` for any other. */
+export function readStanding(input: unknown): StandingInput {
+  const { untilAt, ...delegation } = isObject(input) ? input : {};
+  if (instantMs(untilAt) === undefined) throw invalid(`'untilAt' must be an instant with its offset`);
+  return { ...soundDelegation(delegation as unknown as DelegationOfAll), untilAt: untilAt as string };
+}
+
+async function listStanding(session: Session, by: string | undefined): Promise<StandingDelegation[]> {
+  if (by !== undefined) return [await standingOf(session, standingDelegationId(by))].flatMap((each) => each ?? []);
+  const query = `WorkflowType = '${standingDelegationType}' AND ExecutionStatus = 'Running'`;
+  const found: StandingDelegation[] = [];
+  for await (const page of listedExecutions(session, { query })) {
+    for (const { execution } of page) {
+      found.push(...[await standingOf(session, execution?.workflowId ?? '')].flatMap((each) => each ?? []));
+    }
+  }
+  return found;
+}
+
+/** Undefined: it has ended, it is of a person whose id it does not have, or it cannot be read here. */
+async function standingOf(session: Session, workflowId: string): Promise<StandingDelegation | undefined> {
+  const { connection, namespace } = session;
+  const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+  try {
+    const { workflowExecutionInfo: info, pendingActivities } = await callServer(session, describe, { workflowId });
+    const isOther = info?.type?.name !== standingDelegationType;
+    if (isOther || info?.closeTime != null) return undefined;
+    const runId = info?.execution?.runId ?? undefined;
+    const given = await callServer(session, () => argumentOf(session, { workflowId, runId }), { workflowId });
+    if (isUndecodable(given)) return undefined;
+    const input = readStanding(given);
+    if (standingDelegationId(input.by) !== workflowId) return undefined;
+    const pending = pendingActivities.find(({ activityType }) => activityType?.name === activityNames.delegateOpen);
+    const details = pending?.heartbeatDetails?.payloads?.[0];
+    const { delegated, left } = readProgress(details == null ? undefined : await readPayload(session, details));
+    const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
+    return { ...input, workflowId, startedAt: new Date(startedMs).toISOString(), delegated, left };
+  } catch (error) {
+    if (isProblemError(error) && error.code !== 'server_unreachable') return undefined;
+    throw error;
+  }
+}
+
+async function stopStanding(session: Session, by: string, reason = 'stopped'): Promise<void> {
+  const workflowId = standingDelegationId(by);
+  const handle = session.client.workflow.getHandle(workflowId);
+  try {
+    await callServer(session, () => handle.terminate(reason), { workflowId });
+  } catch (error) {
+    if (!isProblemError(error) || (error.code !== 'run_not_found' && error.code !== 'run_closed')) throw error;
+    const message = `Nothing that comes for '${by.slice(0, 200)}' is delegated: \`countersign delegate --list\` lists what is.`;
+    throw new ProblemError({ code: 'run_not_found', message }, { cause: error });
+  }
+}
+
+/** What the activity remembers from one attempt to the next, as the details of its heartbeats. */
+export interface StandingProgress {
+  delegated: number;
+  /** The keys of the open requests that were tried, oldest first. Each is tried once: a seat that was taken back stays so. */
+  tried: string[];
+  left: LeftRequest[];
+}
+
+export const mostTried = 2_000;
+export const mostLeft = 100;
+/** Characters. */
+export const longestLeft = 500;
+
+export function readProgress(details: unknown): StandingProgress {
+  const { delegated, tried, left } = isObject(details) ? (details as Partial<StandingProgress>) : {};
+  return {
+    delegated: typeof delegated === 'number' ? delegated : 0,
+    tried: Array.isArray(tried) ? tried.filter(isRequestId).slice(-mostTried) : [],
+    left: Array.isArray(left) ? left.filter(isLeft).slice(-mostLeft) : [],
+  };
+}
+
+function isLeft(value: unknown): value is LeftRequest {
+  return isObject(value) && ['requestId', 'workflowId', 'message'].every((name) => typeof value[name] === 'string');
+}
+
+function invalid(message: string): ProblemError {
+  return new ProblemError({ code: 'invalid_message', message });
+}

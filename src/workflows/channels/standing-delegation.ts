@@ -1,0 +1,28 @@
+import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { DelegateOpen } from '../../activities/delegate-open.ts';
+import { activityNames } from '../../contract.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+
+/**
+ * Each look is an attempt of one activity, which asks to be tried again in a minute: attempts leave no event in history,
+ * and hold no activity slot between two looks.
+ */
+const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
+  [activityNames.delegateOpen]: DelegateOpen;
+}>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '2m',
+  retry: { initialInterval: '60s', backoffCoefficient: 1 },
+  cancellationType: 'TRY_CANCEL',
+  summary: 'Delegate what is open for a person',
+});
+
+/** Delegates the requests that one person may answer, those that come too, until a date. Its id follows from the person. */
+export async function standingDelegation(input: unknown): Promise<void> {
+  if (isUndecodable(input)) {
+    // Fails the task, which is tried again, perhaps by a worker that has the key or the codec.
+    if (input.unread) throw new Error(input.why);
+    throw ApplicationFailure.nonRetryable(input.why, input.code);
+  }
+  await delegateOpen(input);
+}
