@@ -64,6 +64,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     at('respond', request('ticket-21'), 'Send mail', formOf('respond')),
     at('extend', request('ticket-21'), 'Send mail', formOf('extend')),
     at('delegate', request('ticket-17'), list, formOf('delegate')),
+    at('move', request('ticket-17'), list, formOf('move')),
     at('undo', request('ticket-21'), 'Send mail', async (page) => {
       await armed(page);
       await page.getByRole('button', { name: 'Approve', exact: true }).click();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
+import { approvalOf } from '../../support/approval-of.ts';
 import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo, undoMs } from '../../support/inbox-page.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { last } from '../../support/team.ts';
@@ -353,6 +354,25 @@ withChromium('the view of a request (needs Chromium)', () => {
     await page.getByText('Your answer settled it').waitFor();
     expect((await asked.run.result()).output).toBe('both paid');
     expect(world.ran()).toContain('pay bobby 7');
+  });
+
+  test('words beside an approval reach the decision and the model', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('pay', { to: 'joe', amount: 9 }, [last]);
+    await inbox.show(asked);
+    await button(page, 'Approve with a comment …').click();
+    const form = page.getByRole('form', { name: 'Approve this call with a comment' });
+    await form.getByLabel('Comment').fill('  ');
+    expect(await button(page, 'Approve').getAttribute('aria-disabled')).toBe('true');
+    await form.getByLabel('Comment').fill(' Only this once \n');
+    await button(page, 'Approve').click();
+    await page.getByText('Approving this call, with your comment').waitFor();
+    await passUndo(page);
+    await page.getByText('Your answer settled it').waitFor();
+    const { settled } = await approvalOf(world.client, asked.requestId);
+    expect(settled).toMatchObject({ outcome: 'approved', reason: 'Only this once' });
+    expect((await asked.run.result()).output).toMatch(/Only this once[^]*paid 9 to joe/);
+    expect(world.ran()).toContain('pay joe 9');
   });
 
   test('more time, and an answer in the place of the tool', async () => {

@@ -31,6 +31,7 @@ const names = [
   'respond',
   'extend',
   'delegate',
+  'move',
   'undo',
   'settled',
   'selected rows',

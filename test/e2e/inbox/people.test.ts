@@ -12,6 +12,7 @@ const withChromium = chromium === undefined ? describe.skip : describe;
 const rita = makeToken('rita', ['viewer', 'reviewer']);
 const sam = makeToken('sam', ['viewer', 'reviewer']);
 const zoe = makeToken('zoe', ['viewer', 'reviewer']);
+const olga = makeToken('olga', ['viewer', 'operator']);
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 withChromium('several people (needs Chromium)', () => {
@@ -23,7 +24,7 @@ withChromium('several people (needs Chromium)', () => {
       { pattern: 'pay', action: 'ask', ask: { reviewers: ['rita', 'sam'] } },
       { pattern: 'wipe', action: 'ask', ask: { reviewers: ['sam'] } },
     ];
-    const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry] });
+    const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry, olga.entry] });
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { identity });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
     other = await openSharedBrowser(chromium!);
@@ -118,6 +119,50 @@ withChromium('several people (needs Chromium)', () => {
     await page.getByText('Settled elsewhere: approved by zoe').waitFor();
     expect((await asked.run.result()).output).toBe('done');
     expect(world.ran()).toContain('pay ida 8');
+  });
+
+  test('an operator moves a request, with a reason, and answers nothing', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('wipe', {});
+    await page.setExtraHTTPHeaders(sam.bearer);
+    await inbox.show(asked);
+    await button(page, 'Delegate …').waitFor();
+    expect(await button(page, 'Move …').count()).toBe(0);
+    await otherPage.setExtraHTTPHeaders(olga.bearer);
+    await otherPage.goto(addressOf(asked));
+    await otherPage.getByText('You can look at requests but not answer them.').waitFor();
+    expect(await button(otherPage, 'Approve').count()).toBe(0);
+    await button(otherPage, 'Move …').click();
+    const form = otherPage.getByRole('form', { name: 'Move to another reviewer' });
+    // The only one who can answer it.
+    expect(await form.getByLabel('In whose place').inputValue()).toBe('sam');
+    await form.getByLabel('Who answers').fill('zoe');
+    await button(otherPage, 'Move').click();
+    await form.getByText('Write whose place it is, who answers in it, and why.').waitFor();
+    await form.getByLabel('Reason, which the audit keeps').fill('Sam is ill');
+    await button(otherPage, 'Move').click();
+    await otherPage.getByText('zoe decides in the place of sam now.').waitFor();
+    await page.getByText('This request waits for others.').waitFor();
+    const { entries } = await world.client.journal(asked.workflowId);
+    expect(entries.at(-1)).toMatchObject({
+      kind: 'delegated',
+      reviewerId: 'sam',
+      to: ['zoe'],
+      by: 'operator',
+      byId: 'olga',
+      reason: 'Sam is ill',
+    });
+    // A refusal is shown in the form, which keeps what was written.
+    await button(otherPage, 'Move …').click();
+    await form.getByLabel('In whose place').fill('sam');
+    await form.getByLabel('Who answers').fill('rita');
+    await form.getByLabel('Reason, which the audit keeps').fill('again');
+    await button(otherPage, 'Move').click();
+    await form.getByText("'sam' has delegated this request; 'zoe' decides instead").waitFor();
+    expect(await form.getByLabel('Who answers').inputValue()).toBe('rita');
+    await world.client.cancel(asked.workflowId);
+    await page.setExtraHTTPHeaders(rita.bearer);
+    inbox.complaints.splice(0);
   });
 
   test('the browser complains of nothing, and asks no other server', () => {

@@ -29,6 +29,7 @@ const answers: Readonly<Record<AnswerForm, string>> = {
   always: 'Always approve calls like this one …',
   extend: 'Extend the deadline of this request …',
   delegate: 'Let somebody else answer this request …',
+  move: 'Move this request to another reviewer …',
 };
 
 /** All commands for a person, with the open requests that the page knows, and the answers that the shown one takes. */

@@ -24,6 +24,7 @@ const further: readonly [name: FormName, label: string, approves: boolean][] = [
   ['always', 'Always …', true],
   ['extend', 'Extend …', false],
   ['delegate', 'Delegate …', false],
+  ['move', 'Move …', false],
 ];
 
 /** The buttons of the answers. The one that lets the least happen is the prominent one. */

@@ -13,6 +13,7 @@ import { DecisionNote } from './decision-note.tsx';
 import { DenyForm } from './deny-form.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ExtendForm } from './extend-form.tsx';
+import { MoveForm } from './move-form.tsx';
 import { NotYours } from './not-yours.tsx';
 import { RespondForm } from './respond-form.tsx';
 import { UndoBar } from './undo-bar.tsx';
@@ -101,28 +102,44 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     else focusApprove();
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
+  // Where nobody is named, there is no seat to move.
+  const canMove = me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
-  const actions: AnswerActions = mayAnswer
-    ? {
-        deny: open('deny'),
-        approve: focusApprove,
-        comment: open('comment'),
-        ...(request.shown === 'all' && { edit: open('edit') }),
-        respond: open('respond'),
-        ...(canAlways && { always: open('always') }),
-        ...(request.deadline !== null && { extend: open('extend') }),
-        ...(waitsFor === 'you' && { delegate: open('delegate') }),
-      }
-    : {};
+  const actions: AnswerActions = {
+    ...(mayAnswer && {
+      deny: open('deny'),
+      approve: focusApprove,
+      comment: open('comment'),
+      ...(request.shown === 'all' && { edit: open('edit') }),
+      respond: open('respond'),
+      ...(canAlways && { always: open('always') }),
+      ...(request.deadline !== null && { extend: open('extend') }),
+      ...(waitsFor === 'you' && { delegate: open('delegate') }),
+    }),
+    ...(canMove && { move: open('move') }),
+  };
   useAnswerKeys(actions);
+  const forms = { request, cancel: close, isBusy };
+  const moveForm = form === 'move' && <MoveForm {...forms} then={() => void live.reload()} />;
   if (!mayAnswer) {
+    const moveButton = canMove && form === undefined && (
+      <p class="buttons">
+        <button type="button" data-form="move" aria-disabled={!isArmed} onClick={open('move')}>
+          Move …
+        </button>
+      </p>
+    );
     return (
-      <NotYours request={request} isReviewer={me.roles.includes('reviewer')}>
+      <NotYours
+        request={request}
+        isReviewer={me.roles.includes('reviewer')}
+        parent={section}
+        foot={moveForm || moveButton}
+      >
         <DecisionNote state={decision.state} />
       </NotYours>
     );
   }
-  const forms = { request, cancel: close, isBusy };
   const classes = ['answers', ...(isUnfolded ? ['all'] : []), ...(form !== undefined && !isBusy ? ['with-form'] : [])];
   return (
     <section class={classes.join(' ')} aria-label="Your answer" ref={section}>
@@ -145,6 +162,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         {form === 'always' && canAlways && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
         {form === 'extend' && <ExtendForm {...forms} then={() => void live.reload()} />}
         {form === 'delegate' && <DelegateForm {...forms} then={() => void live.reload()} />}
+        {moveForm}
         {form === undefined && (
           <AnswerBar
             open={open}

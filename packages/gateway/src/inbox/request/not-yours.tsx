@@ -1,18 +1,21 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 
 interface NotYoursProps {
   request: ApprovalDetails;
   isReviewer: boolean;
+  parent: RefObject<HTMLElement | null>;
   /** What became of an answer that was given before. */
   children: ComponentChildren;
+  /** What an operator can do. */
+  foot: ComponentChildren;
 }
 
 /** In the place of the answers, for people whose answer would be refused. */
-export function NotYours({ request: { reviewers }, isReviewer, children }: NotYoursProps) {
+export function NotYours({ request: { reviewers }, isReviewer, parent, foot, children }: NotYoursProps) {
   return (
-    <section class="answers" aria-label="Your answer">
+    <section class="answers" aria-label="Your answer" ref={parent}>
       {children}
       {isReviewer ? (
         <>
@@ -35,6 +38,7 @@ export function NotYours({ request: { reviewers }, isReviewer, children }: NotYo
           gateway.
         </p>
       )}
+      {foot}
     </section>
   );
 }

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import { personsShown, visibleText } from 'countersign/base';
+import { apiPath } from '../api/fetch-json.ts';
+import { AnswerForm } from './answer-form.tsx';
+import type { FormProps } from './form-props.ts';
+import { useMessage } from './use-message.ts';
+
+/** For an operator: gives the seat of one person to another. */
+export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
+  const { requestId, workflowId, approvers = [], people } = request;
+  const [from, setFrom] = useState(approvers.length === 1 ? approvers[0]! : '');
+  const [to, setTo] = useState('');
+  const [reason, setReason] = useState('');
+  const { isSending, problem, setProblem, send } = useMessage(() => {
+    then();
+    cancel();
+  });
+  const move = { from: from.trim(), to: to.trim(), reason: reason.trim() };
+  const field = (set: (text: string) => void) => ({
+    'aria-invalid': problem === '' ? undefined : ('true' as const),
+    'aria-describedby': 'move-problem',
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
+      set(currentTarget.value);
+      setProblem('');
+    },
+  });
+  const person = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
+  const submit = (): void => {
+    if (Object.values(move).includes('')) return setProblem('Write whose place it is, who answers in it, and why.');
+    void send(
+      `${apiPath`/approvals/${requestId}/move`}?workflowId=${encodeURIComponent(workflowId)}`,
+      move,
+      `${visibleText(move.to)} decides in the place of ${visibleText(move.from)} now.`,
+    );
+  };
+  return (
+    <AnswerForm
+      title="Move to another reviewer"
+      verb="Move"
+      isBusy={isBusy || isSending}
+      cancel={cancel}
+      submit={submit}
+    >
+      <label>
+        In whose place
+        <input list="approvers" {...person} value={from} {...field(setFrom)} />
+      </label>
+      <datalist id="approvers">
+        {approvers.map((id) => (
+          <option key={id} value={id}>
+            {visibleText(personsShown(people)(id))}
+          </option>
+        ))}
+      </datalist>
+      <label>
+        Who answers
+        <input {...person} value={to} {...field(setTo)} />
+      </label>
+      <label>
+        Reason, which the audit keeps
+        <textarea rows={2} maxLength={2_000} value={reason} {...field(setReason)} />
+      </label>
+      <p id="move-problem" class="problem" role="alert">
+        {problem}
+      </p>
+    </AnswerForm>
+  );
+}
