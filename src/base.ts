@@ -10,7 +10,8 @@ export { ProblemError, isProblemError, problemCodes } from './core/base/problem.
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export { shortened } from './core/base/shortened.ts';
 export { quoteWord } from './text/quote-word.ts';
-export { personsShown, shownName, shownPerson } from './text/shown-name.ts';
+export { personsShown, shownPerson } from './core/people/shown-person.ts';
+export { shownName } from './text/shown-name.ts';
 export { risks } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
 export { unfinishedText } from './core/base/unfinished.ts';

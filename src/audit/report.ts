@@ -3,7 +3,7 @@ import { escapeText } from '../core/base/escape-text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
-import { shownPerson } from '../text/shown-name.ts';
+import { shownPerson } from '../core/people/shown-person.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
 /** The style of the report: readable on paper, in the dark and on a telephone. */

@@ -1,7 +1,7 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
-import { shownPerson } from '../../text/shown-name.ts';
+import { shownPerson } from '../../core/people/shown-person.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';

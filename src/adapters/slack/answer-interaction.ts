@@ -13,7 +13,7 @@ import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import type { Reply } from './reply.ts';
-import { shownPerson } from '../../text/shown-name.ts';
+import { shownPerson } from '../../core/people/shown-person.ts';
 
 /** Codes of refusals that are about the arguments which somebody entered. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];

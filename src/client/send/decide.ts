@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Decision, type Receipt, type ApprovalDetails, decideName } from '../../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
+import { personsShown } from '../../core/people/shown-person.ts';
 import type { Session } from '../server/connect.ts';
 import type { RequestOptions } from './control-run.ts';
 import { acceptedReceipt, deliver, refusedReceipt, refusalFor, type MessageRoute } from './deliver.ts';
@@ -108,7 +109,7 @@ function wordsOf({ decision, at }: RecordedDecision): string {
 /** The receipt that follows from the state of the request; undefined if the request is open and lacks this decision. */
 function receiptFrom(
   decision: ParsedDecision,
-  { settled, votes = [], approvals }: ApprovalDetails,
+  { settled, votes = [], approvals, people }: ApprovalDetails,
 ): Receipt | undefined {
   const { requestId, decisionId } = decision;
   const contentDigest = decisionDigest(decision);
@@ -119,10 +120,10 @@ function receiptFrom(
     if (!isCounted || approvals === undefined) return undefined;
     return votedReceipt(requestId, approvals);
   }
-  const { outcome, reviewerId, by, byId } = settled;
+  const { outcome, by, byId } = settled;
   if (isCounted) {
     const successor = by === 'edit' && typeof byId === 'string' ? { successor: byId } : {};
     return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
   }
-  return settledReceipt(requestId, outcome, reviewerId);
+  return settledReceipt(requestId, settled, personsShown(people));
 }

@@ -59,7 +59,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
   const { requestId, approved } = decision;
   const found = findOpen(ledger, requestId);
-  if (found === undefined) return answerSettled(ledger, decision);
+  if (found === undefined) return answerSettled(ledger, decision, directories);
   const record = withCountingVotes(found, directories, ledger.engine);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
@@ -229,11 +229,11 @@ function close(
 }
 
 /** A decision for a request that is not open: a retry gets the original receipt, anything else a refusalOf (I3, I4). */
-function answerSettled(ledger: Ledger, decision: ParsedDecision): Reduction {
+function answerSettled(ledger: Ledger, decision: ParsedDecision, directories: Directories): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);
   if (settled === undefined || !isRetry(settled, decision)) {
-    return unchanged(ledger, notOpenReceipt(ledger, requestId));
+    return unchanged(ledger, notOpenReceipt(ledger, requestId, directories));
   }
   const { outcome } = settled.settlement;
   return unchanged(ledger, { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) });

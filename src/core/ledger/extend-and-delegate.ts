@@ -68,7 +68,7 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
 
 export function delegate(ledger: Ledger, command: DelegateCommand, directories: Directories): Reduction {
   const { atMs, requestId, to, reason } = command;
-  const found = openInTime(ledger, requestId, atMs);
+  const found = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in found) return found;
   const { callId, request, terms, delegations } = found;
   const { votes } = withCountingVotes(found, directories, ledger.engine);
@@ -167,9 +167,14 @@ function newShortage(
 }
 
 /** The open request before its deadline, else the refusal. */
-function openInTime(ledger: Ledger, requestId: string, atMs: number): RequestRecord | Reduction {
+function openInTime(
+  ledger: Ledger,
+  requestId: string,
+  atMs: number,
+  directories: Directories,
+): RequestRecord | Reduction {
   const record = findOpen(ledger, requestId);
-  if (record === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId));
+  if (record === undefined) return unchanged(ledger, notOpenReceipt(ledger, requestId, directories));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
@@ -184,7 +189,7 @@ function answerable(
   voter: Voter,
   directories: Directories,
 ): RequestRecord | Reduction {
-  const record = openInTime(ledger, requestId, atMs);
+  const record = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in record) return record;
   const problem = entitlement(panelOf(record, directories, atMs, ledger.engine), voter, false);
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);

@@ -70,8 +70,9 @@ export function makeGrant(
     scope: scope.scope,
     reason,
     ...limitsOf(wishes, atMs),
-    by: votes.map(({ reviewerId, identity, keyId }) => ({
+    by: votes.map(({ reviewerId, reviewerName, identity, keyId }) => ({
       reviewerId,
+      ...(reviewerName !== undefined && { reviewerName }),
       identity,
       ...(keyId !== undefined && { keyId }),
     })),

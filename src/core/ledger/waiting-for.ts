@@ -1,3 +1,4 @@
+import type { NamedPerson } from '../people/directory.ts';
 import type { RequestRecord } from './ledger.ts';
 
 /** Whom an open request waits for, and until when. */
@@ -8,6 +9,8 @@ export interface WaitingFor {
   reviewers: string[];
   /** ISO 8601; null: for ever. */
   deadline: string | null;
+  /** The names and further ids that the operator's directory has for them. Absent: none. */
+  people?: Record<string, NamedPerson>;
 }
 
 export function waitingFor({ request, delegations }: Pick<RequestRecord, 'request' | 'delegations'>): WaitingFor {

@@ -28,8 +28,8 @@ export interface Grant {
   expiresAtMs?: number;
   /** Absent: unlimited uses. */
   usesLeft?: number;
-  /** The reviewers whose votes made it: it answers only requests that their votes would settle. */
-  by?: { reviewerId?: string; identity: Identity }[];
+  /** The reviewers whose votes made it: it answers only requests that their votes would settle. No name decides. */
+  by?: { reviewerId?: string; reviewerName?: string; identity: Identity }[];
   /** Its request hid its arguments, so the grant hides them too. */
   hidden?: true;
   /** The arguments in which its request hid something: globs on them are hidden too. */

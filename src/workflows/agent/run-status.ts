@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunStatus, RunStatusName } from '../../contract.ts';
-import { waitingFor } from '../../core/ledger/waiting-for.ts';
+import { waitingFor, type WaitingFor } from '../../core/ledger/waiting-for.ts';
 import type { Gate } from '../gate/gate.ts';
 import { agentOf, spentOf, type RunState } from './run-state.ts';
 
@@ -28,11 +28,16 @@ export function runStatus({ input, gate, state, ended, awaitsMessage, nested }: 
     usage,
     ...(state !== undefined && spentOf(state)),
     counts: { ...counts, open: open.length, refused: refused.total },
-    ...(open.length > 0 && { waitingFor: open.map(waitingFor) }),
+    ...(open.length > 0 && { waitingFor: open.map((record) => withNames(waitingFor(record), gate)) }),
     ...(awaitsMessage && { awaitsMessage }),
     ...(failedTurn !== undefined && { failedTurn: { ...failedTurn, turn: turn + 1 } }),
     outcomes,
     ...nested,
     refused,
   };
+}
+
+function withNames(waiting: WaitingFor, gate: Gate): WaitingFor {
+  const people = gate.peopleOf(waiting.reviewers);
+  return people === undefined ? waiting : { ...waiting, people };
 }

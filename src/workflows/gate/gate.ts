@@ -8,6 +8,8 @@ import type { CheckApprovers } from '../../activities/present-ceiling.ts';
 import { activityNames, type Permit } from '../../contract.ts';
 import { approversOf, type Approver } from '../../core/ledger/approved-by.ts';
 import type { Revoked } from '../../core/people/revoked.ts';
+import { personKeyOfRun } from '../../core/ledger/panel.ts';
+import { namesIn, type NamedPerson } from '../../core/people/directory.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
 import { callDigest } from '../../core/base/digest.ts';
@@ -127,6 +129,12 @@ export class Gate {
 
   get ledger(): Ledger {
     return this.#state.ledger;
+  }
+
+  /** What the operator's directory says of the names of these people. */
+  peopleOf(ids: readonly string[]): Record<string, NamedPerson> | undefined {
+    const { directories, ledger } = this.#state;
+    return namesIn(directories.ceiling?.people, ids, personKeyOfRun(directories, ledger.engine));
   }
 
   /** The reason of a `close` message, once one was received: open requests are cancelled, and no call is admitted. */

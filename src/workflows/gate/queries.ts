@@ -5,7 +5,7 @@ import type { ApprovalRequest, UserMessages } from '../../core/ledger/approval.t
 import { byteLength } from '../../core/base/byte-length.ts';
 import { shortened } from '../../core/base/shortened.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { namesIn } from '../../core/people/directory.ts';
+import { namesIn, personOf } from '../../core/people/directory.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { approversOf, tally } from '../../core/people/entitlement.ts';
 import type { Grant } from '../../core/policy/grants.ts';
@@ -59,7 +59,16 @@ export function answerQueries(
     const { ledger, showsArguments } = state;
     const now = active();
     const denied = now === undefined ? [] : deniedTools(ledger, limitsOf(now.policies));
-    return [...ledger.grants.map((grant) => shownGrant(grant, showsArguments)), ...denied];
+    const { ceiling } = state.directories;
+    const keyOf = personKeyOfRun({ ceiling }, ledger.engine);
+    const named = (grant: Grant): Grant => {
+      const by = grant.by?.map((each) => {
+        const name = each.reviewerId === undefined ? undefined : personOf(ceiling, each.reviewerId, keyOf)?.name;
+        return name === undefined ? each : { ...each, reviewerName: name };
+      });
+      return by === undefined ? grant : { ...grant, by };
+    };
+    return [...ledger.grants.map((grant) => shownGrant(named(grant), showsArguments)), ...denied];
   });
   setHandler(policyQuery, () => {
     state.requirePast();

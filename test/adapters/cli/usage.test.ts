@@ -90,7 +90,7 @@ describe('wrong use: one sentence, exit 2', () => {
     [['extend', 'x'], 'error: Say how long it may wait: --until INSTANT, or --for 30m.'],
     [['extend', 'x', '--until', 'y', '--for', '1h'], 'error: Say how long it may wait: --until INSTANT, or --for 30m.'],
     [['extend', 'x', '--for', 'a while'], 'error: --for must be a whole number and a unit, such as 30s, 5m, 1h or 1d.'],
-    [['delegate', 'x'], "error: required option '--to <name>' not specified"],
+    [['delegate', 'x'], 'error: Say who decides: add --to NAME.'],
     [['grants', 'list'], "error: missing required argument 'run'"],
     [
       ['grants', 'revoke', 'x'],

@@ -364,8 +364,9 @@ describe('renderRun', () => {
           {
             requestId: row.requestId,
             toolName: 'pay',
-            reviewers: ['ann', hostile],
+            reviewers: ['ann', 'u-17', hostile],
             deadline: '2026-01-02T03:00:00.000Z',
+            people: { dora: { name: 'Dora May', also: ['u-17'] } },
           },
           { requestId: row.requestId, toolName: 'pay', reviewers: [], deadline: null },
         ],
@@ -382,7 +383,7 @@ describe('renderRun', () => {
       'turns       1 (executions: 1)',
       'calls       5, asked 2, open 1, denied 1; messages refused 3',
       'tokens      120 in, 40 out',
-      `waits for   ann, ${escapeText(hostile)}, any reviewer, until 2026-01-02T03:00:00.000Z`,
+      `waits for   ann, Dora May (u-17), ${escapeText(hostile)}, any reviewer, until 2026-01-02T03:00:00.000Z`,
       '',
       'CALL  TOOL  OUTCOME  RAN',
       '1.1   read  allowed  yes',
@@ -469,7 +470,7 @@ test('renderGrants: the scope of each grant, escaped', () => {
       scope: { kind: 'arguments', match: { to: '*@acme.com' } },
       usesLeft: 2,
       expiresAtMs: nowMs,
-      by: [{ reviewerId: 'ann', identity: 'claimed' }, { identity: 'anonymous' }],
+      by: [{ reviewerId: '8f3c', reviewerName: 'Ann Lee', identity: 'claimed' }, { identity: 'anonymous' }],
     },
     { grantId: hostile, tool: hostile, approved: true, scope: { kind: 'arguments', match: { [hostile]: hostile } } },
   ];
@@ -484,7 +485,7 @@ test('renderGrants: the scope of each grant, escaped', () => {
     'to=*@acme.com',
     '2',
     '2026-01-02T03:00:00.000Z',
-    'ann, an unnamed reviewer',
+    'Ann Lee (8f3c), an unnamed reviewer',
   ]);
   expect(lines.join('\n')).toMatch(/^[\x20-\x7e\n]+$/);
 });

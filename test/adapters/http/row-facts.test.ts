@@ -44,9 +44,21 @@ test('a sentence that is cut says so, and shows its end', () => {
 test.each<[string, object, object]>([
   ['a row says that no votes can approve it', { cannotBeApproved: 'It cannot …' }, { cannotBeApproved: true }],
   [
-    'people with further ids',
-    { approvers: ['ann'], people: { ann: { name: 'Ann', also: ['u-17'] }, bob: { also: [7] }, carl: null } },
-    { approvers: ['ann'], people: { ann: { also: ['u-17'] } } },
+    'people with names and further ids',
+    {
+      approvers: ['ann'],
+      people: {
+        ann: { name: 'Ann', also: ['u-17'] },
+        bob: { also: [7] },
+        carl: null,
+        dora: { name: 'Dora' },
+        eve: { name: 7, also: ['u-18'] },
+      },
+    },
+    {
+      approvers: ['ann'],
+      people: { ann: { name: 'Ann', also: ['u-17'] }, dora: { name: 'Dora', also: [] }, eve: { also: ['u-18'] } },
+    },
   ],
 ])('%s', (_, more, expected) => {
   const facts = readRowFacts([{ ...request, ...more }], 'w').get(requestId)!;

@@ -173,7 +173,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     const asked = await inbox.ask('pay', { to: 'bob', amount: 21 }, [last]);
     await inbox.show(asked);
     // One accidental key decides nothing.
-    await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
+    await page.locator('[data-form=approve][aria-disabled=false]').waitFor();
     await page.keyboard.press('a');
     await page.getByText('Press Enter to approve.').waitFor();
     await page.keyboard.press('d');

@@ -25,7 +25,9 @@ withChromium('several people (needs Chromium)', () => {
       { pattern: 'wipe', action: 'ask', ask: { reviewers: ['sam'] } },
     ];
     const identity = identityOf({ tokens: [rita.entry, sam.entry, zoe.entry, olga.entry] });
-    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } }, { identity });
+    const directory = { people: { ida: { name: 'Ida Holm', also: ['u-17'] } } };
+    const policy = { version: 1, rules: [{ pattern: '*', action: 'allow' }], directory };
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules }, policy }, { identity });
     await inbox.page.setExtraHTTPHeaders(rita.bearer);
     other = await openSharedBrowser(chromium!);
     await other.context.clock.install();
@@ -123,8 +125,10 @@ withChromium('several people (needs Chromium)', () => {
 
   test('an operator moves a request, with a reason, and answers nothing', async () => {
     const { page, world } = inbox;
-    const asked = await inbox.ask('wipe', {});
+    const asked = await inbox.ask('wipe', {}, undefined, { caller: { userId: 'u-17' } });
     await page.setExtraHTTPHeaders(sam.bearer);
+    await page.goto(world.gateway.url);
+    await page.locator('.requests li', { hasText: 'Wipe' }).getByText('for Ida Holm (u-17)').waitFor();
     await inbox.show(asked);
     await button(page, 'Delegate …').waitFor();
     expect(await button(page, 'Move …').count()).toBe(0);
@@ -153,6 +157,7 @@ withChromium('several people (needs Chromium)', () => {
       reason: 'Sam is ill',
     });
     // A refusal is shown in the form, which keeps what was written.
+    await otherPage.goto(addressOf(asked));
     await button(otherPage, 'Move …').click();
     await form.getByLabel('In whose place').fill('sam');
     await form.getByLabel('Who answers').fill('rita');

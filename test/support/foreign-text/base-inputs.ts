@@ -25,7 +25,8 @@ import { readChanges } from '../../../src/core/base/read-changes.ts';
 import { quoteWord } from '../../../src/text/quote-word.ts';
 import { readJson } from '../../../src/text/read-json.ts';
 import { shortened } from '../../../src/core/base/shortened.ts';
-import { personsShown, shownName, shownPerson } from '../../../src/text/shown-name.ts';
+import { personsShown, shownPerson } from '../../../src/core/people/shown-person.ts';
+import { shownName } from '../../../src/text/shown-name.ts';
 import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { checkCallOptions } from '../../../src/text/check-call-options.ts';
@@ -129,8 +130,8 @@ export const baseInputs: Inputs = {
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
   'text/shown-name.ts shownName': shownName,
-  'text/shown-name.ts personsShown': (text) => personsShown({ [text]: { name: text } })(text),
-  'text/shown-name.ts shownPerson': (text) => shownPerson(text, `${text}a`),
+  'core/people/shown-person.ts personsShown': (text) => personsShown({ [text]: { name: text } })(text),
+  'core/people/shown-person.ts shownPerson': (text) => shownPerson(text, `${text}a`),
   'core/base/strict-json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
   'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),

@@ -193,8 +193,9 @@ export const ledgerInputs: Inputs = {
     ...objects((response) => settledSentence({ outcome: 'responded', response } as never, 1, 'pay')),
   ],
   'core/ledger/sentences.ts editedSentence': objects((args) => editedSentence(args, { ...args, to: 1 })),
-  'core/ledger/settled-receipt.ts notOpenReceipt': inLedger(notOpenReceipt),
-  'core/ledger/settled-receipt.ts settledReceipt': (text) => settledReceipt(text, 'approved', text),
+  'core/ledger/settled-receipt.ts notOpenReceipt': inLedger((ledger, text) => notOpenReceipt(ledger, text, {})),
+  'core/ledger/settled-receipt.ts settledReceipt': (text) =>
+    settledReceipt(text, { outcome: 'approved', reviewerId: text, reviewerName: `${text}a` }),
   'core/ledger/settled-receipt.ts votedReceipt': (text) => votedReceipt(text, { have: 1, need: 2 }),
   'core/ledger/shown-arguments.ts shownArguments': {
     places: 3,

@@ -343,6 +343,40 @@ describe('the ids that the operator says are one person', () => {
     await run.result();
   });
 
+  test('are shown by name, with the id beside it', async () => {
+    const run = await startAs(undefined, 'names');
+    const { requestId } = (await run.open())[0]!;
+    const { waitingFor = [] } = await run.status();
+    expect(waitingFor).toMatchObject([{ reviewers: ['group:finance'] }]);
+    const always = { kind: 'call' } as const;
+    await send(run, 'decide', { requestId, approved: true, always, reviewerId: 'u.17', reviewerName: 'Somebody' });
+    await send(run, 'decide', { requestId, approved: true, always, reviewerId: 'cat', reviewerName: 'Cat Stevens' });
+    expect(await known.client.grants(run.workflowId)).toMatchObject([
+      {
+        by: [
+          { reviewerId: 'u.17', reviewerName: 'Ann Lee' },
+          { reviewerId: 'cat', reviewerName: 'Cat Stevens' },
+        ],
+      },
+    ]);
+    const late = { requestId, approved: false, reviewerId: 'bob' };
+    const message = `request ${requestId} was already settled by Cat Stevens (cat): approved`;
+    await expect(known.client.decide(late)).rejects.toMatchObject({ code: 'already_settled', message });
+    await run.result();
+  });
+
+  test('the status of a run has the names of those for whom it waits', async () => {
+    const policy = { rules: [{ pattern: 'look', action: 'ask', ask: { reviewers: ['u.17', 'cat'] } }] };
+    const run = await known.start([{ calls: [{ tool: 'look', args: { what: 'names' } }] }, { text: 'end' }], {
+      policy,
+    });
+    await run.open();
+    expect((await run.status()).waitingFor).toMatchObject([
+      { reviewers: ['u.17', 'cat'], people: { ann: { name: 'Ann Lee', also: ['ann@acme.com', 'u.17'] } } },
+    ]);
+    await run.handle.terminate();
+  });
+
   test('are read from no policy of a run', async () => {
     const policy = { rules: [], directory: { people: { bob: { also: ['eve'] } } } };
     const start = known.start([{ text: 'end' }], { policy });

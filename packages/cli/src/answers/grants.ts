@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { escapeText } from 'countersign/base';
+import { escapeText, shownPerson } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { scopeText } from '../inbox/scope-text.ts';
@@ -59,11 +59,15 @@ export function renderGrants(output: Output, grants: Grant[]): string {
       denials === undefined ? scopeText(scope) : `what asks: denied ${denials} times`,
       usesLeft === undefined ? 'any' : String(usesLeft),
       untilText(expiresAtMs, denials),
-      by.map(({ reviewerId }) => escapeText(reviewerId ?? 'an unnamed reviewer')).join(', '),
+      by.map((each) => escapeText(reviewerText(each))).join(', '),
       escapeText(requestId),
     ]),
     { whole: ['GRANT', 'REQUEST'] },
   );
+}
+
+function reviewerText({ reviewerId, reviewerName }: NonNullable<Grant['by']>[number]): string {
+  return reviewerId === undefined ? 'an unnamed reviewer' : shownPerson(reviewerId, reviewerName);
 }
 
 function untilText(expiresAtMs: number | undefined, denials: number | undefined): string {

@@ -1,5 +1,5 @@
 import { workflowType } from 'countersign/adapter';
-import { escapeJson, escapeText, type Json } from 'countersign/base';
+import { escapeJson, escapeText, type Json, personsShown } from 'countersign/base';
 import { undeliveredMessage } from 'countersign/card';
 import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
 import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
@@ -58,7 +58,12 @@ function waitsFor({ waitingFor: waiting, awaitsMessage, failedTurn: failed }: Ru
   if (waiting === undefined && awaitsMessage !== true) return undefined;
   if (waiting === undefined)
     return failed === undefined ? 'the next message of its user' : 'a message of its user, or a retry';
-  const names = new Set(waiting.flatMap(({ reviewers }) => (reviewers.length === 0 ? ['any reviewer'] : reviewers)));
+  const names = new Set(
+    waiting.flatMap(({ reviewers, people }) => {
+      const shown = personsShown(people);
+      return reviewers.length === 0 ? ['any reviewer'] : reviewers.map((id) => shown(id));
+    }),
+  );
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
   const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;
   return escapeText(Array.from(names).join(', ')) + until;

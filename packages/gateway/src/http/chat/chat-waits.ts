@@ -1,8 +1,8 @@
 /** Why a run does not go on while its person can do nothing about it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityNames, waitingFor } from 'countersign/adapter';
-import { isProblemError, visibleText } from 'countersign/base';
-import type { CountersignClient, Retry } from 'countersign/client';
+import { isProblemError, personsShown, visibleText } from 'countersign/base';
+import type { ApprovalDetails, CountersignClient, Retry } from 'countersign/client';
 import type { AskedRequest, ChatStep, ChatWait } from './chat-step.ts';
 
 /** How long a run is quiet before it is asked what it waits for, and how long between two questions at most. */
@@ -67,7 +67,7 @@ function waitOf({ details, toolName, callId, requestId, message }: AskedRequest)
   const [sentence] = message.split('\n');
   return {
     kind: 'reviewers',
-    message: `Waits for ${namesOf(reviewers)}: ${sentence}`,
+    message: `Waits for ${namesOf(reviewers, details?.people)}: ${sentence}`,
     toolName,
     reviewers,
     toolCallId: callId,
@@ -90,8 +90,8 @@ async function reasonsOf(client: CountersignClient, workflowId: string, agent?: 
       ? []
       : [{ kind: 'worker' as const, message: `${name} does not answer: it goes on when its worker runs.`, ...of }]),
     ...retrying.map((retry) => ({ kind: 'retry' as const, message: `${name}: ${retryText(retry)}`, ...of })),
-    ...own.map(({ toolName, reviewers, requestId }) => {
-      const message = `${name} waits for ${namesOf(reviewers)}, to answer '${visibleText(toolName)}' in the inbox.`;
+    ...own.map(({ toolName, reviewers, people, requestId }) => {
+      const message = `${name} waits for ${namesOf(reviewers, people)}, to answer '${visibleText(toolName)}' in the inbox.`;
       return { kind: 'nested' as const, message, ...of, toolName, reviewers, requestId };
     }),
     ...nested.flat(),
@@ -111,9 +111,10 @@ function retryText({ activity, type }: Retry): string {
 }
 
 /** Reviewers as the card names them. */
-function namesOf(reviewers: readonly string[]): string {
+function namesOf(reviewers: readonly string[], people: ApprovalDetails['people']): string {
   if (reviewers.length === 0) return 'a reviewer';
-  const names = reviewers.slice(0, mostNames).map((name) => visibleText(name));
+  const shown = personsShown(people);
+  const names = reviewers.slice(0, mostNames).map((id) => visibleText(shown(id)));
   const more = reviewers.length - names.length;
   if (more > 0) return `${names.join(', ')} or ${more} more`;
   return [names.slice(0, -1).join(', '), names.at(-1)!].filter((each) => each !== '').join(' or ');

@@ -51,6 +51,8 @@ export interface InboxRow extends ApprovalSummary {
   reviewers?: string[];
   /** No further votes can approve it: its card says why. */
   cannotBeApproved?: true;
+  /** The names and further ids that the operator's directory has for its people. Absent: none, or no worker has answered. */
+  people?: ApprovalDetails['people'];
   waitsFor: WaitsFor;
 }
 

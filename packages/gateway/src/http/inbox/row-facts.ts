@@ -15,8 +15,8 @@ export interface RowFacts {
   approvers?: string[];
   /** No further votes can approve it. */
   cannotBeApproved?: true;
-  /** The ids of these people, by the operator's directory. */
-  people?: Record<string, { also: string[] }>;
+  /** The names and ids of these people, by the operator's directory. */
+  people?: Record<string, { name?: string; also: string[] }>;
 }
 
 const mostRequests = 50;
@@ -42,12 +42,13 @@ export async function askRowFacts(
 /** The row as this person sees it; without facts, as the index has it. */
 export function inboxRow(row: ApprovalSummary, facts: RowFacts | undefined, principal: Principal): InboxRow {
   if (facts === undefined) return { ...row, waitsFor: 'unknown' };
-  const { sentence, reviewers, cannotBeApproved } = facts;
+  const { sentence, reviewers, cannotBeApproved, people } = facts;
   return {
     ...row,
     sentence,
     reviewers,
     ...(cannotBeApproved && { cannotBeApproved }),
+    ...(people !== undefined && { people }),
     waitsFor: waitsFor(principal, facts),
   };
 }
@@ -98,8 +99,8 @@ function idsOf(people: object): RowFacts['people'] {
   const named = Object.entries(people).slice(0, mostNames) as [string, unknown][];
   return Object.fromEntries(
     named.flatMap(([id, person]) => {
-      const also = isObject(person) ? person['also'] : undefined;
-      return isName(id) && isNames(also) ? [[id, { also }] as const] : [];
+      const { name, also = [] } = isObject(person) ? person : { also: null };
+      return isName(id) && isNames(also) ? [[id, { also, ...(isName(name) && { name }) }] as const] : [];
     }),
   );
 }

@@ -79,6 +79,9 @@ const inboxRow = row
     sentence: z.string().optional(),
     reviewers: z.array(z.string()).optional(),
     cannotBeApproved: z.literal(true).optional(),
+    people: z
+      .record(z.string(), z.object({ name: z.string().optional(), also: z.array(z.string()).optional() }))
+      .optional(),
     waitsFor,
   })
   .openapi('InboxRow');

@@ -1,3 +1,4 @@
+import { personsShown } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 
 /** Which open requests are shown. An empty text shows all. */
@@ -51,7 +52,7 @@ function searched(row: InboxRow): string {
     row.sentence,
     row.toolName,
     row.agentName,
-    row.callerUserId,
+    row.callerUserId === null ? '' : personsShown(row.people)(row.callerUserId),
     row.reason,
     row.requestId,
     row.workflowId,

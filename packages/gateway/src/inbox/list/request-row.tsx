@@ -1,4 +1,4 @@
-import { visibleText } from 'countersign/base';
+import { personsShown, visibleText } from 'countersign/base';
 import type { InboxRow } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { TimeLeft } from '../parts/time-left.tsx';
@@ -48,7 +48,7 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
         </span>
         {callerUserId !== null && (
           <span>
-            for <Foreign text={callerUserId} most={100} />
+            for <Foreign text={personsShown(row.people)(callerUserId)} most={100} />
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>

@@ -1,4 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
+import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 
@@ -13,7 +14,7 @@ interface NotYoursProps {
 }
 
 /** In the place of the answers, for people whose answer would be refused. */
-export function NotYours({ request: { reviewers }, isReviewer, parent, foot, children }: NotYoursProps) {
+export function NotYours({ request: { reviewers, people }, isReviewer, parent, foot, children }: NotYoursProps) {
   return (
     <section class="answers" aria-label="Your answer" ref={parent}>
       {children}
@@ -27,7 +28,8 @@ export function NotYours({ request: { reviewers }, isReviewer, parent, foot, chi
               'You have voted or passed your seat on.'
             ) : (
               <>
-                Only these people can answer it now: <Foreign text={reviewers.join(', ')} most={300} />
+                Only these people can answer it now:{' '}
+                <Foreign text={reviewers.map((id) => personsShown(people)(id)).join(', ')} most={300} />
               </>
             )}
           </p>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { shownPerson } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import type { RunGrants as Grants } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
@@ -77,10 +78,10 @@ function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'den
 
 /** Whose it is, and how long it lasts. */
 function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
-  const names = by.map(({ reviewerId, identity }) =>
+  const names = by.map(({ reviewerId, reviewerName, identity }) =>
     reviewerId === undefined
       ? 'an unnamed reviewer'
-      : `${reviewerId}${identity === 'verified' ? '' : ' (claimed name)'}`,
+      : `${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`,
   );
   return [
     grantId,

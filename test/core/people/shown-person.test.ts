@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { personsShown, shownPerson } from '../../src/text/shown-name.ts';
-import { visibleText } from '../../src/text/visible-text.ts';
+import { personsShown, shownPerson } from '../../../src/core/people/shown-person.ts';
+import { visibleText } from '../../../src/text/visible-text.ts';
 
 describe('a person is shown by name and id', () => {
   test.each<[string, string | undefined, string]>([
