@@ -185,7 +185,8 @@ export function personKeyIn(
   if (found !== undefined) return found;
   const persons = new Map<string, string>();
   for (const [name, person] of Object.entries(people)) {
-    for (const id of idsOf(person)) persons.set(keyOf(id), keyOf(name));
+    const key = keyOf(name);
+    for (const id of idsOf(person)) persons.set(keyOf(id), key);
   }
   const inPeople = (name: string): string => {
     const key = keyOf(name);

@@ -173,8 +173,10 @@ export const messageInputs: Inputs = {
   'core/people/revoked.ts revokedSentence': revokedSentence,
   'core/people/person-key.ts widely': widely,
   'core/people/entitlement.ts isCaller': (text) => isCaller({ callerUserId: text } as never, text),
-  'core/people/directory.ts personKeyIn': (text) =>
-    personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),
+  'core/people/directory.ts personKeyIn': [
+    (text) => personKeyIn({ people: { ann: { also: [text] }, [text]: { also: ['u-1'] } } })(text),
+    (text) => personKeyIn({ people: { [text]: { also: pieces(text) } } })(text),
+  ],
   'core/people/directory.ts namesIn': (text) => namesIn({ [text]: { name: text } }, [text], personKey),
   'core/people/directory.ts personOf': (text) => personOf(directory, text),
   'text/console-line.ts readConsoleLine': readConsoleLine,
