@@ -12,6 +12,8 @@ export { shortened } from './core/base/shortened.ts';
 export { quoteWord } from './text/quote-word.ts';
 export { personsShown, shownPerson } from './core/people/shown-person.ts';
 export { shownName } from './text/shown-name.ts';
+export { deadlineText, instantText, terminalClock } from './text/instant-text.ts';
+export type { ReaderClock } from './text/instant-text.ts';
 export { risks } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
 export { unfinishedText } from './core/base/unfinished.ts';

@@ -1,5 +1,6 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
 import { formatTimeLeft } from '../core/base/duration.ts';
+import { instantText } from '../text/instant-text.ts';
 import { visibleJson, visibleLine, visibleText } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
@@ -132,7 +133,9 @@ function ranBefore({ ranBefore, settled }: CardRequest): string[] {
   const how =
     ran === 'yes' ? 'already ran in this run' : 'already started in this run, and whether it took effect is unknown';
   const when =
-    requestId === undefined ? `allowed at ${at}, without a question` : `settled at ${at}, as request ${requestId}`;
+    requestId === undefined
+      ? `allowed on ${instantText(at)}, without a question`
+      : `settled on ${instantText(at)}, as request ${requestId}`;
   return [visibleText(`The very same call ${how}: it was ${when}.`)];
 }
 

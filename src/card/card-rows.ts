@@ -27,15 +27,17 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('Affects', affectedResources, bounds),
     ...rows('Advice', recommendations, bounds),
     ...rows('From advisors, not from people', advice.map(adviceSentence), bounds),
-    ...rows('Denied before', deniedBefore === undefined ? [] : [denial(deniedBefore)], bounds),
+    ...(deniedBefore === undefined ? [] : [deniedRow(deniedBefore, bounds)]),
     ...rows('The user has written since', userMessages?.last ?? [], bounds),
     ...rows('Replaces', replaces === undefined ? [] : [replaced(replaces)], bounds),
   ];
 }
 
-function denial({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>): string {
-  const who = reviewerId === undefined ? '' : ` by ${quoted(reviewerId)}`;
-  return `on ${at}${who}${reason === undefined ? ', without a reason' : `: ${reason}`}`;
+/** The instant stands before what the reviewer wrote, so that nothing written there passes for it. */
+function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>, bounds: CardBounds): CardRow {
+  const who = reviewerId === undefined ? [] : [`by ${quoted(reviewerId)}`];
+  const why = reason === undefined ? [...who, 'without a reason'].join(', ') : [...who, reason].join(': ');
+  return { label: 'Denied before', texts: [{ text: '', at: visibleText(at) }, cutLine(why, bounds.value)] };
 }
 
 function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): string {
@@ -86,7 +88,13 @@ export function settledRows(
       ? undefined
       : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
   return [
-    ...rows('Settled', [`${outcome} at ${settledAt}${by === undefined ? '' : `, ${way[by]}`}`], bounds),
+    {
+      label: 'Settled',
+      texts: [
+        { ...cutLine(outcome, bounds.value), at: visibleText(settledAt) },
+        ...(by === undefined ? [] : [cutLine(way[by], bounds.value)]),
+      ],
+    },
     ...rows('By', [who], bounds),
     ...rows('Because', [reason], bounds),
     ...rows('Answer', response === undefined ? [] : [jsonText(response)], bounds),

@@ -1,5 +1,6 @@
 /** The words of a card that all channels share. */
-import type { AnswerName, Card, CardChange, CardField } from './card.ts';
+import { instantText, leftText, type ReaderClock } from '../text/instant-text.ts';
+import type { AnswerName, Card, CardChange, CardField, CardText } from './card.ts';
 import { countedNoun } from './cut-text.ts';
 
 export const headings = {
@@ -74,10 +75,30 @@ export function previewNote({ preview }: Card): { text: string; message?: string
   return preview.changes.length === 0 ? { text: 'The tool says that nothing would change.' } : undefined;
 }
 
-export function timeNote({ time: { requestedAt, deadline, left } }: Card): string {
-  const asked = requestedAt === '' ? '' : `asked at ${requestedAt}`;
-  if (deadline === null) return ['no deadline', asked].filter((each) => each !== '').join(', ');
-  const until =
-    left === undefined ? `until ${deadline}` : `${left === 'passed' ? 'passed' : `${left} left`}: until ${deadline}`;
-  return asked === '' ? until : `${until}, ${asked}`;
+/** What the card says of the request's time, in parts that follow one another; `at`: an instant behind the text. */
+export function timeParts({ time: { requestedAt, deadline, left } }: Card): { text: string; at?: string }[] {
+  return [
+    deadline === null ? { text: 'no deadline' } : { text: 'until ', at: deadline },
+    ...(deadline === null || left === undefined ? [] : [{ text: ` (${leftText(left)})` }]),
+    ...(requestedAt === '' ? [] : [{ text: ', asked ', at: requestedAt }]),
+  ];
+}
+
+export function timeNote(card: Card, clock: ReaderClock): string {
+  return timeParts(card)
+    .map(({ text, at }) => (at === undefined ? text : text + instantText(at, clock)))
+    .join('');
+}
+
+/** The card with the instants of its rows in words, for a reader with this clock. */
+export function cardFor(card: Card, clock: ReaderClock): Card {
+  const rowsFor = (rows: Card['why']): Card['why'] =>
+    rows.map(({ label, texts }) => ({ label, texts: texts.map((each) => inWords(each, clock)) }));
+  return { ...card, why: rowsFor(card.why), ...(card.settled !== undefined && { settled: rowsFor(card.settled) }) };
+}
+
+function inWords({ at, ...text }: CardText, clock: ReaderClock): CardText {
+  if (at === undefined) return text;
+  const before = text.text === '' ? '' : `${text.text}, `;
+  return { ...text, text: before + instantText(at, clock) };
 }

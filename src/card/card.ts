@@ -8,6 +8,8 @@ export interface CardText {
   text: string;
   hidden?: number;
   end?: string;
+  /** An instant (ISO 8601) that follows the text, behind a comma. A renderer writes it by its reader's clock. */
+  at?: string;
 }
 
 /** One fact, under a label that the card made. */

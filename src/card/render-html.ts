@@ -3,11 +3,13 @@
  * part of a tag.
  */
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
+import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
   answerLabels,
   argumentsNote,
+  cardFor,
   changeRest,
   changeTitle,
   diffMarks,
@@ -20,13 +22,14 @@ import {
 import { hiddenNote } from './cut-text.ts';
 import { cardStyle } from './html-style.ts';
 
-/** A whole page, which loads nothing and runs nothing. */
-export function renderHtmlPage(card: Card): string {
-  return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card) });
+/** A whole page, which loads nothing and runs nothing. `clock`: that of its reader; default UTC. */
+export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
+  return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card, clock) });
 }
 
-/** The card alone, as one `article`. `cardStyle` styles it. */
-export function renderHtml(card: Card): string {
+/** The card alone, as one `article`. `cardStyle` styles it. `clock`: that of its reader; default UTC. */
+export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
+  const card = cardFor(shown, clock);
   const note = argumentsNote(card);
   const { words } = card;
   const sections: [heading: string, content: string][] = [
@@ -35,7 +38,7 @@ export function renderHtml(card: Card): string {
     [headings.why, rowsHtml(card.why)],
     [headings.who, rowsHtml(card.who)],
     [headings.words, words === undefined ? '' : `<blockquote><bdi>${textHtml(words)}</bdi></blockquote>`],
-    [headings.time, `<p><bdi>${marked(timeNote(card))}</bdi></p>`],
+    [headings.time, `<p><bdi>${marked(timeNote(card, clock))}</bdi></p>`],
     [headings.settled, rowsHtml(card.settled ?? [])],
     [
       headings.answers,

@@ -2,10 +2,12 @@
  * A card as GitHub-flavoured Markdown. Text from elsewhere stands in code spans and fences; outside of them are only
  * plain words, so that nothing in it becomes markup, a link or a mention.
  */
+import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
 import {
   answerLabels,
   argumentsNote,
+  cardFor,
   changeRest,
   changeTitle,
   diffMarks,
@@ -20,7 +22,9 @@ import { hiddenNote, wholeText } from './cut-text.ts';
 
 const seeAll = 'the raw call shows them';
 
-export function renderMarkdown(card: Card): string {
+/** `clock`: that of the reader; default UTC. */
+export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
+  const card = cardFor(shown, clock);
   const note = argumentsNote(card);
   const notShown = card.notShown.length === 0 ? [] : [{ label: headings.notShown, texts: texts(card.notShown) }];
   const sections: [heading: string, blocks: string[]][] = [
@@ -29,7 +33,7 @@ export function renderMarkdown(card: Card): string {
     [headings.why, card.why.map(rowBlock)],
     [headings.who, card.who.map(rowBlock)],
     [headings.words, card.words === undefined ? [] : [fence(wholeText(card.words))]],
-    [headings.time, [markdownText(timeNote(card))]],
+    [headings.time, [code(timeNote(card, clock))]],
     [headings.settled, (card.settled ?? []).map(rowBlock)],
     [headings.answers, card.answers.map(({ name, effect }) => `- **${answerLabels[name]}**: ${markdownText(effect)}`)],
   ];

@@ -13,7 +13,7 @@ import {
   fieldNote,
   headings,
   previewNote,
-  timeNote,
+  timeParts,
 } from './card-words.ts';
 import { tableText } from './change-table.ts';
 import { hiddenNote } from './cut-text.ts';
@@ -41,7 +41,7 @@ export function renderSlack(card: Card): SlackMessage[] {
     headed(headings.why, card.why.map(rowElement)),
     headed(headings.who, card.who.map(rowElement)),
     headed(headings.words, card.words === undefined ? [] : [preformatted(wholeText(card.words))]),
-    headed(headings.time, [section([{ text: timeNote(card) }])]),
+    headed(headings.time, [section(timeParts(card))]),
     headed(headings.settled, (card.settled ?? []).map(rowElement)),
     headed(
       headings.answers,
@@ -68,7 +68,7 @@ export function renderSlackSummary(card: Card, most: number): { block: SlackBloc
   ];
   const all = richText([title], deciding, most);
   if (card.whole && all.left === 0) {
-    const rest = [...card.why.map(rowElement), section([{ text: timeNote(card) }])];
+    const rest = [...card.why.map(rowElement), section(timeParts(card))];
     return { block: { type: 'rich_text', elements: richText(all.elements, rest, most).elements }, whole: true };
   }
   const note = section([{ text: 'This is a part: the thread has the whole card.', italic: true }]);
@@ -124,9 +124,10 @@ function rowElement({ label, texts }: CardRow): RichElement {
   return section([{ text: `${label}: ` }, ...values]);
 }
 
-function text(value: CardText, code = false): { text: string; code?: boolean; italic?: boolean }[] {
-  const { text: start, hidden, end = '' } = value;
-  if (hidden === undefined) return [{ text: start, code }];
+function text(value: CardText, code = false): Parameters<typeof section>[0] {
+  const { text: start, hidden, end = '', at } = value;
+  const instant = at === undefined ? [] : [{ text: start === '' ? '' : ', ', at }];
+  if (hidden === undefined) return [{ text: start, code }, ...instant];
   const note = ` … ${hiddenNote(value).slice(1, -1)}: the message after this one shows them … `;
   return [
     { text: start, code },

@@ -1,10 +1,12 @@
 /** A card as lines of a terminal, or of plain text. */
 import { escapeJson, escapeText } from '../core/base/escape-text.ts';
+import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText, DiffLine } from './card.ts';
 import {
   answerLabels,
   argumentsNote,
+  cardFor,
   changeRest,
   changeTitle,
   diffMarks,
@@ -31,6 +33,8 @@ export interface TerminalOptions {
   seeAll?: string;
   /** True: with the raw call. Default: it is named, with `seeAll`. */
   raw?: boolean;
+  /** Default: instants are in UTC, each with its date. */
+  clock?: ReaderClock;
 }
 
 type Terminal = Required<TerminalOptions>;
@@ -44,13 +48,15 @@ const noteMark = '↳ ';
 
 /** The lines end with no line feed. Every text of the card stays in a place that the layout gives it. */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
-  const card = { ...joinersSpelled(shown, escapeText), raw: joinersSpelled(shown.raw, jsonEscapes) };
+  const read = cardFor(shown, options.clock ?? {});
+  const card = { ...joinersSpelled(read, escapeText), raw: joinersSpelled(shown.raw, jsonEscapes) };
   const terminal: Terminal = {
     width: Infinity,
     style: (_style, text) => text,
     columnsOf: (text) => Array.from(text).length,
     seeAll: 'the raw call shows it',
     raw: false,
+    clock: {},
     ...options,
   };
   const { style } = terminal;
@@ -64,7 +70,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
     [headings.why, rowLines(terminal, card.why)],
     [headings.who, rowLines(terminal, card.who)],
     [headings.words, card.words === undefined ? [] : blockLines(terminal, card.words)],
-    [headings.time, wrapText(timeNote(card), terminal.width, terminal.columnsOf)],
+    [headings.time, wrapText(timeNote(card, terminal.clock), terminal.width, terminal.columnsOf)],
     [headings.settled, rowLines(terminal, card.settled ?? [])],
     [
       headings.answers,

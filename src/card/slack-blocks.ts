@@ -1,4 +1,6 @@
 /** Rich text of Slack, and how it is cut into blocks and messages that Slack accepts. */
+import { instantMs } from '../core/messages/control.ts';
+import { instantText } from '../text/instant-text.ts';
 
 interface RichText {
   type: 'text';
@@ -6,9 +8,17 @@ interface RichText {
   style?: { bold?: true; italic?: true; code?: true };
 }
 
+/** An instant, which Slack shows to each reader by their own clock. `timestamp`: in seconds since 1970. */
+interface RichDate {
+  type: 'date';
+  timestamp: number;
+  format: string;
+  fallback: string;
+}
+
 export interface RichElement {
   type: 'rich_text_section' | 'rich_text_preformatted';
-  elements: RichText[];
+  elements: (RichText | RichDate)[];
 }
 
 export type SlackBlock =
@@ -28,20 +38,29 @@ const longestText = 3_000;
 /** Slack refuses a message of about 13,200 characters in all, and does not document how it counts. */
 const longestMessage = 9_000;
 
-/** One line, or a paragraph. Slack accepts no empty text. */
+/** One line, or a paragraph. `at`: an instant (ISO 8601) that follows the text. Slack accepts no empty text. */
 export function section(
-  parts: readonly { text: string; bold?: boolean; italic?: boolean; code?: boolean }[],
+  parts: readonly { text: string; at?: string; bold?: boolean; italic?: boolean; code?: boolean }[],
 ): RichElement {
-  const elements = parts.flatMap(({ text, bold = false, italic = false, code = false }): RichText[] => {
-    if (text === '') return [];
-    const style = {
-      ...(bold && { bold: true as const }),
-      ...(italic && { italic: true as const }),
-      ...(code && { code: true as const }),
-    };
-    return [{ type: 'text', text, ...(Object.keys(style).length > 0 && { style }) }];
-  });
+  const elements = parts.flatMap(
+    ({ text, at, bold = false, italic = false, code = false }): RichElement['elements'] => {
+      const after = at === undefined || at === '' ? [] : [dateOf(at)];
+      if (text === '') return after;
+      const style = {
+        ...(bold && { bold: true as const }),
+        ...(italic && { italic: true as const }),
+        ...(code && { code: true as const }),
+      };
+      return [{ type: 'text', text, ...(Object.keys(style).length > 0 && { style }) }, ...after];
+    },
+  );
   return { type: 'rich_text_section', elements };
+}
+
+function dateOf(instant: string): RichText | RichDate {
+  const [atMs, fallback] = [instantMs(instant), instantText(instant)];
+  if (atMs === undefined) return { type: 'text', text: fallback };
+  return { type: 'date', timestamp: Math.floor(atMs / 1_000), format: '{date_short_pretty}, {time}', fallback };
 }
 
 export function preformatted(text: string): RichElement {
@@ -112,16 +131,21 @@ function append(block: RichElement[], element: RichElement): void {
 }
 
 function textLength(elements: readonly RichElement[]): number {
-  return elements.flatMap((each) => each.elements).reduce((sum, { text }) => sum + text.length + 1, 0);
+  return elements.flatMap((each) => each.elements).reduce((sum, each) => sum + textOf(each).length + 1, 0);
+}
+
+function textOf(each: RichText | RichDate): string {
+  return each.type === 'text' ? each.text : each.fallback;
 }
 
 /** The element, or several of it whose texts are not too long. */
 function fittingElements(element: RichElement): RichElement[] {
   if (element.elements.length === 0) return [];
   if (textLength([element]) < longestText) return [element];
-  return element.elements.flatMap((each) =>
-    slices(each.text, longestText - 10).map((text) => ({ ...element, elements: [{ ...each, text }] })),
-  );
+  return element.elements.flatMap((each): RichElement[] => {
+    if (each.type === 'date') return [{ ...element, elements: [each] }];
+    return slices(each.text, longestText - 10).map((text) => ({ ...element, elements: [{ ...each, text }] }));
+  });
 }
 
 /** Parts of a text, without half a surrogate pair. */

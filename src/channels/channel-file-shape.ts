@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { severities } from '../core/base/tool-call.ts';
 import { requestRouteProblem } from '../core/people/channel-routes.ts';
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
+import { isTimeZone } from '../text/instant-text.ts';
 import { durationShape } from './duration-shape.ts';
 
 /** The name of a channel in a channel file. */
@@ -46,6 +47,9 @@ const quietHours = z
     const path = found.member === undefined ? [] : [found.member === 'timeZone' ? 'time_zone' : found.member];
     context.addIssue({ code: 'custom', message: found.problem, path });
   });
+
+/** A time zone in a channel file. */
+export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
 /** What a channel file says, apart from the members of each channel, which are its kind's. */
 export const channelFileShape = z.strictObject({

@@ -3,6 +3,7 @@ import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
 import { lineCard, noAlways } from '../card/line-card.ts';
 import { renderTerminal } from '../card/render-terminal.ts';
 import { aborted } from '../text/aborted.ts';
+import { terminalClock } from '../text/instant-text.ts';
 import { consoleLineHelp, readConsoleLine } from '../text/console-line.ts';
 import { checkOptions } from '../agents/check-options.ts';
 import { whatWasShown } from './what-was-shown.ts';
@@ -52,8 +53,11 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
 async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnswer | undefined> {
   const shown = whatWasShown(request);
   const isShown = request.shown === 'all';
-  const { card, always } = lineCard(request, Date.now());
-  asking.print(`\n${renderTerminal(card, { width: asking.columns, columnsOf: stringWidth, raw: true })}\n`);
+  const nowMs = Date.now();
+  const { card, always } = lineCard(request, nowMs);
+  asking.print(
+    `\n${renderTerminal(card, { width: asking.columns, columnsOf: stringWidth, raw: true, clock: terminalClock(nowMs) })}\n`,
+  );
   for (;;) {
     const line = await asking.line(`[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
     if (line === undefined) {

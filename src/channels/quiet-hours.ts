@@ -1,5 +1,6 @@
 /** When only urgent requests are carried to people. */
 import { severities, type Severity } from '../core/base/tool-call.ts';
+import { isTimeZone } from '../text/instant-text.ts';
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 /** A day of the week. */
@@ -89,7 +90,7 @@ export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHour
   }
   if ((from === undefined) !== (to === undefined)) return { problem: "'from' and 'to' go together" };
   if (from !== undefined && from === to) return { problem: 'must not begin and end at the same time' };
-  if (!isTimeZone(timeZone)) {
+  if (typeof timeZone !== 'string' || !isTimeZone(timeZone)) {
     return { member: 'timeZone', problem: 'must be a time zone that exists, such as Europe/Berlin' };
   }
   const isDays = workdays === undefined || (Array.isArray(workdays) && workdays.every((day) => weekdays.includes(day)));
@@ -119,14 +120,4 @@ function isDate(date: unknown): boolean {
   if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date)) return false;
   const atMs = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(date);
-}
-
-function isTimeZone(name: unknown): boolean {
-  try {
-    return (
-      typeof name === 'string' && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-    );
-  } catch {
-    return false;
-  }
 }

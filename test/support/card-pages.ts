@@ -49,9 +49,9 @@ font: 15px/1.4 "DejaVu Sans Mono", monospace; } .bold { font-weight: bold; color
 }
 
 function elementHtml({ type, elements }: RichElement): string {
-  const parts = elements.map(({ text, style = {} }) => {
-    const names = Object.keys(style).join(' ');
-    return `<span class="${names}">${escaped(text)}</span>`;
+  const parts = elements.map((each) => {
+    const names = each.type === 'text' ? Object.keys(each.style ?? {}).join(' ') : '';
+    return `<span class="${names}">${escaped(each.type === 'text' ? each.text : each.fallback)}</span>`;
   });
   return type === 'rich_text_section' ? `<div class="section">${parts.join('')}</div>` : `<pre>${parts.join('')}</pre>`;
 }

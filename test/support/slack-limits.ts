@@ -1,5 +1,14 @@
 /** What Slack refuses in blocks and views, as its reference of Block Kit says. */
 
+/** A text, or an instant, which Slack shows by the clock of each reader. */
+export interface SlackTextInTest {
+  type?: string;
+  text?: string;
+  timestamp?: number;
+  format?: string;
+  fallback?: string;
+}
+
 export interface SlackElementInTest {
   type: string;
   action_id?: string;
@@ -9,7 +18,7 @@ export interface SlackElementInTest {
   confirm?: { title: { text: string }; text: { text: string }; confirm: { text: string }; deny: { text: string } };
   initial_value?: string;
   max_length?: number;
-  elements?: { text?: string }[];
+  elements?: SlackTextInTest[];
 }
 
 export interface SlackBlockInTest {
@@ -79,7 +88,16 @@ function isBlock({ type, text, elements = [], element, label }: SlackBlockInTest
 
 function isRichElement({ type, elements = [] }: SlackElementInTest): boolean {
   const isKnown = type === 'rich_text_section' || type === 'rich_text_preformatted';
-  return isKnown && elements.length > 0 && elements.every(({ text }) => isWithin(text, 3_000));
+  return (
+    isKnown &&
+    elements.length > 0 &&
+    elements.every((each) => (each.type === 'date' ? isDate(each) : isWithin(each.text, 3_000)))
+  );
+}
+
+function isDate({ timestamp, format = '', fallback }: SlackTextInTest): boolean {
+  const rest = format.replaceAll(/\{(?:date_short_pretty|time)\}/g, '');
+  return Number.isSafeInteger(timestamp) && rest !== format && !/[{}]/.test(rest) && isWithin(fallback, 100);
 }
 
 function isButton({ action_id, value, url, text, confirm }: SlackElementInTest): boolean {

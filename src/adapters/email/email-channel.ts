@@ -38,8 +38,9 @@ import {
   threadMessage,
   readThread,
 } from './mail-thread.ts';
-import { type MailedPerson, type Recipient, recipientsOf } from './recipients.ts';
+import { type MailedPerson, type Recipient, recipientOf, recipientsOf } from './recipients.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
+import { isTimeZone } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { groupOf } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/normal-text.ts';
@@ -182,16 +183,18 @@ export function emailChannel(options: EmailOptions): Channel {
       // An attempt may be late.
       if (request.settled !== undefined) return sent;
       const recipients = recipientsOf(request, step, people, shared);
-      const told = await sendAll(recipients, context, async ({ reviewer }, isReply, isShort) => {
+      const told = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
+        const clock = { timeZone };
         const mayAnswer = reviewer !== undefined && isShown(request);
         const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
         return mailContent({
           request,
-          notice: stepNotice(step.kind, request),
+          notice: stepNotice(step.kind, request, clock),
           inbox: inboxUrl(origin, request),
           link,
           leftOut: leftOut(request, isShort),
           isReply,
+          clock,
         });
       });
       const { reached, refused, missing } = told;
@@ -215,18 +218,19 @@ export function emailChannel(options: EmailOptions): Channel {
   ): Promise<undefined> {
     const thread = readThread(context.sent);
     const everybody = [
-      ...[...people].map(([reviewer, { address }]) => ({ reviewer, address })),
+      ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
       ...shared.map((address): Recipient => ({ address })),
     ];
     const reached = everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
     const answered = { ...request, settled: settlement };
-    const told = await sendAll(reached, context, async (_, isReply, isShort) =>
+    const told = await sendAll(reached, context, async ({ timeZone }, isReply, isShort) =>
       mailContent({
         request: answered,
-        notice: settledNotice(settlement),
+        notice: settledNotice(settlement, { timeZone }),
         inbox: inboxUrl(origin, request),
         leftOut: leftOut(request, isShort),
         isReply,
+        clock: { timeZone },
       }),
     );
     // After the last attempt in a row it is enough that somebody has learned of it.
@@ -246,13 +250,18 @@ function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<
   return new Map(
     Object.entries(people).map(([name, person]) => {
       if (typeof person !== 'string') {
-        checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true });
+        checkOptions(`emailChannel: people.${name}`, person, { address: true, groups: true, timeZone: true });
       }
-      const { address, groups } = typeof person === 'string' ? { address: person, groups: [] } : person;
+      const { address, groups = [], timeZone } = typeof person === 'string' ? { address: person } : person;
       if (groupOf(name) !== undefined || visibleText(name, { asName: true }) !== name || name.trim() !== name) {
         throw policyInvalid(`'${visibleText(name)}' in 'people' is not the name of a person.`);
       }
-      return [nfc(name), { address: addressOf(address), groups }];
+      if (timeZone !== undefined && !isTimeZone(timeZone)) {
+        throw policyInvalid(
+          `The time zone of '${visibleText(name)}' in 'people' does not exist: name one such as Europe/Berlin.`,
+        );
+      }
+      return [nfc(name), { address: addressOf(address), groups, ...(timeZone !== undefined && { timeZone }) }];
     }),
   );
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { timeZoneShape } from '../../channels/channel-file-shape.ts';
 import { readPem } from '../../channels/read-pem.ts';
 import { readSecret, secretShape } from '../../channels/secret.ts';
 import { severities } from '../../core/base/tool-call.ts';
 import { emailChannel } from './email-channel.ts';
+import type { MailedPerson } from './recipients.ts';
 
 const smtp = z.strictObject({
   host: z.string().min(1),
@@ -15,7 +17,10 @@ const smtp = z.strictObject({
   ca_file: z.string().min(1).optional(),
 });
 
-const person = z.union([z.string(), z.strictObject({ address: z.string(), groups: z.array(z.string()).optional() })]);
+const person = z.union([
+  z.string(),
+  z.strictObject({ address: z.string(), groups: z.array(z.string()).optional(), time_zone: timeZoneShape.optional() }),
+]);
 
 const shape = z.strictObject({
   smtp,
@@ -31,7 +36,7 @@ const shape = z.strictObject({
 /** `kind: email` of a channel file (docs/email.md). */
 export const emailKind: ChannelKind<z.infer<typeof shape>> = {
   shape,
-  make: ({ smtp: { ca_file: caFile, password, ...server }, from, to, people, namespace, ...others }) =>
+  make: ({ smtp: { ca_file: caFile, password, ...server }, from, to, people = {}, namespace, ...others }) =>
     emailChannel({
       transport: {
         ...server,
@@ -40,10 +45,16 @@ export const emailKind: ChannelKind<z.infer<typeof shape>> = {
       },
       from,
       to,
-      people,
+      people: Object.fromEntries(
+        Object.entries(people).map(([name, each]) => [name, typeof each === 'string' ? each : mailed(each)]),
+      ),
       namespace,
       gatewayUrl: others.gateway_url,
       linkKey: others.link_key && readSecret(others.link_key),
       highestSeverity: others.highest_severity,
     }),
 };
+
+function mailed({ time_zone: zone, ...others }: Exclude<z.infer<typeof person>, string>): MailedPerson {
+  return { ...others, ...(zone !== undefined && { timeZone: zone }) };
+}

@@ -2,6 +2,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { shownPerson } from '../../core/people/shown-person.ts';
+import { deadlineText, instantText, type ReaderClock } from '../../text/instant-text.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';
@@ -37,17 +38,20 @@ interface MailParts {
   leftOut?: LeftOut;
   /** True: the mail continues an earlier one. */
   isReply: boolean;
+  clock: ReaderClock;
 }
 
 const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
 /** The links come first, so that no text of the request, not even a name, stands before them. */
-export function mailContent({ request, notice, inbox, link, leftOut, isReply }: MailParts): MailContent {
+export function mailContent({ request, notice, inbox, link, leftOut, isReply, clock }: MailParts): MailContent {
   const isShown = leftOut === undefined;
   const card = cardOf(request, { nowMs: Date.now() });
   const lines = [
-    ...(link === undefined ? [] : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link)]),
+    ...(link === undefined
+      ? []
+      : [`Read it and answer as ${visibleText(link.reviewer)}:`, link.url, linkNote(link, clock)]),
     link === undefined ? 'Read it and answer in the inbox:' : 'Or answer in the inbox:',
     inbox,
     notice,
@@ -55,10 +59,10 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply }: 
   ];
   const subject = subjectOf(card, isShown, isReply);
   const head = lines.map((line) => `<p>${isUrl(line) ? anchor(line) : escapeHtml(line)}</p>`).join('\n');
-  const body = `<main class="card go">\n${head}\n</main>${isShown ? `\n${renderHtml(card)}` : ''}`;
+  const body = `<main class="card go">\n${head}\n</main>${isShown ? `\n${renderHtml(card, clock)}` : ''}`;
   return {
     subject,
-    text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true })}\n` : ''}`,
+    text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true, clock })}\n` : ''}`,
     html: htmlPage({ title: subject, style: `${cardStyle}${linkStyle}`, body }),
   };
 }
@@ -75,7 +79,8 @@ function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): st
 }
 
 /** Why a step sends a mail. */
-export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): string {
+export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, clock: ReaderClock): string {
+  const { deadline } = request;
   const agent = `The agent ${visibleText(request.agentName)} asks whether it may do something.`;
   switch (step) {
     case 'asked':
@@ -83,7 +88,9 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): 
     case 'reminded':
       return `${agent} It still waits for an answer.`;
     case 'warned':
-      return `${agent} Its time ends at ${visibleText(request.deadline ?? 'an unknown instant')}.`;
+      return deadline === null
+        ? `${agent} It still waits for an answer.`
+        : `${agent} It waits until ${deadlineText(deadline, Date.now(), clock)}.`;
     case 'escalated':
       return `${agent} Nobody has answered, so you are asked as well.`;
     case 'user_wrote':
@@ -92,9 +99,12 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest): 
 }
 
 /** How a request was settled, in one sentence. */
-export function settledNotice({ outcome, settledAt, reviewerId, reviewerName }: Settlement): string {
+export function settledNotice(
+  { outcome, settledAt, reviewerId, reviewerName }: Settlement,
+  clock: ReaderClock,
+): string {
   const who = reviewerId === undefined ? '' : ` by ${visibleText(shownPerson(reviewerId, reviewerName))}`;
-  return `The request was settled at ${visibleText(settledAt)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
+  return `The request was settled on ${instantText(settledAt, clock)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 
 /** One line, in which nothing is invisible, and no escape is cut in two. */
@@ -106,8 +116,9 @@ function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
   return `${isReply ? 'Re: ' : ''}Approval: ${shown}`;
 }
 
-function linkNote({ expiresMs }: AnswerLink): string {
-  return `The link works once, until ${new Date(expiresMs).toISOString()}. Do not pass this mail on: whoever has the link answers in your name.`;
+function linkNote({ expiresMs }: AnswerLink, clock: ReaderClock): string {
+  const until = instantText(new Date(expiresMs).toISOString(), clock);
+  return `The link works once, until ${until}. Do not pass this mail on: whoever has the link answers in your name.`;
 }
 
 function isUrl(line: string): boolean {

@@ -7,12 +7,15 @@ export interface MailedPerson {
   address: string;
   /** Without the prefix `group:`. Default: none. */
   groups?: readonly string[];
+  /** The IANA time zone in which mails to the person show instants. Default: UTC. */
+  timeZone?: string;
 }
 
 /** Who gets a mail. Without `reviewer`: an address that several people read. */
 export interface Recipient {
   address: string;
   reviewer?: string;
+  timeZone?: string;
 }
 
 /** The most mails of one step. */
@@ -41,7 +44,7 @@ export function recipientsOf(
   const counts = (name: string): boolean => isApprover?.(keyOf(name)) ?? true;
   const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(keyOf(name))));
   const all = [
-    ...waitedFor.map(([reviewer, { address }]) => ({ reviewer, address })),
+    ...waitedFor.map(([reviewer, person]) => recipientOf(reviewer, person)),
     ...shared.map((address) => ({ address })),
   ];
   if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
@@ -56,6 +59,10 @@ export function recipientsOf(
   throw policyInvalid(
     `No mail was sent: ${all.length} people would get it, and ${mostMails} may. Name fewer reviewers.`,
   );
+}
+
+export function recipientOf(reviewer: string, { address, timeZone }: MailedPerson): Recipient {
+  return { reviewer, address, ...(timeZone !== undefined && { timeZone }) };
 }
 
 function directoryOf(people: ReadonlyMap<string, MailedPerson>): Directory {

@@ -6,6 +6,7 @@ import { inboxUrl } from '../../channels/inbox-url.ts';
 import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-http.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import type { Json, JsonObject, Severity } from '../../core/base/tool-call.ts';
+import { instantText } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { cardOf } from '../../card/card-of.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
@@ -125,7 +126,7 @@ function incident(request: ChannelRequest, step: ChannelStep, link: string | und
     rule: rule === null ? null : visibleText(rule),
     reason: visibleText(request.reason),
     step: step.kind,
-    waits_until: deadline,
+    waits_until: deadline === null ? null : instantText(deadline),
     reviewers: request.reviewers.map((each) => visibleText(each)),
   };
   return {

@@ -1,6 +1,7 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
+import { deadlineText } from '../../text/instant-text.ts';
 import { cardOf } from '../../card/card-of.ts';
 import { shortRequest, shortSentence } from '../../channels/short-request.ts';
 import { sentenceOf } from './sentence-of.ts';
@@ -66,7 +67,7 @@ const settlementMembers = Object.keys({
   edited: true,
 } satisfies Record<keyof Settlement, true>);
 
-const always = ['sentence', 'inboxUrl', 'key', 'attempt', 'sent.id'];
+const always = ['sentence', 'deadline', 'inboxUrl', 'key', 'attempt', 'sent.id'];
 const longestSentence = 1_000;
 
 /** The values for templates of one message. */
@@ -114,6 +115,7 @@ export function templateValues({
     ...facts,
     ...(isShort && { request: shortRequest(request) }),
     sentence: isShort ? shortSentence(request) : sentenceOf(cardOf(request), longestSentence),
+    deadline: request.deadline === null ? 'no deadline' : deadlineText(request.deadline, Date.now()),
     inboxUrl,
     sent,
     ...(step !== undefined && { step }),

@@ -62,8 +62,7 @@ export async function answerInteraction(
     if (reply === undefined) throw error;
     const isLate = isProblemError(error) && ['already_settled', 'expired'].includes(error.code);
     const request = isLate ? await look(gateway.request(shown.workflowId, shown.requestId)) : undefined;
-    const text = request && settledText(request);
-    return text === undefined ? reply : { text };
+    return (request && settledReply(request)) ?? reply;
   }
 }
 
@@ -91,8 +90,7 @@ async function approveAlways(
   if (refused !== undefined) return refused;
   const always = alwaysScope(request, settings);
   if (always === undefined || !slackCard(request, settings).answers.some(({ name }) => name === 'always')) {
-    const settled = settledText(request);
-    return { text: settled ?? 'Nothing was changed: the rules admit no "always" for this call.' };
+    return settledReply(request) ?? { text: 'Nothing was changed: the rules admit no "always" for this call.' };
   }
   return decide(interaction, person, context, { approved: true, always });
 }
@@ -107,8 +105,8 @@ async function openFor(
 ): Promise<Reply | undefined> {
   if (action === 'edit' && hasCap(settings)) return noEdits(shown, settings);
   const request = await look(gateway.request(shown.workflowId, shown.requestId));
-  const settled = request && settledText(request);
-  if (settled !== undefined) return { text: settled };
+  const settled = request && settledReply(request);
+  if (settled !== undefined) return settled;
   const refused = action === 'comment' && request !== undefined ? aboveCap(request, settings) : undefined;
   if (refused !== undefined) return refused;
   const asked = { shown, channel, team, ...(responseUrl !== undefined && { responseUrl }) };
@@ -192,10 +190,11 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
 }
 
 /** How a request was settled before somebody clicked. */
-function settledText({ settled }: ApprovalDetails): string | undefined {
+function settledReply({ settled }: ApprovalDetails): Reply | undefined {
   if (settled === undefined) return undefined;
   const by = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
-  return `Nothing was changed: the request was settled already, ${settled.outcome}${by} at ${settled.settledAt}.`;
+  const text = `Nothing was changed: the request was settled already, ${settled.outcome}${by}, `;
+  return { text, at: settled.settledAt };
 }
 
 /** Why a decision was refused. Undefined for an error that is no refusal. */

@@ -24,8 +24,8 @@ export async function postReminder(
     if (before.has(key)) return;
   }
   const lines = requests.slice(0, mostNames).map(({ toolName, deadline }) => {
-    const until = deadline === null ? 'without a deadline' : `until ${visibleText(deadline)}`;
-    return section([{ text: `${visibleText(toolName)}: waits ${until}` }]);
+    const until = deadline === null ? { text: 'without a deadline' } : { text: 'until ', at: deadline };
+    return section([{ text: `${visibleText(toolName)}: waits ` }, until]);
   });
   const left = requests.length - lines.length;
   const heading = headingOf(step);

@@ -1,3 +1,4 @@
+import { instantText } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { fallbackText, section } from '../../card/slack-blocks.ts';
 import { plainText } from './buttons.ts';
@@ -8,6 +9,8 @@ import type { SlackSettings } from './slack-settings.ts';
 /** What a person is told after a click. */
 export interface Reply {
   text: string;
+  /** An instant (ISO 8601) that follows the text. */
+  at?: string;
   /** Where to go on. */
   link?: { label: string; url: string };
   /** True: it is about what they entered in the modal, which stays open. */
@@ -21,15 +24,15 @@ const timeoutMs = 10_000;
 export async function sendReply(
   settings: SlackSettings,
   { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
-  { text, link }: Reply,
+  { text, at, link }: Reply,
 ): Promise<void> {
   const shown = visibleText(text).slice(0, longestText).toWellFormed();
   const button = link && { type: 'button', action_id: 'open', text: plainText(link.label), url: link.url };
   const blocks = [
-    { type: 'rich_text', elements: [section([{ text: shown }])] },
+    { type: 'rich_text', elements: [section([{ text: shown, at }])] },
     ...(button === undefined ? [] : [{ type: 'actions', elements: [button] }]),
   ];
-  const content = { text: fallbackText(shown), blocks };
+  const content = { text: fallbackText(shown + (at === undefined ? '' : instantText(at))), blocks };
   try {
     const client = await openWebClient(settings);
     await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });

@@ -16,6 +16,8 @@ export interface PushMessage {
   url: string;
   /** The same for each attempt to send this message, and for no other. */
   key: string;
+  /** An instant (ISO 8601) until which the call waits. The browser adds it to the body by its own clock. */
+  until?: string;
   /** True: the browser shows it without sound or vibration. */
   silent?: boolean;
 }
@@ -50,9 +52,14 @@ export function askingMessage(
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
   const { agentName, toolName, assessment, deadline } = request;
-  const until = deadline === null ? 'no deadline' : `until ${shownName(deadline)}`;
-  const body = `${shownName(agentName)} wants to call ${shownName(toolName)} · severity ${shownName(assessment.severity)} · ${until}`;
-  return { title: titles[kind], body, ...common(request, origin, key) };
+  const what = `${shownName(agentName)} wants to call ${shownName(toolName)} · severity ${shownName(assessment.severity)}`;
+  const body = deadline === null ? `${what} · no deadline` : what;
+  return {
+    title: titles[kind],
+    body,
+    ...(deadline !== null && { until: shownName(deadline) }),
+    ...common(request, origin, key),
+  };
 }
 
 /** Replaces the notification that asked, so that nobody is invited to answer any more. */

@@ -3,6 +3,7 @@ import { renderApprovals, renderWaiting } from '../../../packages/cli/src/inbox/
 import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { renderRow } from '../../../packages/cli/src/inbox/row-view.ts';
 import { escapeText } from '../../../src/core/base/escape-text.ts';
+import { instantText, terminalClock } from '../../../src/text/instant-text.ts';
 import { renderResult, renderRun } from '../../../packages/cli/src/runs/run-views.ts';
 import { renderChanges } from '../../../packages/cli/src/answers/argument-changes.ts';
 import { renderGrants } from '../../../packages/cli/src/answers/grants.ts';
@@ -76,6 +77,11 @@ describe('renderApprovals', () => {
     expect(renderApprovals(output, [bad as ApprovalSummary], nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
   });
 });
+
+/** On this terminal, at `nowMs`. */
+function local(instant: string): string {
+  return instantText(instant, terminalClock(nowMs));
+}
 
 describe('what is known without a worker', () => {
   const shown = { shownArguments: { path: 'C:\\\\temp', amount: '5' }, notShown: ['note'] };
@@ -153,7 +159,7 @@ describe('renderCard', () => {
       '│ I will tidy up.',
       '',
       'Time',
-      '4m10s left: until 2026-01-02T03:04:09.500Z, asked at 2026-01-02T02:59:00.000Z',
+      `until ${local('2026-01-02T03:04:09.500Z')} (4m10s left), asked ${local('2026-01-02T02:59:00.000Z')}`,
       '',
       'What each answer does',
       "Approve         'delete_file' runs once, with exactly these arguments.",
@@ -186,7 +192,7 @@ describe('renderCard', () => {
     } as const;
     const shown = renderCard(output, { ...request, rule: null, settled }, {}, { nowMs });
     expect(shown).toContain('Rule     none: a risk default asks\n');
-    expect(shown).toContain('Settled  denied at 2026-01-02T02:59:30.000Z\nBy       ann\nBecause  no\n');
+    expect(shown).toContain(`Settled  denied, ${local(settled.settledAt)}\nBy       ann\nBecause  no\n`);
     expect(shown).not.toContain('countersign approve');
   });
 
@@ -227,26 +233,27 @@ describe('renderCard', () => {
     [
       'by a change of policy',
       { outcome: 'superseded', runs: true, by: 'policy', byId: 'run#1', settledAt },
-      `superseded at ${settledAt}, by the policy, rule run#1; the call runs`,
+      `by the policy, rule run#1; the call runs`,
     ],
     [
       'by a risk default of a changed policy',
       { outcome: 'superseded', runs: false, by: 'policy', byId: null, settledAt },
-      `superseded at ${settledAt}, by the policy; the call does not run`,
+      `by the policy; the call does not run`,
     ],
     [
       'by a grant',
       { outcome: 'superseded', runs: true, by: 'grant', byId: 'grant-1', settledAt },
-      `superseded at ${settledAt}, by grant-1; the call runs`,
+      `by grant-1; the call runs`,
     ],
     [
       'by its edited call',
       { outcome: 'superseded', runs: false, by: 'edit', byId: 'f'.repeat(32), settledAt },
-      `superseded at ${settledAt}, by its edited call, request ${'f'.repeat(32)}`,
+      `by its edited call, request ${'f'.repeat(32)}`,
     ],
   ])('settled %s', (_name, settled, line) => {
     const shown = renderCard(output, { ...request, settled }, {}, { nowMs }).split('\n');
-    expect(shown).toContain(`Settled  ${line}`);
+    expect(shown).toContain(`Settled  superseded, ${local(settledAt)}`);
+    expect(shown).toContain(`         ${line}`);
   });
 
   test('the edited call that ran, the response, and the grant that it left', () => {
@@ -378,12 +385,12 @@ describe('renderRun', () => {
       'run         run-1',
       'status      waiting',
       'agent       tidy',
-      'started     2026-01-02T02:00:00.000Z',
+      `started     ${local('2026-01-02T02:00:00.000Z')}`,
       'task queue  countersign',
       'turns       1 (executions: 1)',
       'calls       5, asked 2, open 1, denied 1; messages refused 3',
       'tokens      120 in, 40 out',
-      `waits for   ann, Dora May (u-17), ${escapeText(hostile)}, any reviewer, until 2026-01-02T03:00:00.000Z`,
+      `waits for   ann, Dora May (u-17), ${escapeText(hostile)}, any reviewer, until ${local('2026-01-02T03:00:00.000Z')} (0s left)`,
       '',
       'CALL  TOOL  OUTCOME  RAN',
       '1.1   read  allowed  yes',
@@ -412,7 +419,7 @@ describe('renderRun', () => {
     };
     const lines = renderRun(output, view, nowMs).split('\n');
     expect(lines[4]).toBe(
-      'retrying    countersign.callModel, attempt 2 of 10 at 2026-01-02T02:01:00.000Z; the last one: The model is rate limited.',
+      `retrying    countersign.callModel, attempt 2 of 10 at ${local('2026-01-02T02:01:00.000Z')}; the last one: The model is rate limited.`,
     );
     expect(lines[5]).toMatch(/^retrying {4}x[\x20-\x7e]+, attempt 7 \(running\); the last one: x[\x20-\x7e]+$/);
   });
@@ -484,7 +491,7 @@ test('renderGrants: the scope of each grant, escaped', () => {
     'deny',
     'to=*@acme.com',
     '2',
-    '2026-01-02T03:00:00.000Z',
+    instantText('2026-01-02T03:00:00.000Z', terminalClock()),
     'Ann Lee (8f3c), an unnamed reviewer',
   ]);
   expect(lines.join('\n')).toMatch(/^[\x20-\x7e\n]+$/);

@@ -143,9 +143,7 @@ test('headers: automatic, threaded by the key of the step, with the sentence as 
   }
   for (const mail of server.mails) expect(header(mail, 'auto-submitted')).toBe('auto-generated');
   expect(second!.parts.get('text/plain')).toContain('still waits');
-  expect(last!.parts.get('text/plain')).toContain(
-    'The request was settled at 2026-01-02T03:05:00.000Z: denied by ann.',
-  );
+  expect(last!.parts.get('text/plain')).toContain('The request was settled on 2 Jan 2026, 03:05 UTC: denied by ann.');
   expect(last!.parts.get('text/plain')).not.toContain('/links/');
 });
 

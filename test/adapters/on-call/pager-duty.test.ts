@@ -60,7 +60,7 @@ test('notify triggers an incident in the form of the Events API v2', async () =>
           rule: 'large-refunds',
           reason: 'Refunds of 1,000 and more need a lead',
           step: 'asked',
-          waits_until: '2026-01-02T03:10:00.000Z',
+          waits_until: '2 Jan 2026, 03:10 UTC',
           reviewers: ['ann', 'group:finance'],
         },
       },

@@ -4,6 +4,7 @@ import { putRecord } from '../../../src/client/server/records.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
+import { instantText } from '../../../src/text/instant-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type SlackMessageInTest, signed } from '../../support/slack-server.ts';
 import { openSlackWorld, sealsOf, type SlackWorld, type Transport, transports } from '../../support/slack-world.ts';
@@ -205,7 +206,7 @@ describe.each(transports)('over %s', (transport) => {
       await world.deliver(world.slack.click(ann, shown.message, action));
     }
     const told = await world.toldTo(ann, 5);
-    const sentence = `Nothing was changed: the request was settled already, denied by bob at ${before!.settledAt}.`;
+    const sentence = `Nothing was changed: the request was settled already, denied by bob, ${instantText(before!.settledAt)}`;
     expect(told).toEqual([sentence, sentence, sentence, sentence, sentence]);
     expect(world.slack.views).toEqual([]);
     expect(await settlement(shown)).toEqual(before);
@@ -219,7 +220,7 @@ describe.each(transports)('over %s', (transport) => {
     const told = [...(await world.toldTo(ann)), ...(await world.toldTo(bob))];
     const { reviewerId, settledAt } = (await settlement(shown))!;
     // The second is refused by the gateway, if the first is there already, or by the run.
-    const byGateway = `the request was settled already, approved by ${reviewerId} at ${settledAt}.`;
+    const byGateway = `the request was settled already, approved by ${reviewerId}, ${instantText(settledAt)}`;
     const byRun = `request ${shown.request.requestId} was already settled by ${reviewerId}: approved`;
     expect(told.toSorted()).toEqual([
       expect.toBeOneOf([`Nothing was changed: ${byGateway}`, `Nothing was changed: ${byRun}`]),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
+import { instantText } from '../../../src/text/instant-text.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
@@ -84,7 +85,7 @@ describe('ten asks of one turn in one message', () => {
     const outcome = (requestId: string): string =>
       JSON.stringify(message.blocks.find(({ block_id: id }) => id === `settled.${requestId}`));
     expect(outcome(answered[1]!.requestId)).toContain('bob (claimed)');
-    expect(outcome(answered[2]!.requestId)).toContain(settled[2]!.settled!.settledAt);
+    expect(outcome(answered[2]!.requestId)).toContain(instantText(settled[2]!.settled!.settledAt));
 
     // A message that is older than the settlement changes nothing of it.
     const before = textOf(message);
@@ -127,7 +128,9 @@ test('texts of a run are no markup of Slack', async () => {
   const plain = blocks
     .filter(({ type }) => type === 'rich_text')
     .every(({ elements = [] }) =>
-      elements.every((section) => section.elements!.every((each) => (each as { type?: string }).type === 'text')),
+      elements.every((section) =>
+        section.elements!.every((each) => ['text', 'date'].includes((each as { type: string }).type)),
+      ),
     );
   expect(plain).toBe(true);
   expect(JSON.stringify(blocks)).toContain('\\\\u{202E}');

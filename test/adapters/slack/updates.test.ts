@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
 import type { ApprovalDetails, ApprovalRequest, RunInput } from '../../../src/contract.ts';
+import { instantText } from '../../../src/text/instant-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';
 import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
@@ -55,7 +56,7 @@ test('two people click while the update of the first click is on its way: the me
   await world.deliver(world.slack.click(bob, shown, 'approve', second.requestId));
   const { settledAt } = (await world.details(run, first.requestId)).settled!;
   expect((await world.toldTo(bob, 2)).toSorted()).toEqual([
-    `Nothing was changed: the request was settled already, approved by ann at ${settledAt}.`,
+    `Nothing was changed: the request was settled already, approved by ann, ${instantText(settledAt)}`,
     'Your answer counts: approved. You answered as bob.',
   ]);
   release();

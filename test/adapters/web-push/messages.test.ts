@@ -36,7 +36,8 @@ test('a message names agent, tool, severity and deadline, leads to the request, 
   expect(others).toEqual([]);
   expect(pushed!.message).toEqual({
     title: 'A call waits for a decision',
-    body: `support wants to call refund · severity high · until ${asked.deadline}`,
+    body: 'support wants to call refund · severity high',
+    until: asked.deadline,
     tag: `countersign-${asked.requestId}`,
     url: `${publicUrl}/inbox/requests/ticket-8/${asked.requestId}`,
     key: expect.stringMatching(/^[\w-]{16}$/),

@@ -136,7 +136,7 @@ browserTests('a gateway with web push (needs Chromium)', () => {
       const first = askingMessage(details, { kind: 'asked' }, { ...own, key: 'a' });
       const url = `${inbox.world.gateway.url}/inbox/requests/${details.workflowId}/${details.requestId}`;
       const asked = 'A call waits for a decision';
-      const body = expect.stringMatching(/^tester wants to call pay · severity \w+ · /);
+      const body = expect.stringMatching(/^tester wants to call pay · severity \w+ · until (?!\d{4}-\d\d-\d\dT)/);
       expect(await delivered(asked, first)).toEqual([{ title: asked, body, silent: false, url }]);
       const second = askingMessage(details, { kind: 'reminded' }, { ...own, key: 'b' });
       const reminded = 'A call still waits for a decision';

@@ -27,6 +27,7 @@ import { readJson } from '../../../src/text/read-json.ts';
 import { shortened } from '../../../src/core/base/shortened.ts';
 import { personsShown, shownPerson } from '../../../src/core/people/shown-person.ts';
 import { shownName } from '../../../src/text/shown-name.ts';
+import { deadlineText, instantText, isTimeZone } from '../../../src/text/instant-text.ts';
 import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { checkCallOptions } from '../../../src/text/check-call-options.ts';
@@ -114,6 +115,9 @@ export const baseInputs: Inputs = {
     runs: [(text) => fitChanges(tableOf(text) as never, 30_000), (text) => fitChanges(textsOf(text) as never, 30_000)],
   },
   'text/html-page.ts escapeHtml': escapeHtml,
+  'text/instant-text.ts instantText': (text) => instantText(text, { timeZone: 'Europe/Berlin', nowMs: 0 }),
+  'text/instant-text.ts deadlineText': (text) => deadlineText(text, 0),
+  'text/instant-text.ts isTimeZone': isTimeZone,
   'text/is-json.ts isJson': documents(isJson),
   'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
   'text/joiners.ts wordJoiners': wordJoiners,

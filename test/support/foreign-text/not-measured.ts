@@ -110,7 +110,10 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'card/card-words.ts changeTitle',
     'card/card-words.ts changeRest',
     'card/card-words.ts previewNote',
+    'card/card-words.ts cardFor',
     'card/card-words.ts timeNote',
+    'card/card-words.ts timeParts',
+    'text/instant-text.ts leftText',
     'card/change-table.ts changeTable',
     'card/change-table.ts tableText',
     'card/render-slack.ts renderSlackRows',
@@ -231,6 +234,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   'takes names of people, which have at most 200 characters': [
     'core/people/delegation-problem.ts delegationProblem',
     'packages/gateway/src/http/accounts/account-pages.ts confirmPage',
+    'adapters/email/recipients.ts recipientOf',
     'adapters/email/recipients.ts recipientsOf',
     'adapters/email/mail-thread.ts firstMessage',
     'adapters/email/mail-thread.ts continued',

@@ -1,6 +1,7 @@
 /** A denial ends with its turn where the user of a session speaks again (docs/decisions/0084). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderHtml, renderMarkdown, renderSlack, renderTerminal } from '../../../src/card.ts';
+import { instantText } from '../../../src/text/instant-text.ts';
 import { cardOf } from '../../../src/card/card-of.ts';
 import type { ApprovalDetails, Grant, Message, Receipt } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -57,15 +58,15 @@ test('words of the user ask again, and the card shows the denial; a retry and a 
   });
   const card = cardOf(details);
   expect(card.warnings).toContain('Reviewers denied the very same call before in this run: see why you are asked.');
-  const row = `on ${at} by 'ann': The receipt\\u{000A}is *missing*`;
-  expect(card.why).toContainEqual({ label: 'Denied before', texts: [{ text: row }] });
+  const why = { text: "by 'ann': The receipt\\u{000A}is *missing*" };
+  expect(card.why).toContainEqual({ label: 'Denied before', texts: [{ text: '', at }, why] });
   const channels = {
     terminal: renderTerminal(card, { width: 200 }),
     html: renderHtml(card),
     markdown: renderMarkdown(card),
     slack: JSON.stringify(renderSlack(card)),
   };
-  const shown = ['denied the very same call before in this run', 'Denied before', at];
+  const shown = ['denied the very same call before in this run', 'Denied before', instantText(at)];
   const missing = Object.entries(channels).flatMap(([name, text]) =>
     shown.filter((part) => !text.includes(part)).map((part) => `${name}: ${part}`),
   );

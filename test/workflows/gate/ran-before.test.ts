@@ -1,6 +1,7 @@
 /** What a request says of the very same call that ran before it in the same run. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
+import { instantText } from '../../../src/text/instant-text.ts';
 import { cardOf } from '../../../src/card/card-of.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
@@ -19,7 +20,7 @@ async function firstOpen(run: RunInTest): Promise<ApprovalDetails> {
 function expectUnasked({ ranBefore, ...request }: ApprovalDetails): void {
   expect(ranBefore).toEqual({ at: expect.stringMatching(/^\d{4}-/) as string, ran: 'yes' });
   expect(cardOf({ ...request, ranBefore: ranBefore! }).warnings).toContain(
-    `The very same call already ran in this run: it was allowed at ${ranBefore!.at}, without a question.`,
+    `The very same call already ran in this run: it was allowed on ${instantText(ranBefore!.at)}, without a question.`,
   );
 }
 
@@ -65,6 +66,6 @@ test('only a call that ran with the same arguments is named, with when', async (
   const ranBefore = { requestId: first!.requestId, at: ended.settled!.settledAt, ran: 'yes' };
   expect(seen.map((each) => each.ranBefore)).toEqual([undefined, undefined, ranBefore, undefined]);
   expect(cardOf(third!).warnings).toContain(
-    `The very same call already ran in this run: it was settled at ${ranBefore.at}, as request ${ranBefore.requestId}.`,
+    `The very same call already ran in this run: it was settled on ${instantText(ranBefore.at)}, as request ${ranBefore.requestId}.`,
   );
 });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { escapeText, shownPerson } from 'countersign/base';
+import { escapeText, instantText, shownPerson, terminalClock } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { scopeText } from '../inbox/scope-text.ts';
@@ -71,6 +71,6 @@ function reviewerText({ reviewerId, reviewerName }: NonNullable<Grant['by']>[num
 }
 
 function untilText(expiresAtMs: number | undefined, denials: number | undefined): string {
-  if (expiresAtMs !== undefined) return new Date(expiresAtMs).toISOString();
+  if (expiresAtMs !== undefined) return instantText(new Date(expiresAtMs).toISOString(), terminalClock());
   return denials === undefined ? 'the run ends' : 'its user writes, or the run ends';
 }

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { escapeText } from 'countersign/base';
+import { escapeText, terminalClock } from 'countersign/base';
 import { cardOf, renderTerminal } from 'countersign/card';
 import type { ApprovalDetails, Grant } from 'countersign/client';
 import { escapedCommand } from './approval-views.ts';
@@ -28,6 +28,7 @@ export function renderCard(
     columnsOf: stringWidth,
     seeAll: '--all shows it',
     raw: all,
+    clock: terminalClock(nowMs),
   });
   const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
   const answers =

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import stringWidth from 'string-width';
-import { escapeJson, type Json, type JsonObject } from 'countersign/base';
+import { escapeJson, type Json, type JsonObject, terminalClock } from 'countersign/base';
 import {
   cardDigest,
   cardOf,
@@ -55,6 +55,7 @@ function rendered(card: Card, channel: PreviewOptions['channel'], all: boolean, 
         columnsOf: stringWidth,
         seeAll: '--all shows it',
         raw: all,
+        clock: terminalClock(),
       });
     case 'markdown':
       return renderMarkdown(card);

@@ -1,7 +1,7 @@
-import { escapeText, visibleLine } from 'countersign/base';
+import { deadlineText, escapeText, instantText, terminalClock, visibleLine } from 'countersign/base';
 import { undeliveredMessage } from 'countersign/card';
 import type { ApprovalSummary } from 'countersign/client';
-import { escapedCommand, timeLeft } from './approval-views.ts';
+import { escapedCommand } from './approval-views.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 import type { Output } from '../base/output.ts';
 import { renderFields } from '../base/table.ts';
@@ -22,7 +22,9 @@ export function renderRow(output: Output, row: ApprovalSummary, options: CommonO
 export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): string {
   const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
   const { notShown = argumentNames } = row;
-  const left = (instant: string): string => (nowMs === undefined ? '' : ` (${timeLeft(instant, nowMs)})`);
+  const clock = terminalClock(nowMs);
+  const until = (instant: string): string =>
+    nowMs === undefined ? instantText(instant, clock) : deadlineText(instant, nowMs, clock);
   const values = Object.entries(shownArguments).map(([name, text]): [string, string] => [
     escapeText(name),
     visibleLine(text),
@@ -38,8 +40,8 @@ export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): 
       ['rule', rule === null ? 'none: a risk default asks' : escapeText(rule)],
       ['reason', escapeText(row.reason)],
       ['caller', row.callerUserId === null ? undefined : escapeText(row.callerUserId)],
-      ['asked', escapeText(row.requestedAt)],
-      ['deadline', deadline === null ? 'none' : `${escapeText(deadline)}${left(deadline)}`],
+      ['asked', instantText(row.requestedAt, clock)],
+      ['deadline', deadline === null ? 'none' : until(deadline)],
       ['digest', escapeText(row.digest)],
       ['channels', row.undelivered === true ? output.style('yellow', undeliveredMessage) : undefined],
     ]),

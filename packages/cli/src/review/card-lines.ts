@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
+import { terminalClock } from 'countersign/base';
 import { cardOf, headings, renderTerminal, wrapText, cardDigest, chosenScope, type Card } from 'countersign/card';
 import type { Output } from '../base/output.ts';
 import { rowFacts } from '../inbox/row-view.ts';
@@ -31,6 +32,7 @@ export function cardLines(open: OpenCard, columns: number, style: Styling): stri
       columnsOf: stringWidth,
       seeAll,
       raw: unfolded,
+      clock: terminalClock(),
     }).split('\n');
   });
 }

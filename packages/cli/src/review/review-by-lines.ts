@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createInterface, type Interface } from 'node:readline';
 import stringWidth from 'string-width';
+import { terminalClock } from 'countersign/base';
 import { lineCard, noAlways, renderTerminal, armingMs, consoleLineHelp, readConsoleLine } from 'countersign/card';
 import type { CountersignClient, ApprovalSummary } from 'countersign/client';
 import { readRequest } from '../base/read-request.ts';
@@ -70,10 +71,11 @@ async function readCard(client: CountersignClient, row: ApprovalSummary): Promis
 async function ask(lines: Interface, card: OpenCard): Promise<ReviewAnswer | 'skip' | 'end'> {
   const { row, request } = card;
   const isShown = (request ?? row).shown === 'all';
-  const shown = request && lineCard(request, Date.now());
+  const nowMs = Date.now();
+  const shown = request && lineCard(request, nowMs);
   const always = shown?.always;
   print(
-    `\n${shown === undefined ? rowText(row) : renderTerminal(shown.card, { width: process.stdout.columns, columnsOf: stringWidth, raw: true })}\n`,
+    `\n${shown === undefined ? rowText(row) : renderTerminal(shown.card, { width: process.stdout.columns, columnsOf: stringWidth, raw: true, clock: terminalClock(nowMs) })}\n`,
   );
   for (;;) {
     const line = await nextLine(lines, `[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);

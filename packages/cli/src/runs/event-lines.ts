@@ -1,4 +1,12 @@
-import { escapeJson, escapeText, shownPerson, toldText, unfinishedText } from 'countersign/base';
+import {
+  escapeJson,
+  escapeText,
+  instantText,
+  shownPerson,
+  terminalClock,
+  toldText,
+  unfinishedText,
+} from 'countersign/base';
 import type {
   ApprovalDecision,
   ApprovalRequestEvent,
@@ -105,7 +113,7 @@ function renderItem(output: Output, item: RunItem, options: ClientFlags): string
 
 function renderRequest(output: Output, event: ApprovalRequestEvent, options: ClientFlags): string {
   const { requestId, callId, toolName, reason, deadline, workflowId } = event;
-  const until = deadline === null ? '' : ` (until ${deadline})`;
+  const until = deadline === null ? '' : ` (until ${instantText(deadline, terminalClock())})`;
   const asked = line(output, label(output, 'asks', 'yellow'), `${callId} ${toolName}: ${reason}${until}`);
   return `${asked}\n${' '.repeat(labelWidth)}${escapedCommand(options, 'approve', requestId, workflowId)}`;
 }

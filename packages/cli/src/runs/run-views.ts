@@ -1,5 +1,14 @@
 import { workflowType } from 'countersign/adapter';
-import { escapeJson, escapeText, type Json, personsShown } from 'countersign/base';
+import {
+  deadlineText,
+  escapeJson,
+  escapeText,
+  instantText,
+  type Json,
+  personsShown,
+  type ReaderClock,
+  terminalClock,
+} from 'countersign/base';
 import { undeliveredMessage } from 'countersign/card';
 import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } from 'countersign/client';
 import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
@@ -9,6 +18,7 @@ import { withFinish } from './event-lines.ts';
 
 export function renderRun(output: Output, view: RunView, nowMs: number): string {
   const { run, result, failure, outcomes, returned } = view;
+  const clock = terminalClock(nowMs);
   const usage = run?.usage ?? result?.usage;
   const nested = run?.nestedUsage ?? result?.nestedUsage;
   const cost = run?.cost ?? result?.cost;
@@ -19,20 +29,20 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['status', output.style('bold', view.status)],
       ['workflow', view.workflowType === workflowType ? undefined : escapeText(view.workflowType)],
       ['agent', run === undefined ? undefined : escapeText(run.agent)],
-      ['started', view.startedAt],
-      ['closed', view.closedAt],
+      ['started', instantText(view.startedAt, clock)],
+      ['closed', view.closedAt === undefined ? undefined : instantText(view.closedAt, clock)],
       ['task queue', escapeText(view.taskQueue)],
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
       ['calls', run === undefined ? undefined : countsOf(run.counts)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
       ['nested tokens', nested === undefined ? undefined : `${nested.inputTokens} in, ${nested.outputTokens} out`],
       ['cost', cost === undefined ? undefined : costText(cost)],
-      ['waits for', run === undefined ? undefined : waitsFor(run)],
-      ...channelFields(output, view.deliveries ?? []),
+      ['waits for', run === undefined ? undefined : waitsFor(run, nowMs, clock)],
+      ...channelFields(output, view.deliveries ?? [], clock),
       ['channels', view.deliveriesNote === undefined ? undefined : `not known: ${escapeText(view.deliveriesNote)}`],
       ...(view.retrying ?? []).map((each): [string, string] => [
         'retrying',
-        output.style('yellow', describeRetry(each)),
+        output.style('yellow', describeRetry(each, clock)),
       ]),
       ['failed', failed === undefined ? undefined : output.style('red', escapeText(failed))],
       ['note', view.note === undefined ? undefined : escapeText(view.note)],
@@ -54,7 +64,11 @@ function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | u
 }
 
 /** Everybody who may answer one of the requests, and the earliest deadline; or the user of a session. */
-function waitsFor({ waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus): string | undefined {
+function waitsFor(
+  { waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus,
+  nowMs: number,
+  clock: ReaderClock,
+): string | undefined {
   if (waiting === undefined && awaitsMessage !== true) return undefined;
   if (waiting === undefined)
     return failed === undefined ? 'the next message of its user' : 'a message of its user, or a retry';
@@ -65,12 +79,16 @@ function waitsFor({ waitingFor: waiting, awaitsMessage, failedTurn: failed }: Ru
     }),
   );
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []).toSorted();
-  const until = deadlines[0] === undefined ? '' : `, until ${deadlines[0]}`;
+  const until = deadlines[0] === undefined ? '' : `, until ${deadlineText(deadlines[0], nowMs, clock)}`;
   return escapeText(Array.from(names).join(', ')) + until;
 }
 
 /** The channels that were asked, and what they last failed at. */
-function channelFields(output: Output, deliveries: readonly Delivered[]): [string, string | undefined][] {
+function channelFields(
+  output: Output,
+  deliveries: readonly Delivered[],
+  clock: ReaderClock,
+): [string, string | undefined][] {
   const channels = new Set(deliveries.flatMap((each) => each.channels));
   return [
     ['channels', channels.size === 0 ? undefined : Array.from(channels).join(', ')],
@@ -88,14 +106,14 @@ function channelFields(output: Output, deliveries: readonly Delivered[]): [strin
         : []),
       ...(heldUntil === undefined
         ? []
-        : [['held until', `${heldUntil}: ${escapeText(requestId)}`] as [string, string]]),
+        : [['held until', `${instantText(heldUntil, clock)}: ${escapeText(requestId)}`] as [string, string]]),
     ]),
   ];
 }
 
-function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt }: Retry): string {
+function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt }: Retry, clock: ReaderClock): string {
   const of = maxAttempts === undefined ? '' : ` of ${maxAttempts}`;
-  const at = nextAttemptAt === undefined ? ' (running)' : ` at ${nextAttemptAt}`;
+  const at = nextAttemptAt === undefined ? ' (running)' : ` at ${instantText(nextAttemptAt, clock)}`;
   return `${escapeText(activity)}, attempt ${attempt}${of}${at}; the last one: ${escapeText(message)}`;
 }
 

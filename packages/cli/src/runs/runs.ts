@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { escapeText } from 'countersign/base';
+import { escapeText, instantText, terminalClock } from 'countersign/base';
 import type { ListedRun, ListedStatus } from 'countersign/client';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
@@ -39,16 +39,17 @@ export function addRuns(program: Command): void {
 
 function renderRuns(output: Output, rows: readonly ListedRun[]): string {
   if (rows.length === 0) return 'There are no such runs.';
+  const clock = terminalClock();
   return renderTable(
     output,
     ['RUN', 'STATUS', 'OPEN', 'AGENT', 'STARTED', 'CLOSED'],
-    rows.map(({ workflowId, workflowType, status, agent, open, startedAt, closedAt = '' }) => [
+    rows.map(({ workflowId, workflowType, status, agent, open, startedAt, closedAt }) => [
       escapeText(workflowId),
       status,
       open === 0 ? '' : String(open),
       agent === undefined ? `(${escapeText(workflowType)})` : escapeText(agent),
-      startedAt,
-      closedAt,
+      instantText(startedAt, clock),
+      closedAt === undefined ? '' : instantText(closedAt, clock),
     ]),
     { whole: ['RUN'] },
   );

@@ -11,6 +11,7 @@ interface PushMessage {
   tag: string;
   url: string;
   key: string;
+  until?: string;
   silent?: boolean;
 }
 
@@ -53,11 +54,19 @@ scope.addEventListener('notificationclick', (event) => {
 });
 
 /** A browser shows something for every message. A message that came twice does not ring twice. */
-async function show({ title, body, tag, url, key, silent = false }: PushMessage): Promise<void> {
+async function show({ title, body: what, tag, url, key, until, silent = false }: PushMessage): Promise<void> {
   const [before] = await registration.getNotifications({ tag });
   const isRepeated = (before?.data as { key?: unknown } | undefined)?.key === key;
+  const body = until === undefined ? what : `${what} · ${untilText(until)}`;
   const options = { body, tag, icon, silent, renotify: !silent && !isRepeated, data: { url: inboxAddress(url), key } };
   await registration.showNotification(title, options);
+}
+
+/** By the clock of this browser. A message stays until it is read, perhaps on another day. */
+function untilText(until: string): string {
+  const at = new Date(until);
+  if (Number.isNaN(at.getTime())) return 'until an unknown time';
+  return `until ${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
 }
 
 async function open(address: string): Promise<void> {

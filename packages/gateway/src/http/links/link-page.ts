@@ -1,5 +1,5 @@
 import { isOneOf, isSamePerson, personKeyIn } from 'countersign/adapter';
-import { shownPerson, visibleText, type Problem } from 'countersign/base';
+import { instantText, shownPerson, visibleText, type Problem } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { htmlResponse } from '../responses/html-response.ts';
@@ -43,7 +43,7 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
   if (settled !== undefined) {
     const who = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
     const isOurs = settled.decisionId === decisionId || vote !== undefined;
-    const sentence = `The request was settled at ${settled.settledAt}: ${settled.outcome}${who}.`;
+    const sentence = `The request was settled on ${instantText(settled.settledAt)}: ${settled.outcome}${who}.`;
     return answeredPage(
       isOurs ? 'You have answered' : 'The request is settled',
       sentence,

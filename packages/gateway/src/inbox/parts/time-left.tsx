@@ -8,7 +8,11 @@ export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadl
   const text = leftText(deadline, now);
   const isPassed = text === 'passed';
   return (
-    <time dateTime={deadline} title={deadline} class={isUrgent(requestedAt, deadline, now) ? 'urgent' : undefined}>
+    <time
+      dateTime={deadline}
+      title={new Date(deadline).toLocaleString()}
+      class={isUrgent(requestedAt, deadline, now) ? 'urgent' : undefined}
+    >
       {isPassed ? 'deadline passed' : `${text} left`}
     </time>
   );

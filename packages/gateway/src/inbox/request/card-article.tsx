@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { answerLabels, argumentsNote, headings, type Card, type CardRow } from 'countersign/card';
+import { LocalTime } from '../parts/local-time.tsx';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
 import { CardChanges } from './card-changes.tsx';
 import { CardFields } from './card-fields.tsx';
@@ -106,6 +107,8 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
             {texts.map((text, index) => (
               <p key={index}>
                 <ShownText text={text} />
+                {text.at !== undefined && text.text !== '' && ', '}
+                {text.at !== undefined && <LocalTime at={text.at} />}
               </p>
             ))}
           </dd>

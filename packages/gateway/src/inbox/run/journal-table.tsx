@@ -80,7 +80,7 @@ function detailsOf(entry: JournalEntry): string {
     to === undefined ? undefined : `to ${to.join(', ')}`,
     grantId,
     code,
-    deadline == null ? undefined : `until ${deadline}`,
+    deadline == null ? undefined : `until ${new Date(deadline).toLocaleString()}`,
     reason,
   ];
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
