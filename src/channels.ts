@@ -4,7 +4,9 @@ export type { ApprovalQueue, QueueOptions } from './channels/approval-queue.ts';
 export { autoApprove } from './channels/auto-approve.ts';
 export { autoDeny } from './channels/auto-deny.ts';
 export { callback } from './channels/callback.ts';
+export type { CallersOption } from './channels/caller-notice.ts';
 export type {
+  CallerNotices,
   Channel,
   ChannelAnswer,
   ChannelFunction,

@@ -39,6 +39,12 @@ export interface ChannelSet {
   batchMs: number;
 }
 
+/**
+ * Behind the name of a channel, in the workflow that carries requests: its messages to callers. No name of a channel has a
+ * colon.
+ */
+export const ofCallers = ':caller';
+
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 

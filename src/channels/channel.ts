@@ -55,6 +55,8 @@ export interface Channel {
     settlement: Settlement,
     context: SettledContext,
   ): Promise<Json | void> | Json | void;
+  /** Tells the person for whom the run works that it waits, and how that ended. Absent: the channel tells callers nothing. */
+  caller?: CallerNotices;
   /**
    * Reads an answer that somebody posted to the gateway for this channel, and returns the decision that the gateway then
    * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that is not proven to be the receiver's own.
@@ -71,6 +73,19 @@ export interface Channel {
   readonly retries?: boolean;
   /** The longest time that a request which has this channel alone stays open, in milliseconds. Default: its deadline. */
   readonly timeoutMs?: number;
+}
+
+/**
+ * The notices of a channel to callers. They are sent for the requests that the channel carries, as messages of their own: no
+ * failure keeps a message from the reviewers, or the other way round.
+ */
+export interface CallerNotices {
+  /** False for a caller whom the channel does not know: nothing is sent. An error counts as false. Default: it knows all. */
+  knows?(request: ChannelRequest): boolean;
+  /** As `notify` of a channel, once, when the request opens. `step` is `asked`. */
+  notify(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
+  /** As `settled` of a channel. */
+  settled(request: ChannelRequest, settlement: Settlement, context: SettledContext): Promise<Json | void> | Json | void;
 }
 
 /** Any function that answers is a channel. */

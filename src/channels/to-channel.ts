@@ -12,6 +12,7 @@ const memberNames: OptionNames<Channel> = {
   isAutomatic: true,
   resolve: true,
   settled: true,
+  caller: true,
   receive: true,
   batch: true,
   steps: true,
@@ -36,10 +37,19 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (typeof source !== 'object' || source === null) {
     throw new DefinitionError('A channel is a function, or an object with notify, resolve or settled.');
   }
+  const { caller } = source;
   const members: readonly (readonly [name: string, value: unknown])[] = (['notify', 'resolve', 'settled'] as const)
     .map((name) => [name, source[name]] as const)
     .filter(([, value]) => value !== undefined);
-  if (members.length === 0) throw new DefinitionError('A channel has at least one of notify, resolve and settled.');
+  if (members.length === 0 && caller === undefined) {
+    throw new DefinitionError('A channel has at least one of notify, resolve, settled and caller.');
+  }
+  if (caller !== undefined && !(typeof caller?.notify === 'function' && typeof caller.settled === 'function')) {
+    throw new DefinitionError(`A channel's caller is an object with the functions notify and settled.`);
+  }
+  if (caller !== undefined && isPlain(caller)) {
+    checkOptions(`A channel's caller`, caller, { knows: true, notify: true, settled: true });
+  }
   for (const [name, value] of members) {
     if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
   }

@@ -53,6 +53,7 @@ const leftOut: [reason: string, which: RegExp][] = [
   ['the environment', /^modelFromEnvironment\(/],
 ];
 
+const caller = { notify: () => undefined, settled: () => undefined };
 const connection = Connection.lazy({ address: '127.0.0.1:1' });
 const client = await clients.createClient({ connection, largePayloads: false });
 const { privateKey } = clients.createReviewerKey();
@@ -67,7 +68,7 @@ const gatewayUrl = 'https://approvals.example.com';
 const keys = [{ id: 'a', key: randomBytes(32) }];
 const common = {
   routes: { requests: [{ tool: 'pay', channels: ['desk'] }] },
-  channels: { desk: { notify: () => undefined } },
+  channels: { desk: { notify: () => undefined, caller } },
   quietHours: { from: '22:00', to: '06:00', timeZone: 'UTC' },
   quietHoursOf: { desk: { timeZone: 'UTC', workdays: ['mon' as const] } },
   gated: { run: { risk: 'destructive', subject: { argument: 'command', shell: true }, heartbeat } },
@@ -170,9 +171,9 @@ const samples: Record<string, [Call, ...Sample[]]> = {
   'autoApprove(options)': [channels.autoApprove, {}],
   'autoDeny(options)': [channels.autoDeny, {}],
   'callback(options)': [(options) => channels.callback(() => true, options), {}],
-  'conditional(options)': [channels.conditional, { below: 'high', otherwise: { resolve: () => true } }],
+  'conditional(options)': [channels.conditional, { below: 'high', otherwise: { resolve: () => true, caller } }],
   'consoleChannel(options)': [channels.consoleChannel, {}],
-  'toChannel(source)': [channels.toChannel, { resolve: () => true }],
+  'toChannel(source)': [channels.toChannel, { resolve: () => true, caller }],
   'readChannels(options)': [(options) => channels.readChannels('channels: {}', options), {}],
   'webhookChannel(options)': [
     channels.webhookChannel,

@@ -1,7 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
+import { type CallersOption, checkCallers, outcomeNotice, waitingNotice } from '../../channels/caller-notice.ts';
 import {
+  type CallerNotices,
   type Channel,
   type ChannelRequest,
   type NotifyContext,
@@ -25,6 +27,7 @@ import {
   type LeftOut,
   mailContent,
   type MailContent,
+  noticeContent,
   settledNotice,
   stepNotice,
 } from './mail-content.ts';
@@ -34,6 +37,7 @@ import {
   firstMessage,
   gotBefore,
   recipientMark,
+  type MailThread,
   messageId,
   threadMessage,
   readThread,
@@ -42,7 +46,7 @@ import { type MailedPerson, type Recipient, recipientOf, recipientsOf } from './
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { isTimeZone } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
-import { groupOf } from '../../core/people/directory.ts';
+import { groupOf, personKeyIn } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/normal-text.ts';
 
 /** Options of `emailChannel`. */
@@ -65,6 +69,11 @@ export interface EmailOptions {
   namespace?: string;
   /** A mail about a more severe request leaves out the request, and says only that it waits in the inbox. Default `critical`. */
   highestSeverity?: Severity;
+  /**
+   * `also`: the person for whom a run works, if `people` has their address, hears by mail that it waits for a decision, and
+   * how that ended. `only`: nobody else gets mails. Default: callers get none.
+   */
+  callers?: CallersOption;
 }
 
 const shortestKey = 32;
@@ -90,14 +99,19 @@ export function emailChannel(options: EmailOptions): Channel {
     linkKey: true,
     namespace: true,
     highestSeverity: true,
+    callers: true,
   });
-  const { linkKey, namespace, highestSeverity = 'critical' } = options;
+  const { linkKey, namespace, highestSeverity = 'critical', callers } = options;
+  checkCallers('emailChannel', callers);
   const origin = gatewayOrigin(options.gatewayUrl);
   const from = senderOf(options.from);
   const [, domain] = from.address.split('@') as [string, string];
   const people = peopleOf(options.people ?? {});
   const shared = (options.to ?? []).map((address) => addressOf(address));
   if (people.size + shared.length === 0) throw policyInvalid(`A mail channel needs 'people' or 'to'.`);
+  if (callers === 'only' && shared.length > 0) {
+    throw policyInvalid(`A mail channel with 'callers: only' has no 'to', because it has no mails for reviewers.`);
+  }
   const server = openMailServer(options.transport);
   const seals = linkKey === undefined ? undefined : sealsOf(linkKey, origin, namespace);
   const sentIds = recentIds();
@@ -163,6 +177,75 @@ export function emailChannel(options: EmailOptions): Channel {
     return isShown(request) ? (isShort ? 'size' : undefined) : 'severity';
   }
 
+  /** The person for whom the run works. Undefined: no address is known. */
+  function callerOf(request: ChannelRequest): Recipient | undefined {
+    const { callerUserId } = request;
+    if (callerUserId === null) return undefined;
+    const keyOf = personKeyIn(request);
+    const found = [...people].find(([name]) => keyOf(name) === keyOf(callerUserId));
+    return found && recipientOf(...found);
+  }
+
+  /** The caller, unless the mail that asks reviewers reaches them, too. */
+  function toldCaller(request: ChannelRequest): Recipient[] {
+    const caller = callerOf(request);
+    if (caller === undefined) return [];
+    if (callers === 'only') return [caller];
+    return [...reviewersOf(request), ...shared].includes(caller.address) ? [] : [caller];
+  }
+
+  function reviewersOf(request: ChannelRequest): string[] {
+    try {
+      return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
+    } catch {
+      // The message to the reviewers says so.
+      return [];
+    }
+  }
+
+  const toCallers: CallerNotices = {
+    knows: (request) => callerOf(request) !== undefined,
+    notify: async (request, context) => {
+      // An attempt may be late.
+      if (request.settled !== undefined) return context.sent;
+      const told = await sendAll(toldCaller(request), context, async ({ timeZone }, _isReply, isShort) =>
+        noticeContent(waitingNotice(withinSeverity(request, isShort), Date.now(), { timeZone })),
+      );
+      if (told.missing !== undefined) throw told.missing;
+      const { reached, refused } = told;
+      const thread = continued({ first: [] }, threadMessage(context.key), { reached, refused, isUnfinished: false });
+      return thread as unknown as Json;
+    },
+    settled: async (request, settlement, context) => {
+      const { sent } = context;
+      // A first notice that failed says nothing of who has got it; the outcome is worth a mail all the same.
+      const recipients = sent === undefined ? toldCaller(request) : reachedBefore(readThread(sent));
+      const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
+        const isWhole = isShown(request) && !isShort;
+        const shown = isWhole ? settlement : { ...settlement, reason: undefined };
+        return noticeContent(outcomeNotice(withinSeverity(request, isShort), shown, { timeZone }));
+      });
+      if (missing !== undefined) throw missing;
+      return undefined;
+    },
+  };
+
+  /** A request above the channel's severity, or whose mail the server refused, has no arguments. */
+  function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
+    return isShown(request) && !isShort
+      ? request
+      : { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
+  }
+
+  /** Everybody whom a thread has reached. */
+  function reachedBefore(thread: MailThread): Recipient[] {
+    const everybody = [
+      ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
+      ...shared.map((address): Recipient => ({ address })),
+    ];
+    return everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
+  }
+
   return {
     check: () => requirePackage('nodemailer', 'Mail'),
     reach: () => server.verify(),
@@ -178,37 +261,39 @@ export function emailChannel(options: EmailOptions): Channel {
       }
       return `a mail to ${recipients.join(', ')}`;
     },
-    notify: async (request, context) => {
-      const { step, key, sent } = context;
-      // An attempt may be late.
-      if (request.settled !== undefined) return sent;
-      const recipients = recipientsOf(request, step, people, shared);
-      const told = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
-        const clock = { timeZone };
-        const mayAnswer = reviewer !== undefined && isShown(request);
-        const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
-        return mailContent({
-          request,
-          notice: stepNotice(step.kind, request, clock),
-          inbox: inboxUrl(origin, request),
-          link,
-          leftOut: leftOut(request, isShort),
-          isReply,
-          clock,
-        });
-      });
-      const { reached, refused, missing } = told;
-      const [thread, message] = [readThread(sent), threadMessage(key)];
-      if (missing === undefined) {
-        return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
-      }
-      if (reached.length === gotBefore(thread, message).length) throw missing;
-      // Those who have refused it for good are asked again, and counted in the end.
-      const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
-      throw new PartlySent(partly as unknown as Json, missing);
-    },
-    settled: mailSettlement,
+    ...(callers !== 'only' && { notify: mailRequest, settled: mailSettlement }),
+    ...(callers !== undefined && { caller: toCallers }),
   };
+
+  async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
+    const { step, key, sent } = context;
+    // An attempt may be late.
+    if (request.settled !== undefined) return sent;
+    const recipients = recipientsOf(request, step, people, shared);
+    const told = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
+      const clock = { timeZone };
+      const mayAnswer = reviewer !== undefined && isShown(request);
+      const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
+      return mailContent({
+        request,
+        notice: stepNotice(step.kind, request, clock),
+        inbox: inboxUrl(origin, request),
+        link,
+        leftOut: leftOut(request, isShort),
+        isReply,
+        clock,
+      });
+    });
+    const { reached, refused, missing } = told;
+    const [thread, message] = [readThread(sent), threadMessage(key)];
+    if (missing === undefined) {
+      return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
+    }
+    if (reached.length === gotBefore(thread, message).length) throw missing;
+    // Those who have refused it for good are asked again, and counted in the end.
+    const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
+    throw new PartlySent(partly as unknown as Json, missing);
+  }
 
   /** Also to the reviewer who is said to have decided, so that they learn if somebody else decided in their name. */
   async function mailSettlement(
@@ -216,22 +301,19 @@ export function emailChannel(options: EmailOptions): Channel {
     settlement: Settlement,
     context: SettledContext,
   ): Promise<undefined> {
-    const thread = readThread(context.sent);
-    const everybody = [
-      ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
-      ...shared.map((address): Recipient => ({ address })),
-    ];
-    const reached = everybody.filter((recipient) => firstMessage(thread, recipientMark(recipient)) !== undefined);
     const answered = { ...request, settled: settlement };
-    const told = await sendAll(reached, context, async ({ timeZone }, isReply, isShort) =>
-      mailContent({
-        request: answered,
-        notice: settledNotice(settlement, { timeZone }),
-        inbox: inboxUrl(origin, request),
-        leftOut: leftOut(request, isShort),
-        isReply,
-        clock: { timeZone },
-      }),
+    const told = await sendAll(
+      reachedBefore(readThread(context.sent)),
+      context,
+      async ({ timeZone }, isReply, isShort) =>
+        mailContent({
+          request: answered,
+          notice: settledNotice(settlement, { timeZone }),
+          inbox: inboxUrl(origin, request),
+          leftOut: leftOut(request, isShort),
+          isReply,
+          clock: { timeZone },
+        }),
     );
     // After the last attempt in a row it is enough that somebody has learned of it.
     const isEnough = context.isLastAttempt === true && told.reached.length > 0;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { callersOptions } from '../../channels/caller-notice.ts';
 import { timeZoneShape } from '../../channels/channel-file-shape.ts';
 import { readPem } from '../../channels/read-pem.ts';
 import { readSecret, secretShape } from '../../channels/secret.ts';
@@ -31,6 +32,7 @@ const shape = z.strictObject({
   link_key: secretShape.optional(),
   namespace: z.string().min(1).optional(),
   highest_severity: z.enum(severities).optional(),
+  callers: z.enum(callersOptions).optional(),
 });
 
 /** `kind: email` of a channel file (docs/email.md). */
@@ -52,6 +54,7 @@ export const emailKind: ChannelKind<z.infer<typeof shape>> = {
       gatewayUrl: others.gateway_url,
       linkKey: others.link_key && readSecret(others.link_key),
       highestSeverity: others.highest_severity,
+      callers: others.callers,
     }),
 };
 

@@ -1,3 +1,4 @@
+import type { CallerNotice } from '../../channels/caller-notice.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
@@ -64,6 +65,16 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply, cl
     subject,
     text: `${lines.join('\n\n')}\n${isShown ? `\n${'-'.repeat(72)}\n\n${renderTerminal(card, { raw: true, clock })}\n` : ''}`,
     html: htmlPage({ title: subject, style: `${cardStyle}${linkStyle}`, body }),
+  };
+}
+
+/** A notice to the person for whom the run works. It has no link. */
+export function noticeContent({ title, lines }: CallerNotice): MailContent {
+  const body = `<main class="card">\n${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}\n</main>`;
+  return {
+    subject: title,
+    text: `${lines.join('\n\n')}\n`,
+    html: htmlPage({ title, style: cardStyle, body }),
   };
 }
 

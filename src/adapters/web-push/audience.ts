@@ -47,6 +47,20 @@ export async function reachedBefore(
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
+/** The browsers of the person for whom the run works, under any of their ids. */
+export async function browsersOfCaller(
+  { callerUserId, people = {} }: ChannelRequest,
+  subscriptions: Subscriptions,
+): Promise<Subscription[]> {
+  if (callerUserId === null) return [];
+  const keyOf = personKeyIn({ people });
+  const person = keyOf(callerUserId);
+  const others = Object.entries(people).filter(([id]) => keyOf(id) === person);
+  const ids = [callerUserId, ...others.flatMap(([id, { also = [] }]) => [id, ...also])].map((id) => personKey(id));
+  // Never by a list: a caller may be named like a group.
+  return once((await inParallel([...new Set(ids)], readsAtOnce, (id) => subscriptions.of(id))).flat());
+}
+
 function namesOf({ reviewers, delegations = [] }: ChannelRequest): string[] {
   return [...reviewers, ...delegations.map(({ to }) => to)];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
+import { outcomeTitle } from '../../channels/caller-notice.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/byte-length.ts';
@@ -73,6 +74,25 @@ export function settledMessage(
   return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
 }
 
+/** To the person for whom the run works. It leads to the run, and names no argument and no reason either. */
+export function callerMessage(
+  request: ChannelRequest,
+  settlement: Settlement | undefined,
+  { origin, key }: { origin: string; key: string },
+): PushMessage {
+  const { agentName, toolName, deadline, requestId, workflowId } = request;
+  const asks = settlement === undefined ? 'waits for a decision before it calls' : 'asked to call';
+  const isBounded = settlement === undefined && deadline !== null;
+  return {
+    title: settlement === undefined ? 'Waiting for a decision' : outcomeTitle(settlement),
+    body: `${shownName(agentName)} ${asks} ${shownName(toolName)}`,
+    ...(isBounded && { until: shownName(deadline) }),
+    ...common(request, origin, key),
+    url: boundedUrl(inboxUrl(origin, { workflowId }), origin),
+    tag: `countersign-caller-${requestId}`,
+  };
+}
+
 /** Kept until the deadline; a message that settles, or asks without a deadline, for a day. */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
@@ -94,8 +114,12 @@ function common(request: ChannelRequest, origin: string, key: string): Pick<Push
   const url = inboxUrl(origin, request);
   return {
     tag: `countersign-${request.requestId}`,
-    // With the id of a run that is very long, the message leads to the list.
-    url: byteLength(url) > mostBytes ? `${origin}/inbox/` : url,
+    url: boundedUrl(url, origin),
     key: createHash('sha256').update(key).digest('base64url').slice(0, 16),
   };
+}
+
+/** With the id of a run that is very long, the message leads to the list. */
+function boundedUrl(url: string, origin: string): string {
+  return byteLength(url) > mostBytes ? `${origin}/inbox/` : url;
 }

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net';
 import { ECDH } from 'node:crypto';
-import { type Channel, type ChannelRequest, type NotifyContext, testText } from '../../channels/channel.ts';
+import {
+  type CallerNotices,
+  type Channel,
+  type ChannelRequest,
+  type NotifyContext,
+  type SettledContext,
+  testText,
+} from '../../channels/channel.ts';
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
 import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
 import { PartlySent } from '../../channels/outgoing/not-taken.ts';
@@ -10,10 +17,12 @@ import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { inParallel } from '../../client/server/in-parallel.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/is-object.ts';
+import type { Settlement } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { audienceOf, reachedBefore } from './audience.ts';
-import { askingMessage, deliveryOf, type PushMessage, settledMessage } from './push-message.ts';
+import { checkCallers } from '../../channels/caller-notice.ts';
+import { audienceOf, browsersOfCaller, reachedBefore } from './audience.ts';
+import { askingMessage, callerMessage, deliveryOf, type PushMessage, settledMessage } from './push-message.ts';
 import { sendMessage } from './send-message.ts';
 import { subscriptionMark, type Subscription, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
 import { type WebPushOptions, type WebPushSettings, webPushSettings } from './web-push-settings.ts';
@@ -35,6 +44,8 @@ const mostMarks = 240;
 export function webPushChannel(options: WebPushOptions): Channel {
   const settings = webPushSettings(options);
   const { origin } = settings;
+  const { callers } = options;
+  checkCallers('webPushChannel', callers);
   const sentIds = recentIds();
 
   /** Sends a message to all of them. `failure`: another attempt may reach further browsers. */
@@ -70,6 +81,44 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { marks, failed: failures.length, failure: failures[0] };
   }
 
+  /** The browsers of the caller, unless the message that asks reviewers reaches one of them, too. */
+  async function toldBrowsers(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
+    const own = await browsersOfCaller(request, subscriptions);
+    if (callers === 'only' || own.length === 0) return own;
+    // The message to the reviewers says why there is no audience.
+    const asked = await audienceOf(request, { kind: 'asked' }, subscriptions).catch((): Subscription[] => []);
+    return asked.some(({ endpoint }) => own.some((each) => each.endpoint === endpoint)) ? [] : own;
+  }
+
+  const toCallers: CallerNotices = {
+    notify: async (request, context) => {
+      // An attempt may be late.
+      if (request.settled !== undefined) return context.sent;
+      const subscriptions = subscriptionsOf(settings, required(context.records));
+      const browsers = await toldBrowsers(request, subscriptions);
+      const message = callerMessage(request, undefined, { origin, key: context.key });
+      const push = { message, ...deliveryOf(request, false) };
+      const { marks, failed, failure } = await sendAll(browsers, subscriptions, context, push);
+      const reached = [...new Set([...marksOf(context.sent), ...marks])];
+      if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
+      return { reached, failed };
+    },
+    settled: async (request, settlement, context) => {
+      const { key, sent, records } = context;
+      const subscriptions = subscriptionsOf(settings, required(records));
+      // A first message that failed says nothing of who has got it; the outcome is worth one all the same.
+      const browsers =
+        sent === undefined
+          ? await toldBrowsers(request, subscriptions)
+          : await reachedBefore(request, marksOf(sent), subscriptions);
+      const message = callerMessage(request, settlement, { origin, key });
+      const push = { message, ...deliveryOf(request, true) };
+      const { marks, failure } = await sendAll(browsers, subscriptions, context, push);
+      const isEnough = context.isLastAttempt === true && marks.length > 0;
+      if (failure !== undefined && !isEnough) throw failure;
+    },
+  };
+
   const channel: Channel = {
     check: () => requirePackage('web-push', 'Web push'),
     test: async ({ key, records, signal }) => {
@@ -92,32 +141,40 @@ export function webPushChannel(options: WebPushOptions): Channel {
       if (marks.length === 0) throw policyInvalid('No browser is subscribed any more: switch notifications on again.');
       return `a notification to ${marks.length} of ${all.length} browsers${failed === 0 ? '' : `; ${failed} push services failed`}`;
     },
-    notify: async (request, context) => {
-      const { step, key, sent, records } = context;
-      const subscriptions = subscriptionsOf(settings, required(records));
-      const audience = await audienceOf(request, step, subscriptions);
-      const message = askingMessage(request, step, { origin, key });
-      const push = { message, ...deliveryOf(request, false) };
-      const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
-      const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
-      // A browser that has the message shows it once, by its key.
-      if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
-      return { reached, failed };
-    },
-    settled: async (request: ChannelRequest, settlement, context) => {
-      const { key, sent, records } = context;
-      const subscriptions = subscriptionsOf(settings, required(records));
-      const audience = await reachedBefore(request, marksOf(sent), subscriptions);
-      const message = settledMessage(request, settlement, { origin, key });
-      const push = { message, ...deliveryOf(request, true) };
-      const { marks, failure } = await sendAll(audience, subscriptions, context, push);
-      // After the last attempt in a row it is enough that it has reached a browser.
-      const isEnough = context.isLastAttempt === true && marks.length > 0;
-      if (failure !== undefined && !isEnough) throw failure;
-    },
+    ...(callers !== 'only' && { notify: notifyReviewers, settled: tellReviewers }),
+    ...(callers !== undefined && { caller: toCallers }),
   };
   settingsOf.set(channel, settings);
   return channel;
+
+  async function notifyReviewers(request: ChannelRequest, context: NotifyContext): Promise<Json> {
+    const { step, key, sent, records } = context;
+    const subscriptions = subscriptionsOf(settings, required(records));
+    const audience = await audienceOf(request, step, subscriptions);
+    const message = askingMessage(request, step, { origin, key });
+    const push = { message, ...deliveryOf(request, false) };
+    const { marks, failed, failure } = await sendAll(audience, subscriptions, context, push);
+    const reached = [...new Set([...marksOf(sent), ...marks])].slice(-mostMarks);
+    // A browser that has the message shows it once, by its key.
+    if (failure !== undefined) throw marks.length === 0 ? failure : new PartlySent({ reached, failed }, failure);
+    return { reached, failed };
+  }
+
+  async function tellReviewers(
+    request: ChannelRequest,
+    settlement: Settlement,
+    context: SettledContext,
+  ): Promise<void> {
+    const { key, sent, records } = context;
+    const subscriptions = subscriptionsOf(settings, required(records));
+    const audience = await reachedBefore(request, marksOf(sent), subscriptions);
+    const message = settledMessage(request, settlement, { origin, key });
+    const push = { message, ...deliveryOf(request, true) };
+    const { marks, failure } = await sendAll(audience, subscriptions, context, push);
+    // After the last attempt in a row it is enough that it has reached a browser.
+    const isEnough = context.isLastAttempt === true && marks.length > 0;
+    if (failure !== undefined && !isEnough) throw failure;
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { callersOptions } from '../../channels/caller-notice.ts';
 import { readPem } from '../../channels/read-pem.ts';
 import { readSecret, secretShape } from '../../channels/secret.ts';
 import { webPushChannel } from './web-push-channel.ts';
@@ -13,6 +14,7 @@ const shape = z.strictObject({
   allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
   /** A PEM file. */
   ca_file: text.optional(),
+  callers: z.enum(callersOptions).optional(),
 });
 
 /** `kind: web_push` of a channel file (docs/web-push.md). */
@@ -26,5 +28,6 @@ export const webPushKind: ChannelKind<z.infer<typeof shape>> = {
       gatewayUrl: members.gateway_url,
       allowAddresses: members.allow_addresses,
       ca: caFile && readPem(caFile, 'ca_file'),
+      callers: members.callers,
     }),
 };

@@ -1,6 +1,7 @@
 import { createECDH } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { checkOptions } from '../../agents/check-options.ts';
+import type { CallersOption } from '../../channels/caller-notice.ts';
 import { gatewayOrigin } from '../../channels/gateway-origin.ts';
 import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
@@ -19,6 +20,11 @@ export interface WebPushOptions {
   allowAddresses?: readonly string[];
   /** Certificates (PEM) of the authorities that are believed instead of Node's. */
   ca?: string;
+  /**
+   * `also`: the person for whom a run works hears, in the browsers that they have subscribed, that it waits for a decision,
+   * and how that ended. `only`: nobody else gets messages. Default: callers get none.
+   */
+  callers?: CallersOption;
   /** For one message and its answer, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
   /** Default: the system's resolver. */
@@ -47,6 +53,7 @@ export function webPushSettings(options: WebPushOptions): WebPushSettings {
     gatewayUrl: true,
     allowAddresses: true,
     ca: true,
+    callers: true,
     requestTimeoutMs: true,
     lookup: true,
   });

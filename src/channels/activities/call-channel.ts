@@ -5,7 +5,7 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import type { Settlement } from '../../contract.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import type { ChannelSet } from '../channel-set.ts';
+import { type ChannelSet, ofCallers } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, NotifyContext, ResolveContext } from '../channel.ts';
 import { checkAnswer } from '../check-answer.ts';
 import { failureOf, interrupted, ofChannel } from './call-failures.ts';
@@ -77,6 +77,8 @@ export function createChannelCalls(
   return {
     notify: ({ step, key, failed = 0, ...call }) =>
       calling(call, async (channel, found, { signal, attempt }) => {
+        // A caller hears that the run waits, and how that ended.
+        if (call.channel.endsWith(ofCallers) && step.kind !== 'asked') return {};
         const requests = found.filter((each) => isCarriedBy(call.channel, each) && !isExpired(each));
         const [request] = requests;
         if (request === undefined) return {};
@@ -138,7 +140,7 @@ export function createChannelCalls(
     ) => Promise<Result>,
   ): Promise<Result> {
     const context = Context.current();
-    const channel = set?.channels.get(name);
+    const channel = addressed(set, name);
     if (channel === undefined) throw failureOf(new Error(`this worker has no channel '${name}'`));
     context.heartbeat();
     const beats = setInterval(() => context.heartbeat(), heartbeatMs);
@@ -179,9 +181,18 @@ function goneRequest(workflowId: string, requestId: string, facts: RequestFacts,
   };
 }
 
+/** The channel of this name, or what it has for callers. */
+function addressed(set: ChannelSet | undefined, name: string): Channel | undefined {
+  return name.endsWith(ofCallers) ? set?.channels.get(channelOf(name))?.caller : set?.channels.get(name);
+}
+
+function channelOf(name: string): string {
+  return name.endsWith(ofCallers) ? name.slice(0, -ofCallers.length) : name;
+}
+
 /** False for a request that is settled, or whose channels were switched since. */
-function isCarriedBy(channel: string, { settled, channels = [] }: ChannelRequest): boolean {
-  return settled === undefined && channels.includes(channel);
+function isCarriedBy(name: string, { settled, channels = [] }: ChannelRequest): boolean {
+  return settled === undefined && channels.includes(channelOf(name));
 }
 
 /** True once its deadline has come. The run may not have settled it yet. */

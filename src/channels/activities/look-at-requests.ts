@@ -2,8 +2,9 @@ import { activityInfo, log } from '@temporalio/activity';
 import type { ApprovalDetails } from '../../contract.ts';
 import type { Severity } from '../../core/base/tool-call.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
-import type { ChannelSet } from '../channel-set.ts';
+import { type ChannelSet, ofCallers } from '../channel-set.ts';
 import type { Channel } from '../channel.ts';
+import { asksCaller } from '../caller-notice.ts';
 import { quietForMs } from '../quiet-hours.ts';
 import type { RequestsOfRun } from './requests-of-run.ts';
 
@@ -35,9 +36,9 @@ export interface LookedRequest {
   userMessages?: number;
   /** For an open request: what its channels are told of it once the run is gone. Absent in results of older versions. */
   facts?: RequestFacts;
-  /** The names of its channels, as the run says. */
+  /** The names of its channels, as the run says: of those that tell callers only, if there is no other. */
   names: string[];
-  /** Those of them that this worker has. */
+  /** Those of them that this worker has, and behind each its messages to the caller of the run (`ofCallers`), if it has any. */
   channels: LookedChannel[];
   /** The search attribute of the inbox's tags. Absent: the cluster has none. */
   tagsName?: string;
@@ -75,6 +76,9 @@ export function createLookAtRequests(
       const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
       const { toolName, agentName, riskLevel, requestedAt, digest } = details;
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
+      // What only callers hear is no delivery of the request, unless nothing else carries it.
+      const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
+      const names = reviewed.length > 0 ? reviewed : channels;
       const endsAtMs = deadline === null ? null : Date.parse(deadline);
       const about = { severity: assessment.severity, endsAtMs };
       return {
@@ -83,8 +87,10 @@ export function createLookAtRequests(
         deadlineMs: endsAtMs,
         ...(userMessages !== undefined && { userMessages: userMessages.count }),
         facts: { toolName, agentName, riskLevel, requestedAt, digest, severity: assessment.severity },
-        names: channels,
-        channels: channels.flatMap((name) => looked(set, name, details, about)),
+        names,
+        channels: channels
+          .flatMap((name) => looked(set, name, details, about))
+          .filter(({ name }) => name.endsWith(ofCallers) || names.includes(name)),
         ...(tags !== null && { tagsName: tags }),
       };
     });
@@ -103,18 +109,42 @@ function looked(
   const batch = channel.batch === true;
   const hours = set.quietHoursOf(name);
   const quietMs = hours === undefined ? 0 : quietForMs(hours, about, Date.now());
-  return [
-    {
-      name,
-      notifies: channel.notify !== undefined,
-      resolves: channel.resolve !== undefined,
-      settles: channel.settled !== undefined,
-      isAutomatic: isAutomatic(channel, request),
-      batch,
-      retries: channel.retries === true,
-      delayMs: Math.max(quietMs, batch ? set.batchMs : 0),
-    },
-  ];
+  const toCaller = {
+    name: name + ofCallers,
+    notifies: true,
+    resolves: false,
+    settles: true,
+    isAutomatic: false,
+    batch: false,
+    retries: false,
+    delayMs: quietMs,
+  };
+  const answersAlone = isAutomatic(channel, request);
+  const own = {
+    name,
+    notifies: channel.notify !== undefined,
+    resolves: channel.resolve !== undefined,
+    settles: channel.settled !== undefined,
+    isAutomatic: answersAlone,
+    batch,
+    retries: channel.retries === true,
+    delayMs: Math.max(quietMs, batch ? set.batchMs : 0),
+  };
+  return !answersAlone && tellsCaller(channel, request) ? [own, toCaller] : [own];
+}
+
+function isForCallers(channel: Channel | undefined): boolean {
+  return channel?.caller !== undefined && channel.notify === undefined && channel.resolve === undefined;
+}
+
+/** A caller who is asked as a reviewer gets no second message. */
+function tellsCaller({ caller }: Channel, request: ApprovalDetails): boolean {
+  if (caller === undefined || request.callerUserId === null || asksCaller(request)) return false;
+  try {
+    return caller.knows?.(request) !== false;
+  } catch {
+    return false;
+  }
 }
 
 function isAutomatic(channel: Channel, request: ApprovalDetails): boolean {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ChannelRequest, ChannelStep } from '../../../src/channels/channel.ts';
 import { PartlySent } from '../../../src/channels/outgoing/not-taken.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
+import type { Json } from '../../../src/core/base/tool-call.ts';
 import { channelRequest } from '../../support/channel-request.ts';
 import { eventually } from '../../support/eventually.ts';
 import { vapidOf } from '../../support/push-service.ts';
@@ -206,4 +207,47 @@ test('a request without a deadline is kept for a day, one with a distant deadlin
   const kept = world.service.pushed.map(({ headers }) => headers['ttl']);
   expect(kept).toEqual(['86400', String(28 * 86_400), '0']);
   expect(world.service.pushed[0]!.headers['urgency']).toBe('normal');
+});
+
+describe('the caller', () => {
+  const asked = (more: Parameters<typeof request>[0] = {}): ChannelRequest =>
+    request({ callerUserId: 'zoe', approvers: ['ann', 'bob'], ...more });
+
+  test.each([
+    ['off', undefined, asked(), undefined],
+    ['beside reviewers', 'also', asked(), ['zoe']],
+    ['alone', 'only', asked(), ['zoe']],
+    ['who is asked as a reviewer', 'also', asked({ callerUserId: 'bob' }), []],
+    ['in another spelling', 'only', asked({ callerUserId: 'Zoe' }), ['zoe']],
+    ['by another id', 'only', asked({ callerUserId: 'u-9', people: { zoe: { also: ['u-9'] } } }), ['zoe']],
+    ['who is named like a group', 'only', asked({ callerUserId: 'group:finance' }), []],
+    ['who has no browser', 'only', asked({ callerUserId: 'eve' }), []],
+    ['of nobody', 'only', asked({ callerUserId: null }), []],
+  ] as const)('%s', async (_name, callers, about, browsers) => {
+    const { caller, notify } = world.channelWith({ ...(callers !== undefined && { callers }) });
+    expect(notify === undefined).toBe(callers === 'only');
+    if (browsers === undefined) return expect(caller).toBeUndefined();
+    const sent = (await caller!.notify(about, world.context())) as Json;
+    expect(reached()).toEqual(browsers);
+    await caller!.settled(...approvedByAnn(about), world.settledContext({ sent }));
+    expect(reached()).toEqual([...browsers, ...browsers]);
+    for (const { text } of world.service.pushed) expect(text).not.toContain(about.reason);
+  });
+
+  test('learns until when it waits, then the outcome, in place of the first message', async () => {
+    const about = asked();
+    const { caller } = world.channelWith({ callers: 'only' });
+    const sent = (await caller!.notify(about, world.context())) as Json;
+    await caller!.settled(...approvedByAnn(about), world.settledContext({ sent }));
+    const common = {
+      tag: `countersign-caller-${about.requestId}`,
+      url: `${publicUrl}/inbox/runs/ticket-8`,
+      key: expect.stringMatching(/^[\w-]{16}$/) as string,
+    };
+    const waits = 'support waits for a decision before it calls refund';
+    expect(world.service.pushed.map(({ message }) => message)).toEqual([
+      { title: 'Waiting for a decision', body: waits, until: about.deadline, ...common },
+      { title: 'Approved by ann', body: 'support asked to call refund', ...common },
+    ]);
+  });
 });

@@ -56,7 +56,7 @@ test('the entry of the page and the keys of its command make a channel, and a ga
 
 test('the page names every member, and routes that exist', () => {
   const named = [...page.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name!);
-  expect(named).toEqual([...Object.keys(entry()).slice(1), 'allow_addresses', 'ca_file']);
+  expect(named).toEqual([...Object.keys(entry()).slice(1), 'allow_addresses', 'ca_file', 'callers']);
   expect(Object.keys(permissions)).toEqual(expect.arrayContaining(['POST /push/subscribe', 'POST /push/unsubscribe']));
 });
 

@@ -19,7 +19,9 @@ import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
 import { listedTools } from '../../../packages/mcp/src/listed-tools.ts';
 import { toolName } from '../../../packages/mcp/src/tool-name.ts';
 import { toolResult } from '../../../packages/mcp/src/tool-result.ts';
+import { noticeContent } from '../../../src/adapters/email/mail-content.ts';
 import { isAscii } from '../../../src/adapters/email/mail-server.ts';
+import { outcomeNotice, waitingNotice } from '../../../src/channels/caller-notice.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { sentenceOf } from '../../../src/adapters/on-call/sentence-of.ts';
 import { cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
@@ -29,7 +31,7 @@ import { readModal } from '../../../src/adapters/slack/modals.ts';
 import { postedMessage } from '../../../src/adapters/slack/sent-messages.ts';
 import { readShown, readTexts } from '../../../src/adapters/slack/shown-request.ts';
 import { isSignedBySlack } from '../../../src/adapters/slack/signature.ts';
-import { askingMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
+import { askingMessage, callerMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
 import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
@@ -80,6 +82,17 @@ const pushed = (text: string): ChannelRequest => ({
   requestId: text,
   workflowId: text,
 });
+
+const asked = (text: string): ChannelRequest => ({
+  ...pushed(text),
+  callerUserId: text,
+  reviewers: [text],
+  approvers: [text],
+  shownArguments: { [text]: text },
+});
+
+const settledBy = (text: string): Settlement =>
+  ({ outcome: 'denied', runs: false, reason: text, reviewerId: text, reviewerName: text, settledAt: text }) as const;
 
 const fileNamed = (filename: string) => ({ mediaType: 'image/png', url: 'data:image/png;base64,AAAA', filename });
 
@@ -260,6 +273,10 @@ export const edgeInputs: Inputs = {
       withHeader('x-slack-signature', ({ headers }) => isSignedBySlack({ headers, body: new Uint8Array() }, secret)),
     ],
   },
+  'adapters/email/mail-content.ts noticeContent': [
+    (text) => noticeContent(waitingNotice(asked(text), 0, {})),
+    (text) => noticeContent(outcomeNotice(asked(text), settledBy(text), {})),
+  ],
   'adapters/email/mail-server.ts isAscii': isAscii,
   'adapters/email/mail-thread.ts readThread': values(readThread),
   'adapters/on-call/sentence-of.ts sentenceOf': [
@@ -278,6 +295,11 @@ export const edgeInputs: Inputs = {
   'adapters/on-call/template.ts memberOf': values((value) => memberOf(about(value), 'request.arguments')),
   'adapters/web-push/push-message.ts askingMessage': (text) =>
     askingMessage(pushed(text), { kind: 'asked' }, { origin: 'https://127.0.0.1', key: text }),
+  'adapters/web-push/push-message.ts callerMessage': (text) =>
+    callerMessage(pushed(text), { outcome: 'denied', reviewerId: text } as Settlement, {
+      origin: 'https://127.0.0.1',
+      key: text,
+    }),
   'adapters/web-push/push-message.ts settledMessage': (text) =>
     settledMessage(pushed(text), { outcome: 'denied', reviewerId: text } as Settlement, {
       origin: 'https://127.0.0.1',

@@ -187,6 +187,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'adapters/on-call/template-values.ts templateValues',
     'agents/advisor.ts checkAdvisors',
     'agents/check-options.ts checkOptions',
+    'channels/caller-notice.ts checkCallers',
     'agents/check-options.ts checkPositiveInteger',
     'agents/define-agent.ts checkModel',
     'agents/file-options.ts takenFiles',

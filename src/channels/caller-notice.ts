@@ -1,0 +1,132 @@
+/** What the person for whom a run works reads while it waits for a decision, and once there is one. */
+import { DefinitionError } from '../agents/definition-error.ts';
+import { argumentsText } from '../core/ledger/call-text.ts';
+import { isAmong, personKeyIn } from '../core/people/directory.ts';
+import { shortened } from '../core/base/shortened.ts';
+import type { Settlement } from '../contract.ts';
+import { deadlineText, instantText, type ReaderClock } from '../text/instant-text.ts';
+import { personsShown, shownPerson } from '../core/people/shown-person.ts';
+import { shownName } from '../text/shown-name.ts';
+import { visibleLine, visibleText } from '../text/visible-text.ts';
+import type { ChannelRequest } from './channel.ts';
+
+/** Texts without markup, in which nothing is invisible. They hold no link: a caller approves no call of their own run. */
+export interface CallerNotice {
+  title: string;
+  /** Sentences, a line each. */
+  lines: string[];
+}
+
+/** Whether a channel tells callers: `also` tells its reviewers, `only` nobody else. */
+export type CallersOption = 'also' | 'only';
+
+export const callersOptions = ['also', 'only'] as const satisfies readonly CallersOption[];
+
+/** Throws a `DefinitionError` for another value. */
+export function checkCallers(where: string, callers: CallersOption | undefined): void {
+  if (callers === undefined || callersOptions.includes(callers)) return;
+  throw new DefinitionError(`${where}: 'callers' must be one of ${callersOptions.join(', ')}.`);
+}
+
+const longestCall = 300;
+const longestReason = 500;
+const longestPerson = 200;
+const mostNames = 5;
+
+export function waitingNotice(request: ChannelRequest, nowMs: number, clock: ReaderClock): CallerNotice {
+  const { agentName, toolName, deadline } = request;
+  const until = deadline === null ? 'without a deadline' : `until ${deadlineText(deadline, nowMs, clock)}`;
+  return {
+    title: `Waiting for a decision: ${shownName(toolName)}`,
+    lines: [
+      `${shownName(agentName)} works for you, and waits for a decision before it calls ${callShown(request)}.`,
+      `It waits for ${awaited(request)}, ${until}.`,
+      'There is nothing for you to do. You hear how it was decided.',
+    ],
+  };
+}
+
+export function outcomeNotice(request: ChannelRequest, settlement: Settlement, clock: ReaderClock): CallerNotice {
+  const { reviewerId, reviewerName, reason = '', settledAt } = settlement;
+  const who =
+    reviewerId === undefined
+      ? ''
+      : ` by ${bounded(personsShown(request.people)(reviewerId, reviewerName), longestPerson)}`;
+  const said = reason.trim() === '' ? [] : [`Reason: ${bounded(reason, longestReason)}`];
+  const [title, sentence] = outcomeWords(settlement, who);
+  return {
+    title: `${title}: ${shownName(request.toolName)}`,
+    lines: [
+      `${shownName(request.agentName)} asked to call ${callShown(request)}.`,
+      `${sentence}, on ${instantText(settledAt, clock)}.`,
+      ...said,
+    ],
+  };
+}
+
+/** How a request was settled, in a few words, such as `Denied by Ann Lee (ann)`. */
+export function outcomeTitle(settlement: Settlement): string {
+  const { reviewerId, reviewerName } = settlement;
+  const who = reviewerId === undefined ? '' : ` by ${shownName(shownPerson(reviewerId, reviewerName))}`;
+  return `${outcomeWords(settlement, '')[0]}${who}`;
+}
+
+/** True if the caller is asked as a reviewer: their approval would count. */
+export function asksCaller(request: ChannelRequest): boolean {
+  const { callerUserId, approvers } = request;
+  if (callerUserId === null || approvers === undefined) return false;
+  const keyOf = personKeyIn(request);
+  return isAmong(undefined, approvers, keyOf)(keyOf(callerUserId));
+}
+
+function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: string, sentence: string] {
+  const runsOrNot = runs ? 'it runs' : 'it does not run';
+  switch (outcome) {
+    case 'approved':
+      return ['Approved', `The call was approved${who}`];
+    case 'denied':
+      return ['Denied', `The call was denied${who}, so ${runsOrNot}`];
+    case 'expired':
+      return ['Expired', `No decision came in time, so ${runsOrNot}`];
+    case 'cancelled':
+      return ['Cancelled', 'The question was withdrawn before there was a decision'];
+    case 'responded':
+      return ['Answered', `The model was answered in the tool's place${who}`];
+    case 'superseded':
+      return by === 'edit'
+        ? ['Changed', `The call was edited${who}, and a new question takes the place of this one`]
+        : ['Decided', `The policy decides the call now: ${runsOrNot}`];
+    case 'allowed':
+    case 'denied_by_policy':
+    case 'refused':
+    case 'cached':
+      // No request is settled so.
+      return ['Decided', `It was decided${who}: ${runsOrNot}`];
+  }
+}
+
+/** Values only of the arguments that `show` of the policy or of the tool names; of the others their names. */
+function callShown({
+  toolName,
+  arguments: args,
+  argumentNames = Object.keys(args),
+  shownArguments,
+}: ChannelRequest): string {
+  const text = visibleLine(shortened(argumentsText({ argumentNames, shownArguments }), longestCall));
+  return argumentNames.length === 0 ? shownName(toolName) : `${shownName(toolName)}(${shortened(text, longestCall)})`;
+}
+
+/** A visible text, cut before it is read and after its escapes have made it longer. */
+function bounded(text: string, most: number): string {
+  return shortened(visibleText(shortened(text, most)), most);
+}
+
+/** For whom it waits: the people whose approval would count, where they are known. */
+function awaited({ approvers = [], reviewers, people }: ChannelRequest): string {
+  const person = personsShown(people);
+  const names = approvers.length > 0 ? approvers : reviewers;
+  if (names.length === 0) return 'any reviewer';
+  const shown = names.slice(0, mostNames).map((name) => bounded(person(name), longestPerson));
+  const rest = names.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(' or ');
+}
