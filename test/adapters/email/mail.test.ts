@@ -6,6 +6,7 @@ import { domainToASCII } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
+import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { emailKind } from '../../../src/adapters/email/email-kind.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../../src/channels/channel.ts';
@@ -418,6 +419,12 @@ test.each<[string, Partial<EmailOptions>, RegExp]>([
   ['a gateway with a path', { gatewayUrl: 'https://approvals.example.com/x' }, /https origin/],
   ['nobody', { people: {} }, /'people' or 'to'/],
   [
+    'a time zone that does not exist',
+    { people: { ann: { address: 'ann@example.com', timeZone: 'Europe/Atlantis' } } },
+    /^The time zone of 'ann' in 'people' does not exist: name one such as Europe\/Berlin\.$/,
+  ],
+  ['shared addresses without reviewers', { callers: 'only', to: ['a@example.com'] }, /'callers: only' has no 'to'/],
+  [
     'a password in clear',
     { transport: { host: 'mail.example.com', tls: 'none', user: 'a', password: 'b' } },
     /in clear/,
@@ -425,6 +432,21 @@ test.each<[string, Partial<EmailOptions>, RegExp]>([
 ])('refused at the start: %s', (_, options, message) => {
   expect(() => channelWith(options)).toThrow(message);
   expect(() => channelWith(options)).toThrow(ProblemError);
+});
+
+test('a mail shows instants by the clock of its reader, and in words', async () => {
+  const channel = channelWith({
+    people: { ann: { address: 'ann@example.com', timeZone: 'Europe/Berlin' }, bob: 'bob@example.com' },
+  });
+  const asked = { ...refund, deadline: '2035-01-02T03:30:00.000Z' };
+  const sent = await notify(channel, asked, { step: { kind: 'warned' } });
+  await settle(channel, sent);
+  const [toAnn, toBob, endForAnn, endForBob] = server.mails.map(({ parts }) => parts.get('text/plain')!);
+  const left = /\. It waits until 2 Jan 2035, (\d\d:\d\d \w+) \(\S+ left\)\./;
+  expect([left.exec(toAnn!)?.[1], left.exec(toBob!)?.[1]]).toEqual(['04:30 CET', '03:30 UTC']);
+  expect(endForAnn).toContain('on 2 Jan 2026, 04:05 CET: denied by ann.');
+  expect(endForBob).toContain('on 2 Jan 2026, 03:05 UTC: denied by ann.');
+  for (const { parts } of server.mails) expect([...parts.values()].join('')).not.toMatch(/\d{4}-\d\d-\d\dT/);
 });
 
 test('the entry of a channel file', async () => {
@@ -435,7 +457,10 @@ test('the entry of a channel file', async () => {
     gateway_url: 'https://approvals.example.com',
     link_key: { env: 'LINK_KEY_IN_TEST' },
     namespace: 'default',
-    people: { ann: 'ann@example.com', bob: { address: 'bob@example.com', groups: ['support-leads'] } },
+    people: {
+      ann: 'ann@example.com',
+      bob: { address: 'bob@example.com', groups: ['support-leads'], time_zone: 'Europe/Berlin' },
+    },
     to: ['team@example.com'],
     highest_severity: 'high',
   };
@@ -444,4 +469,11 @@ test('the entry of a channel file', async () => {
   expect(server.mails[0]!.parts.get('text/plain')).toContain('/links/');
   expect(emailKind.shape.safeParse({ ...entry, link_key: linkKey }).success).toBe(false);
   expect(emailKind.shape.safeParse({ ...entry, smtp: { ...entry.smtp, password: 'in the file' } }).success).toBe(false);
+});
+
+test('a channel file with a time zone that does not exist is refused in one sentence, with its place', async () => {
+  const ann = '{ address: a@example.com, time_zone: Mars/Base }';
+  const text = `channels: { mail: { kind: email, smtp: { host: a }, from: a@example.com, gateway_url: https://a.example, people: { ann: ${ann} } } }`;
+  const message = `channels:1:${text.indexOf('Mars') + 1} 'time_zone' must be a time zone that exists, such as Europe/Berlin`;
+  await expect(readChannels(text)).rejects.toMatchObject({ code: 'policy_invalid', message });
 });

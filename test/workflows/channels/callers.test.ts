@@ -113,6 +113,8 @@ test.each([
   const [outcome, amount, decision, subject, sentence] = row;
   const run = await start(['only'], { amount });
   await eventually('the notice', () => mailsTo('eve').length > 0);
+  // Nothing else carries it, so nobody is missing.
+  expect((await delivered(run))?.undelivered).toBeUndefined();
   const waiting = textOf(mailsTo('eve')[0]);
   expect(waiting).toContain(
     `tester works for you, and waits for a decision before it calls pay(amount: ${amount}, to).`,
