@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { delegateNew } from '../../src/activities/delegate-open.ts';
-import { answerableIn } from '../../src/client/inbox/delegate-all.ts';
+import { answerableIn, requestKey } from '../../src/client/inbox/delegate-all.ts';
 import { readProgress, readStanding, untilAtOf } from '../../src/client/inbox/standing-delegations.ts';
 import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
 import { type Receipt, standingDelegationId, standingDelegationType } from '../../src/contract.ts';
@@ -148,7 +148,10 @@ describe('what is open now', () => {
       const query = `ApprovalIds = '${requestId}'`;
       return (await world.client.session.client.workflow.count(query)).count === 2;
     });
-    const progress = readProgress(undefined);
+    // Its first task is over: what comes then is of a look.
+    await handle.query('approvals');
+    // An earlier look has found the stranger's alone.
+    const progress = readProgress({ tried: [requestKey(workflowId, requestId)] });
     const look = () =>
       delegateNew(world.client.session, { by: forged.bob, to: forged.eve }, progress, {
         idOf: (id) => `look:${id}`,
