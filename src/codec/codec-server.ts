@@ -35,7 +35,7 @@ const maxBodyBytes = 16_000_000;
  *
  * const codec = new EncryptionCodec({ keys: [{ id: '2030-01', key: randomBytes(32) }] });
  * const server = createServer(codecServer({ codec, uiOrigin: 'http://127.0.0.1:8233', authorize: 'Bearer secret' }));
- * server.listen(0, '127.0.0.1', () => server.close());
+ * console.log(server.listening); // false
  * ```
  */
 export function codecServer(options: CodecServerOptions): (request: IncomingMessage, response: ServerResponse) => void {

@@ -211,6 +211,10 @@ const samples: Record<string, [Call, ...Sample[]]> = {
     { keys },
     { keys: { file: '/dev/null/none' } },
   ],
+  'codecServer(options)': [
+    (options) => codecs.codecServer(options),
+    { codec: new codecs.EncryptionCodec({ keys }), uiOrigin: 'http://127.0.0.1:8233', authorize: 'Bearer one' },
+  ],
   'RemoteCodec(options)': [
     (options) => new codecs.RemoteCodec(options),
     { endpoint: 'http://127.0.0.1', namespace: 'default' },

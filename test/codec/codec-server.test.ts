@@ -24,7 +24,11 @@ const ask = (path: string, payloads: Payload[], init: RequestInit = {}): Promise
     method: 'POST',
     body: JSON.stringify({ payloads: payloads.map(payloadToJson) }),
     ...init,
-    headers: { Authorization: 'Bearer one', 'Content-Type': 'application/json', ...(init.headers as Record<string, string>) },
+    headers: {
+      Authorization: 'Bearer one',
+      'Content-Type': 'application/json',
+      ...(init.headers as Record<string, string>),
+    },
   });
 async function valuesOf(response: Response): Promise<unknown[]> {
   const { payloads } = (await response.json()) as { payloads: unknown[] };

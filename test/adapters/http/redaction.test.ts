@@ -120,7 +120,7 @@ describe('a run with secrets in arguments, results and texts', () => {
     const { text, viewer } = await allOf(world.gateway, run.workflowId);
     for (const secret of secrets) expect(text).not.toContain(secret);
     expect(itemsOf(viewer, 'tool_result')).toMatchObject([
-      { arguments: { to: 'eve', password: '[PASSWORD]', again: 'not [PASSWORD]', token: '[PROVIDER_KEY]' } },
+      { arguments: { to: 'eve', password: '[PASSWORD]', again: 'not [PASSWORD]', token: '[PASSWORD]' } },
     ]);
   });
 

@@ -167,7 +167,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
       .getByRole('button', { name: /^Show all/ })
       .first()
       .waitFor();
-    await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
+    await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).waitFor();
     await page.getByText('The raw call').click();
     // What the browser lays out is a small part of it.
     const card = page.locator('article.card');

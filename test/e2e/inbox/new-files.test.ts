@@ -138,7 +138,7 @@ withChromium('files of the inbox (needs Chromium)', () => {
       await page.locator('script[type=module][src*=newer]').waitFor({ state: 'attached' });
       expect(seen.documents).toBe(1);
       await page.getByRole('button', { name: 'Show everything' }).click();
-      await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
+      await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).waitFor();
     });
   });
 });

@@ -65,7 +65,7 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     await page.locator('.diff .added', { hasText: 'new' }).waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await page.getByRole('button', { name: 'I have looked again' }).click();
-    await page.locator('button[aria-disabled=false]', { hasText: 'Approve' }).waitFor();
+    await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).waitFor();
     await approve.click();
     await passUndo(page);
     await page.getByText('Your answer settled it: approved by rita').waitFor();

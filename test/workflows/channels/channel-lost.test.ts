@@ -76,15 +76,15 @@ async function ask(on: ChannelSubject, to: string): Promise<Asked> {
   return { run, request: request! };
 }
 
-/** True once the first call of the channel's `notify` has returned. */
+/** True once a call of the channel's `notify` has returned. */
 async function isRecorded({ client }: World, { workflowId }: RunInTest): Promise<boolean> {
   const handle = client.session.client.workflow.getHandle(channelsWorkflowId(workflowId));
   const { events = [] } = await handle.fetchHistory();
-  const first = events!.find(
+  const calls = events!.filter(
     (each) => each.activityTaskScheduledEventAttributes?.activityType?.name === activityNames.channelNotify,
   );
-  return events!.some(
-    ({ activityTaskCompletedEventAttributes: each }) => each?.scheduledEventId?.equals(first?.eventId ?? 0) === true,
+  return events!.some(({ activityTaskCompletedEventAttributes: ended }) =>
+    calls.some(({ eventId }) => ended?.scheduledEventId?.equals(eventId ?? 0) === true),
   );
 }
 
