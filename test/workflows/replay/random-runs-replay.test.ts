@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { HistoryEvent } from '../../support/history-tasks.ts';
@@ -46,6 +47,15 @@ async function played(seed: number, options: WorldOptions): Promise<Placement[]>
   }
 }
 
+/** No two runs are alike, so what fails can be looked at only if it is kept, in a folder that Git ignores. */
+function keep(placements: readonly Placement[]): void {
+  const folder = new URL('../../failed-replays/', import.meta.url);
+  if (placements.length > 0) mkdirSync(folder, { recursive: true });
+  for (const { name, events } of placements) {
+    writeFileSync(new URL(`${name.replaceAll(/[^\w.-]+/g, '-')}.json`, folder), JSON.stringify({ events }));
+  }
+}
+
 test('runs on workers with a cache, and as many on workers without one', async () => {
   // Side by side, because a run mostly waits.
   const all = await Promise.all(
@@ -53,7 +63,9 @@ test('runs on workers with a cache, and as many on workers without one', async (
   );
   for (const placements of all) expect(placements.length).toBeGreaterThan(10);
   const placements = all.flat();
-  expect(await replayPlacements({ codePath: testBundle() }, placements)).toEqual(new Map());
+  const failed = await replayPlacements({ codePath: testBundle() }, placements);
+  keep(placements.filter(({ name }) => failed.has(name)));
+  expect(failed).toEqual(new Map());
   const recorded = placements.filter(({ name }) => name.endsWith(': as recorded'));
   const tails = recorded
     .flatMap(({ name, events }) => tailsOf(name, events))
