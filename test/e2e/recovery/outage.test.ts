@@ -68,7 +68,7 @@ async function failing(
           headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
             ['host', 'connection', 'content-length', 'transfer-encoding'].includes(name) ? [] : [[name, String(value)]],
           ),
-          ...(request.method !== 'GET' && { body }),
+          ...(!['GET', 'HEAD'].includes(request.method!) && { body }),
         });
       if (!works && way !== 'cuts') {
         if (way === 'refuses') return void request.socket.destroy();
