@@ -240,6 +240,8 @@ function bridge(socket: Socket, port: number, cuts = false): void {
 }
 
 function isAsking(body: string, requestId: string): boolean {
+  // A worker looks at its start whether the receiver is there.
+  if (body === '') return false;
   const { delivery, ...request } = JSON.parse(body) as { requestId: string; delivery: { event: string } };
   return request.requestId === requestId && delivery.event === 'asked';
 }
