@@ -207,7 +207,8 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
       shown = await terminal.loses(/lines \d+ to \d+ of/.exec(shown)![0]);
     }
     await terminal.resize(100, 30);
-    await terminal.shows(/\[s\]kip \[v\]iew \[\?\] \[q\]uit$/m);
+    // In one row now, and there once keys count.
+    await terminal.shows(/^\[a\]pprove .*\[q\]uit$/m);
     await terminal.press('a');
     await terminal.shows(nothing);
     expect(await outcomes(run)).toEqual(['approved']);
