@@ -151,9 +151,4 @@ export const listedCommands: readonly ListedCommand[] = [
     about: 'make the key with which a reviewer signs, and print its public half, for reviewer_keys',
     addTo: async (program) => (await import('./answers/reviewer-key.ts')).addReviewerKey(program),
   },
-  {
-    usage: 'completion <shell>',
-    about: 'print a script with which a shell completes commands and flags',
-    addTo: async (program) => (await import('./completion/completion.ts')).addCompletion(program),
-  },
 ];

@@ -140,11 +140,6 @@ const examples: Record<string, readonly string[]> = {
     'countersign payloads clean --folder /srv/payloads --older-than 7d',
   ],
   redact: ['countersign redact < ticket.txt', 'countersign redact --json --policy countersign.policy.yaml < call.json'],
-  completion: [
-    'source <(countersign completion bash)',
-    'source <(countersign completion zsh)',
-    'countersign completion fish | source',
-  ],
   'reviewer-key': ['countersign reviewer-key --out ann.pem', 'countersign reviewer-key --of ann.pem'],
 };
 

@@ -20,9 +20,8 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     .configureHelp({ subcommandTerm: (command) => Help.prototype.subcommandTerm(command).replace(' [options]', '') })
     .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
   const named = words?.find((word) => listedCommands.some((each) => nameOf(each) === word));
-  const needsAll = words === undefined || named === 'completion';
   for (const listed of listedCommands) {
-    if (needsAll || nameOf(listed) === named) await listed.addTo(program);
+    if (words === undefined || nameOf(listed) === named) await listed.addTo(program);
     else program.command(listed.usage).description(listed.about);
   }
   for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {

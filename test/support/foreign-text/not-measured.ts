@@ -219,7 +219,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'packages/cli/src/base/load-config.ts loadConfig',
     'packages/cli/src/base/load-config.ts loadPolicySource',
     'packages/cli/src/base/load-config.ts loadWorkerModule',
-    'packages/cli/src/completion/completion-words.ts completionWords',
     'payload-folder/large-payloads.ts withStorage',
     'policy-file/condition-kinds.ts mapOf',
     'policy-file/lint-names.ts isAlwaysGiven',
