@@ -19,6 +19,8 @@ import type { Session } from '../client/server/connect.ts';
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
+/** What the messages to one run may take in a look: a run that lets its sender wait delays no other for longer. */
+const longestMs = 30_000;
 
 /**
  * The activity `countersign.delegateOpen`: delegates what is open for one person, and fails, to be tried again in a minute,
@@ -70,21 +72,32 @@ export async function delegateNew(
 ): Promise<void> {
   const tried = new Set(progress.tried);
   const open = new Set<string>();
+  const spentMs = new Map<string, number>();
   for await (const { requests, openKeys } of openRequestsOf(session, by, (key) => tried.has(key))) {
     for (const key of openKeys) open.add(key);
     for (const request of requests) {
       const { requestId, workflowId } = request;
+      const spent = spentMs.get(workflowId) ?? 0;
+      if (spent > longestMs) continue;
       const key = requestKey(workflowId, requestId);
       // The same id at each attempt: an attempt that was lost after it has sent changes nothing a second time.
       const message = { requestId, by, to, messageId: idOf(requestId), ...(reason !== undefined && { reason }) };
+      const sentAtMs = Date.now();
       const receipt = await delegateOne(request, message, (each) => delegateRequest(session, each, { workflowId }));
-      if (receipt === undefined || isTransient(receipt.code)) continue;
+      noted();
+      if (receipt === undefined) continue;
+      const isLater = isTransient(receipt.code);
+      spentMs.set(workflowId, isLater ? Infinity : spent + Date.now() - sentAtMs);
+      if (isLater) continue;
       tried.add(key);
       open.add(key);
       progress.tried = [...progress.tried, key].slice(-mostTried);
       if (receipt.code === undefined) progress.delegated++;
       else {
-        const left = { requestId, workflowId, message: receipt.message.slice(0, longestLeft) };
+        // A receipt is what any workflow has answered.
+        const { message: sentence }: { message: unknown } = receipt;
+        const why = typeof sentence === 'string' ? sentence.slice(0, longestLeft) : '';
+        const left = { requestId, workflowId, message: why };
         progress.left = [...progress.left, left].slice(-mostLeft);
       }
       noted();

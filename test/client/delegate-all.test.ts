@@ -166,6 +166,42 @@ describe('what is open now', () => {
   });
 });
 
+describe('a workflow that answers delegations as it likes delays no other run', () => {
+  test.each<[string, unknown, number]>([
+    ['accepted, with a code and without words', { accepted: true, code: 'x' }, 3],
+    ['without anything', {}, 3],
+    // The client sends such a message twice.
+    ['later, each time', { accepted: false, code: 'rate_limited', message: 'later' }, 2],
+  ])('%s', async (name, receipt, asked) => {
+    const { bob, eve } = people(name);
+    const workflowId = `stranger-${randomUUID()}`;
+    const ids = ['a', 'b', 'c'].map((letter) => randomUUID().replaceAll('-', '').replace(/^./, letter));
+    const shown = ids.map((requestId) => ({ requestId, workflowId, toolName: 'pay', reviewers: [], approvers: [bob] }));
+    const handle = await world.client.session.client.workflow.start('answersDelegations', {
+      workflowId,
+      taskQueue: foreign.taskQueue,
+      args: [{ shown, receipt }],
+      searchAttributes: { ApprovalIds: ids },
+    });
+    const own = await ask({ reviewers: [bob] });
+    await eventually('both are in the index', async () => {
+      const query = `ApprovalIds IN ('${own.requestId}', '${ids[0]!}')`;
+      return (await world.client.session.client.workflow.count(query)).count === 2;
+    });
+    let beats = 0;
+    const progress = readProgress({});
+    await delegateNew(world.client.session, { by: bob, to: eve }, progress, {
+      idOf: (id) => `look:${id}`,
+      noted: () => (beats += 1),
+    });
+    expect(await holders(own)).toEqual([[bob, eve]]);
+    expect(await handle.query('asked')).toBe(asked);
+    // One after each message: an attempt that sends none for two minutes is lost.
+    expect(beats).toBeGreaterThanOrEqual(2);
+    await handle.terminate();
+  });
+});
+
 test.each<[string, unknown]>([
   ['no list', 'x'],
   ['no objects', [null, 7, 'x', []]],

@@ -59,6 +59,18 @@ export async function shows({ shown }: Shown): Promise<void> {
   await condition(() => false);
 }
 
+/** Has these requests, and answers each delegation with the same receipt. Query `asked` says how often. */
+export async function answersDelegations({ shown, receipt }: { shown: unknown[]; receipt: unknown }): Promise<void> {
+  let asked = 0;
+  setHandler(defineQuery<unknown>('approvals'), () => shown);
+  setHandler(defineQuery<unknown>('asked'), () => asked);
+  setHandler(defineUpdate<unknown, [unknown]>('delegate'), () => {
+    asked += 1;
+    return receipt;
+  });
+  await condition(() => false);
+}
+
 interface Continued {
   workflowType: string;
   taskQueue: string;

@@ -54,6 +54,8 @@ export interface AskedCall extends RequestedCall {
   /** The tool's definition that passed the gate; absent in runs of older versions. */
   admitted?: string;
   requestId: string;
+  /** True: a reviewer has answered in the tool's place, and it is not checked yet whether that counts. Nothing runs. */
+  isResponse?: true;
 }
 
 /** May run, or runs. */
@@ -64,8 +66,6 @@ export interface StartableCall extends RequestedCall {
   requestId?: string;
   /** Those who made the grant that lets it run. */
   approvedBy?: Approver[];
-  /** True: nothing runs. A reviewer has answered in the tool's place. */
-  isResponse?: true;
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
 }

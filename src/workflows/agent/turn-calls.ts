@@ -18,7 +18,7 @@ import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
 import { admittedTool, heldAgain, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
 import { earlierResult, keepResult, noteStart } from './result-cache.ts';
-import type { StartableCall, AnsweredCall, HeldCall, RunState, TurnCall } from './run-state.ts';
+import type { StartableCall, AnsweredCall, AskedCall, HeldCall, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
@@ -67,13 +67,13 @@ export class TurnCalls {
   get canGoOn(): boolean {
     const isDue = (each: TurnCall): boolean =>
       each.state === 'asked'
-        ? this.#gate.settlement(each.requestId) !== undefined
+        ? each.isResponse !== true && this.#gate.settlement(each.requestId) !== undefined
         : each.state === 'held' && passesAtOnce(each);
     return this.areAnswered || this.#state.calls.some(isDue);
   }
 
   get canStart(): boolean {
-    return this.#state.calls.some((each) => each.state === 'ready' || this.advising.mayStart(each));
+    return this.#state.calls.some((each) => each.state === 'ready' || isResponse(each) || this.advising.mayStart(each));
   }
 
   /** Takes over settlements, admits held calls, and gives up the remaining calls if the run is closing. */
@@ -88,6 +88,7 @@ export class TurnCalls {
   startReady(): void {
     for (const [index, each] of this.#state.calls.entries()) {
       if (each.state === 'ready') this.#start(index, each);
+      else if (isResponse(each)) this.#takeResponse(index, each);
       else if (this.advising.mayStart(each)) this.advising.start(index, each);
     }
   }
@@ -193,8 +194,9 @@ export class TurnCalls {
     if (settlement === undefined) return each;
     if (!settlement.runs) {
       // A reviewer's answer counts as an approval does. In older histories it was taken over at once.
-      const isResponse = settlement.outcome === 'responded' && patched(approversChecked);
-      return isResponse ? { ...each, state: 'ready', isResponse } : this.#answeredBy(each);
+      const isChecked = settlement.outcome === 'responded' && patched(approversChecked);
+      // It stays a call that waits: a worker of an older version would start one that is ready.
+      return isChecked ? { ...each, isResponse: true } : this.#answeredBy(each);
     }
     // A call that was held again keeps its earlier notice.
     const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
@@ -202,26 +204,31 @@ export class TurnCalls {
   }
 
   /** The answer of a call that its request has settled without running the tool. */
-  #answeredBy({
-    requestId,
-    ...each
-  }: Pick<StartableCall, 'modelCallId' | 'tool' | 'written' | 'requestId'>): AnsweredCall {
-    const { outcome } = this.#gate.settlement(requestId!)!;
-    return answered(each, this.#gate.sentence(requestId!), this.#gate.isToldAsError(outcome));
+  #answeredBy({ requestId, ...each }: AskedCall): AnsweredCall {
+    const { outcome } = this.#gate.settlement(requestId)!;
+    return answered(each, this.#gate.sentence(requestId), this.#gate.isToldAsError(outcome));
+  }
+
+  #takeResponse(index: number, each: AskedCall): void {
+    this.#afterCheck(index, each, this.#gate.approversOf(each.requestId), () => {
+      this.#state.calls[index] = this.#answeredBy(each);
+    });
   }
 
   #start(index: number, each: StartableCall): void {
     const tool = admittedTool(this.#state, each);
     if (tool === undefined) return;
     // These start no activity, so no second gate asks whether the approval still counts.
-    const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined || each.isResponse === true;
+    const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined;
     const approvedBy = isUnchecked ? this.#approversOf(each) : [];
-    if (approvedBy.length > 0 && patched(approversChecked)) this.#startChecked(index, each, tool, approvedBy);
-    else this.#startNow(index, each, tool);
+    const start = (): void => this.#startNow(index, each, tool);
+    if (approvedBy.length > 0 && patched(approversChecked)) this.#afterCheck(index, each, approvedBy, start);
+    else start();
   }
 
-  /** Starts a call once an activity has said that its approval still counts. */
-  #startChecked(index: number, each: StartableCall, tool: ToolDefinition, approvedBy: Approver[]): void {
+  /** Does what an approval lets happen once an activity has said that it still counts. */
+  #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
+    if (approvedBy.length === 0) return go();
     this.#state.calls[index] = { ...each, state: 'running' };
     this.#running++;
     const isCancelled = Symbol('cancelled');
@@ -231,9 +238,9 @@ export class TurnCalls {
       const isOver = problem === isCancelled || this.#gate.closing !== undefined || this.#state.stopped !== undefined;
       // `takeSettled` or `answerAll` gives it up.
       if (isOver) this.#state.calls[index] = each;
-      else if (problem === undefined) this.#startNow(index, each, tool);
+      else if (problem === undefined) go();
       else {
-        if (each.isResponse !== true) this.#gate.finished(each.call.callId, 'no');
+        if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
         this.#state.calls[index] = answered(each, sentences.failed(problem as string), true);
       }
     });
@@ -245,10 +252,6 @@ export class TurnCalls {
 
   #startNow(index: number, each: StartableCall, tool: ToolDefinition): void {
     const { call, requestId, approvedBy } = each;
-    if (each.isResponse === true) {
-      this.#state.calls[index] = this.#answeredBy(each);
-      return;
-    }
     if (tool.handoff !== undefined) {
       this.#state.calls[index] = this.#handOver(each, tool.handoff);
       return;
@@ -319,8 +322,8 @@ export class TurnCalls {
 
   /** Answers a call that has no answer and will not run. */
   #givenUp(each: TurnCall, reason: string): TurnCall {
-    if (each.state !== 'ready' && each.state !== 'held') return each;
-    if (each.state === 'ready' && each.isResponse !== true) this.#gate.finished(each.call.callId, 'no');
+    if (each.state !== 'ready' && each.state !== 'held' && !isResponse(each)) return each;
+    if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
     return answered(each, sentences.cancelled(reason));
   }
 
@@ -345,6 +348,10 @@ function answered(
 /** What the model is told, after what reviewers changed and wrote. */
 function noticed({ notice }: StartableCall, content: string): string {
   return notice === undefined ? content : `${notice}\n${content}`;
+}
+
+function isResponse(each: TurnCall): each is AskedCall {
+  return each.state === 'asked' && each.isResponse === true;
 }
 
 function isUnanswered({ state }: TurnCall): boolean {

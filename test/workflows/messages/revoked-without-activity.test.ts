@@ -1,7 +1,10 @@
 /** Approvals that take effect without an activity, of which no second gate asks whether they still count. */
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../src/contract.ts';
 import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import type { RunState } from '../../../src/workflows/agent/run-state.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { callOf, last, once, team } from '../../support/team.ts';
 import { openWorld, type Turns, type World } from '../../support/world.ts';
@@ -14,6 +17,16 @@ afterEach(async () => {
   await world?.close();
   world = undefined;
 });
+
+/** The states of the calls that a reviewer has answered, in what an execution hands to the next one. */
+function carriedAnswers({
+  workflowExecutionContinuedAsNewEventAttributes: continued,
+}: temporal.api.history.v1.IHistoryEvent): string[] {
+  const [, payload] = continued?.input?.payloads ?? [];
+  if (payload === undefined) return [];
+  const { state } = defaultPayloadConverter.fromPayload<{ state: RunState }>(payload);
+  return state.calls.flatMap((call) => ('isResponse' in call ? [call.state] : []));
+}
 
 describe('in a run of an agent', () => {
   const askedOf = (pattern: string) => ({
@@ -72,6 +85,30 @@ describe('in a run of an agent', () => {
     expect(outcome).toMatchObject({ outcome: given[3].response === undefined ? 'approved' : 'responded', ran: 'no' });
     // What is revoked is known from then on, also in a run that makes no further turn.
     await expect(run.status()).resolves.toMatchObject({ agent: 'tester' });
+  });
+
+  test('an answer that continue-as-new carries is not one that a worker of an older version would run', async () => {
+    const asked = { pattern: 'look', args: { what: 'sea' }, action: 'ask', ask: { reviewers: ['bob'] } };
+    const policy = { version: 1, rules: [{ pattern: '*', action: 'allow' }, asked] };
+    const continueAsNewAfter = { historyEvents: 20 };
+    const opened = await openWorld({ agentsIn: (folder) => team(folder), policy, continueAsNewAfter });
+    world = opened;
+    const look = (what: string) => ({ tool: 'look', args: { what } });
+    // In one of them the answer comes just when history is long enough.
+    const carried = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map(async (others) => {
+        const beside = Array.from({ length: others }, (_, index) => look(`land ${index}`));
+        const run = await opened.start([{ calls: [look('sea'), ...beside] }, { text: 'done' }]);
+        const [request] = await run.open();
+        const decision = { requestId: request!.requestId, reviewerId: 'bob', approved: false, response: 'by hand' };
+        await opened.client.decide(decision, { workflowId: run.workflowId });
+        await run.result();
+        const { executions } = await opened.client.historyChain(run.workflowId);
+        return executions.flatMap(({ events }) => events.flatMap(carriedAnswers));
+      }),
+    );
+    expect(new Set(carried.flat())).toEqual(new Set(['asked']));
+    expect(opened.ran().filter((line) => line.includes('sea'))).toEqual([]);
   });
 
   test('what a policy lets run asks nothing more', async () => {
