@@ -19,6 +19,8 @@ import type { Session } from '../client/server/connect.ts';
 export type DelegateOpen = (input: unknown) => Promise<void>;
 
 const lookEveryMs = 60_000;
+/** With a heartbeat it learns that the delegation was stopped. */
+const beatMs = 5_000;
 /** What the messages to one run may take in a look: a run that lets its sender wait delays no other for longer. */
 const longestMs = 30_000;
 
@@ -35,14 +37,20 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
     const untilMs = Date.parse(standing.untilAt);
     if (Date.now() >= untilMs) return;
     const progress = readProgress(heartbeatDetails);
-    context.heartbeat(progress);
-    await delegateNew(session(), standing, progress, {
-      idOf: (requestId) => `standing:${workflowExecution?.runId ?? ''}:${requestId}`,
-      noted: () => {
-        context.heartbeat(progress);
-        context.cancellationSignal.throwIfAborted();
-      },
-    });
+    const beat = (): void => context.heartbeat(progress);
+    beat();
+    const beats = setInterval(beat, beatMs);
+    try {
+      await delegateNew(session(), standing, progress, {
+        idOf: (requestId) => `standing:${workflowExecution?.runId ?? ''}:${requestId}`,
+        noted: () => {
+          beat();
+          context.cancellationSignal.throwIfAborted();
+        },
+      });
+    } finally {
+      clearInterval(beats);
+    }
     throw ApplicationFailure.create({
       type: 'looks_again',
       message: `Until ${standing.untilAt}, it looks again in a minute.`,

@@ -2,7 +2,8 @@
 import { membersOf } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, SettledRequest } from './ledger-state.ts';
-import { personKeyOfRun } from './panel.ts';
+import type { Delegation } from '../people/delegation.ts';
+import { personKeyOfRun, senderOf } from './panel.ts';
 
 /** One person by one id. A person with several ids has several of these. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
@@ -15,13 +16,29 @@ export function approversOf(asked: RequestRecord | SettledRequest, ledger: Ledge
   if (!('settlement' in asked)) return [];
   const voters = votersOf(asked);
   if (voters.length === 0) return [];
-  // Who gives up a seat says that another person's word counts for theirs. An operator's move says it of nobody's.
-  const given = asked.delegations.flatMap(({ from, by }) => (by === undefined ? [{ reviewerId: from }] : []));
-  return inAllIds([...voters, ...given], ledger, among);
+  return inAllIds([...voters, ...giversTo(voters, asked.delegations, ledger, among)], ledger, among);
+}
+
+/** Who gives a seat to a voter, or moves it there, says that the voter's word counts for it. */
+function giversTo(
+  voters: readonly Approver[],
+  delegations: readonly Delegation[],
+  { engine }: Ledger,
+  among: Directories,
+): Approver[] {
+  const keyOf = personKeyOfRun(among, engine);
+  const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
+  // The last first: a seat may have passed through several hands.
+  return delegations.toReversed().flatMap((each): Approver[] => {
+    if (!holders.has(keyOf(each.to))) return [];
+    holders.add(keyOf(each.from));
+    return [senderOf(each)];
+  });
 }
 
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
-  if (outcome === 'approved') return votes.filter(({ approved }) => approved);
+  // A grant may have let the arguments run that a reviewer wrote.
+  if (outcome === 'approved') return [...votes.filter(({ approved }) => approved), ...grantedBy];
   // One reviewer answers in the tool's place; an approval before that settled nothing.
   if (outcome === 'responded') return votes.slice(-1);
   return runs ? grantedBy : [];

@@ -132,7 +132,8 @@ function decideEdited(
   const edited = { arguments: edit.arguments, digest };
   const alone = tally(panelOf(record, directories, atMs, ledger.engine), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
-    const voted = { ...record, votes: [vote], editedRedaction: edit.redaction };
+    const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
+    const voted = { ...record, votes: [vote], editedRedaction: edit.redaction, grantedBy };
     const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
     const counting = withShare(useGrant(ledger, edit.grantId), record.callId, record.request.toolName, edit.arguments);
     const used = { ...counting, counts: counted(ledger, { irreversible }) };

@@ -1,6 +1,6 @@
 /** The commands of a reviewer besides the decision: to extend a request's deadline, and to delegate their seat. */
 import { cannotBeApproved } from '../people/cannot-be-approved.ts';
-import { withDelegation } from '../people/delegation.ts';
+import { withDelegation, type Delegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
 import type { Problem } from '../base/problem.ts';
 import { entitlement, isCaller, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
@@ -92,9 +92,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   // Under one spelling, so that the journal alone says which delegation ends.
-  const more = isTakenBack
-    ? { from: given.from, to: given.from }
-    : { from, to, ...(command.from !== undefined && { by: 'operator' as const }) };
+  const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
   const why = ledger.engine >= 5 ? newShortage(found, delegated, directories, ledger.engine) : undefined;
   if (why !== undefined) return refuse(why);
@@ -116,6 +114,13 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
     reviewerId: more.from,
     ...(command.from !== undefined && { by: 'operator' as const, byId: command.voter.reviewerId }),
   });
+}
+
+function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partial<Delegation> {
+  return {
+    ...(from !== undefined && { by: 'operator' as const, movedBy: reviewerId }),
+    ...(keyId !== undefined && { keyId }),
+  };
 }
 
 /**

@@ -39,14 +39,18 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
   };
 }
 
-/** Without the delegations that a revoked person made: the operator's own stay. */
+/** Without the delegations of revoked people and keys. Those of the operator's directory stay. */
 function standing(delegations: readonly Delegation[], directories: Directories, engine: number): readonly Delegation[] {
   const { revoked } = directories;
   if (revoked === undefined) return delegations;
   const keyOf = personKeyOfRun(directories, engine);
-  return delegations.filter(
-    ({ from, by }) => by !== undefined || revokedOf(revoked, { reviewerId: from }, keyOf) === undefined,
-  );
+  return delegations.filter((each) => revokedOf(revoked, senderOf(each), keyOf) === undefined);
+}
+
+/** Whose word a delegation is. Nobody's of this run, if the operator's directory made it. */
+export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId?: string; keyId?: string } {
+  const reviewerId = by === undefined ? from : movedBy;
+  return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
 /** The request without the votes of revoked people and keys: they count no more, and bar no other vote. */

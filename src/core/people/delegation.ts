@@ -8,6 +8,10 @@ export interface Delegation {
   to: string;
   /** `operator`: an operator moved the seat. `away`: the operator's directory did. Absent: its holder gave it. */
   by?: 'operator' | 'away';
+  /** The operator who moved the seat. */
+  movedBy?: string;
+  /** The id of the key that signed the message. Absent: none did. */
+  keyId?: string;
 }
 
 /** The delegations after one more. A person who names themselves takes back the seat that they gave away. */

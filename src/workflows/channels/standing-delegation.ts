@@ -11,7 +11,7 @@ const { [activityNames.delegateOpen]: delegateOpen } = proxyActivities<{
   [activityNames.delegateOpen]: DelegateOpen;
 }>({
   startToCloseTimeout: '1h',
-  heartbeatTimeout: '2m',
+  heartbeatTimeout: '30s',
   retry: { initialInterval: '60s', backoffCoefficient: 1 },
   cancellationType: 'TRY_CANCEL',
   summary: 'Delegate what is open for a person',

@@ -1,3 +1,4 @@
+import type { Delegation } from '../../core/people/delegation.ts';
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import type { ApprovalDetails, RunPolicies } from '../../contract.ts';
 import { queryNames } from '../../contract.ts';
@@ -136,7 +137,7 @@ export function answerQueries(
     const shown: ApprovalDetails = {
       ...request,
       ...(votes.length > 0 && { votes }),
-      ...(delegations.length > 0 && { delegations }),
+      ...(delegations.length > 0 && { delegations: delegations.map(shownDelegation) }),
     };
     const named = (approvers: readonly string[] = []): Pick<ApprovalDetails, 'people'> => {
       const given = delegations.flatMap(({ from, to }) => [from, to]);
@@ -180,4 +181,9 @@ function shownMessages(
 
 function isSmall(schema: JsonObject | undefined): schema is JsonObject {
   return schema !== undefined && byteLength(JSON.stringify(schema)) <= maxSchemaBytes;
+}
+
+/** Which key signed a delegation, the journal does not say either. */
+function shownDelegation({ from, to, by }: Delegation): Delegation {
+  return { from, to, ...(by !== undefined && { by }) };
 }

@@ -270,8 +270,12 @@ export class GateState {
   noteGrowth(): void {
     this.#grown = growth();
     const { historyEvents = Infinity } = this.#active?.options.continueAsNewAfter ?? {};
-    const left = historyEvents - this.#grown.historyLength;
-    if (left > 0 && left <= eventsOfLostAttempts) activations().nearlyOutgrown = activations().number;
+    const { historyLength, historySize } = workflowInfo();
+    const isNear = [historyEvents, hintedEvents].some(
+      (most) => most > historyLength && most <= historyLength + eventsOfLostAttempts,
+    );
+    const isLarge = hintedBytes > historySize && hintedBytes <= historySize + bytesOfLostAttempts;
+    if (isNear || isLarge) activations().nearlyOutgrown = activations().number;
   }
 
   /** True if the run is pinned to another version than the current one, as `noteGrowth` has read it. */
@@ -300,6 +304,10 @@ export class GateState {
 
 /** More than the attempts of one task leave that are lost: each leaves three events, and only the first few are kept. */
 const eventsOfLostAttempts = 15;
+const bytesOfLostAttempts = 20_000;
+/** From so many events and bytes on, Temporal hints by default that a workflow continue as new. */
+const hintedEvents = 4_096;
+const hintedBytes = 4_194_304;
 
 function growth(): { continueAsNewSuggested: boolean; historyLength: number; isOutdated: boolean } {
   const { continueAsNewSuggested, historyLength, targetWorkerDeploymentVersionChanged: isOutdated } = workflowInfo();

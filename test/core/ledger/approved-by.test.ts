@@ -10,7 +10,7 @@ interface Asked {
   outcome?: OutcomeName;
   runs?: boolean;
   votes?: { reviewerId?: string; keyId?: string; approved: boolean }[];
-  delegations?: { from: string; to: string; by?: string }[];
+  delegations?: { from: string; to: string; by?: string; movedBy?: string; keyId?: string }[];
   grantedBy?: { reviewerId?: string }[];
 }
 
@@ -46,9 +46,35 @@ test.each<[string, Asked, Approver[]]>([
     [{ reviewerId: 'bob' }, { reviewerId: 'ann' }],
   ],
   [
-    'nobody whose seat an operator moved',
-    { votes: [bob], delegations: [{ from: 'ann', to: 'bob', by: 'operator' }] },
+    'the operator who moved a seat, and their key',
+    { votes: [bob], delegations: [{ from: 'ann', to: 'bob', by: 'operator', movedBy: 'zoe', keyId: 'desk' }] },
+    [{ reviewerId: 'bob' }, { reviewerId: 'zoe', keyId: 'desk' }],
+  ],
+  [
+    'nobody whose seat is a deputy’s',
+    { votes: [bob], delegations: [{ from: 'ann', to: 'bob', by: 'away' }] },
     [{ reviewerId: 'bob' }],
+  ],
+  [
+    'all hands through which a seat went, and the keys',
+    {
+      votes: [bob],
+      delegations: [
+        { from: 'ann', to: 'eve', keyId: 'ann-laptop' },
+        { from: 'eve', to: 'bob' },
+      ],
+    },
+    [{ reviewerId: 'bob' }, { reviewerId: 'eve' }, { reviewerId: 'ann', keyId: 'ann-laptop' }],
+  ],
+  [
+    'nobody who gave a seat to others',
+    { votes: [bob], delegations: [{ from: 'ann', to: 'carl' }] },
+    [{ reviewerId: 'bob' }],
+  ],
+  [
+    'those who made the grant that lets an edited call run',
+    { votes: [bob], grantedBy: [{ reviewerId: 'ann' }] },
+    [{ reviewerId: 'bob' }, { reviewerId: 'ann' }],
   ],
   [
     'nobody who gave up a seat where a policy decided',

@@ -14,7 +14,11 @@ const rules = [
 const policy = {
   rules,
   directory: {
-    people: { ann: { groups: ['finance'], keys: ['ann-laptop'], also: ['u.17'] }, bob: {} },
+    people: {
+      ann: { groups: ['finance'], keys: ['ann-laptop'], also: ['u.17'] },
+      bob: {},
+      zoe: { keys: ['desk'] },
+    },
   },
   reviewer_keys: { 'ann-laptop': keys.ann.publicKey, desk: { public_key: keys.desk.publicKey, operator: true } },
 };
@@ -64,6 +68,24 @@ test('what a revoked person approved without a key does not start either', async
   const { run, requestId } = await asking([echo], { people: ['ann'] });
   await world.client.decide({ requestId, approved: true, reviewerId: 'U.17' }, { workflowId: run.workflowId });
   expect((await run.result()).output).toContain(`'U.17' is revoked`);
+});
+
+test.each<[string, string, object, JsonObject]>([
+  ['by a key that was revoked since', 'ann-laptop', { by: 'ann' }, { keys: ['ann-laptop'] }],
+  ['from an operator whose key was revoked since', 'desk', { from: 'ann', reason: 'Ann is ill' }, { keys: ['desk'] }],
+])('what a delegate approved who got the seat %s does not start', async (_, keyId, more, revoked) => {
+  world = await openWorld({ policy });
+  const run = await world.start([{ calls: [echo] }, { text: '{{lastResult}}' }]);
+  const { workflowId } = run;
+  const [request] = await run.open();
+  const { requestId } = request!;
+  const message = signMessage('delegate', { requestId, to: 'eve', ...more }, signedBy(keyId, run));
+  await world.client.delegate(message, { workflowId });
+  await world.stopWorker();
+  await world.startWorker({ policy: { ...policy, revoked } });
+  await world.client.decide({ requestId, approved: true, reviewerId: 'eve' }, { workflowId });
+  expect((await run.result()).output).toContain('counts no more');
+  expect(world.ran()).toEqual([]);
 });
 
 test('from the next turn of the model on, no vote and no message of them counts', async () => {
