@@ -21,7 +21,7 @@ export type DelegateOpen = (input: unknown) => Promise<void>;
 const lookEveryMs = 60_000;
 /** With a heartbeat it learns that the delegation was stopped. */
 const beatMs = 5_000;
-/** What the messages to one run may take in a look: a run that lets its sender wait delays no other for longer. */
+/** The time that one look may spend on messages to one run, so that a slow run does not delay the others for longer. */
 const longestMs = 30_000;
 
 /**

@@ -242,7 +242,7 @@ export interface CountersignClient {
    * `already_started` if what comes for `by` is delegated already, and `server_unreachable`.
    */
   delegateAll(message: DelegationUntil, options?: DelegateAllOptions): Promise<DelegatedUntil>;
-  /** What comes for a person and is delegated until a date. */
+  /** The standing delegations: each gives the requests of one person to another person, until a date. */
   readonly standingDelegations: StandingDelegations;
   /** The grants of a run from "always" decisions, standing denials and tools that are denied for good included. Throws `no_worker`, `run_not_found`. */
   grants(workflowId: string): Promise<Grant[]>;

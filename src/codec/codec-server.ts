@@ -10,16 +10,16 @@ import { payloadFromJson, payloadToJson } from './payload-json.ts';
 export interface CodecServerOptions {
   /** As the workers have it. */
   codec: PayloadCodec;
-  /** Where Temporal's UI stands, such as `https://temporal.example`: pages of no other origin get an answer. */
+  /** The origin of Temporal's UI, such as `https://temporal.example`. Pages of other origins are refused. */
   uiOrigin: string;
   /**
-   * Who may read payloads: a text that the `Authorization` header has to equal, or a function that looks at the request,
-   * such as at a token of the sign-in of Temporal's UI. An error counts as no.
+   * Decides who may read payloads. A text must equal the `Authorization` header. A function reads the request, such as the
+   * access token that Temporal's UI sends, and returns true to let the sender pass. An error refuses.
    */
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/** What one call may have, in bytes. A page of Temporal's UI asks for its whole list at once. */
+/** The largest body of one call, in bytes. A page of Temporal's UI asks for its whole list at once. */
 const maxBodyBytes = 16_000_000;
 
 /**

@@ -25,8 +25,9 @@ import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
 
 /**
- * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it. `answered`: the call does not run, and `content` is what the model is told. `advised`:
- * its advisors are to be consulted, and then it passes the gate again, with what they answer.
+ * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it does
+ * not run, and `content` is the model's answer. `advised`: its advisors are consulted, and then the call passes the gate again,
+ * with their answers.
  */
 export type Admission =
   | { kind: 'allowed'; approvedBy?: Approver[] }

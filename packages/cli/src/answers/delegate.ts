@@ -45,7 +45,7 @@ export function addDelegate(program: Command): void {
 
 type Act = (client: CountersignClient, output: Output) => Promise<void>;
 
-/** What the flags ask for. Throws a usage error for those that do not belong together. */
+/** The action that the flags name. Throws a usage error for flags that exclude one another. */
 function actionOf(id: string | undefined, options: DelegateOptions): Act {
   const { to, from, run, all = false, until, list = false, stop = false } = options;
   const asked = [id !== undefined && 'an id', all && '--all', list && '--list', stop && '--stop'].filter(Boolean);

@@ -3,7 +3,7 @@ import type { ClientOptions } from 'countersign/client';
 import { type ConnectionOptions, requireAddress } from './connection-options.ts';
 import { loadClientConfig } from './load-config.ts';
 
-/** What flags say of a client. */
+/** The flags that configure a client. */
 export interface ClientSettings extends ConnectionOptions {
   config?: string;
   codecEndpoint?: string;

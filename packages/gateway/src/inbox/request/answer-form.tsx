@@ -19,6 +19,9 @@ interface AnswerFormProps {
 /** What takes the focus: the first field, or the chosen one of radio buttons. */
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
+/** The attributes of a field for the name of a person. */
+export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
+
 /** A form below the card: it takes the focus, Escape closes it, and its own button sends it. */
 export function AnswerForm({
   title,

@@ -25,7 +25,7 @@ import { viewedSince } from './viewed.ts';
 import { whyNotApprove } from './why-not-approve.ts';
 import { changedValues } from '../form/changed-values.ts';
 import { apiPath } from '../api/fetch-json.ts';
-import { AnswerForm } from './answer-form.tsx';
+import { AnswerForm, personInput } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';
 import { useMessage } from './use-message.ts';
 
@@ -102,7 +102,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     else focusApprove();
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
-  // Where nobody is named, there is no seat to move.
+  // A request that names no reviewers has no seat to move.
   const canMove = me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {
@@ -236,9 +236,7 @@ function DelegateForm({ request, isBusy, cancel, then }: FormProps & { then: () 
       <label>
         Who answers in your place
         <input
-          autocomplete="off"
-          autocapitalize="off"
-          maxLength={200}
+          {...personInput}
           value={to}
           aria-invalid={problem === '' ? undefined : 'true'}
           aria-describedby="delegate-problem"

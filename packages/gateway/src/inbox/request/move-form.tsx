@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { personsShown, visibleText } from 'countersign/base';
 import { apiPath } from '../api/fetch-json.ts';
-import { AnswerForm } from './answer-form.tsx';
+import { AnswerForm, personInput } from './answer-form.tsx';
 import type { FormProps } from './form-props.ts';
 import { useMessage } from './use-message.ts';
 
@@ -24,7 +24,6 @@ export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: 
       setProblem('');
     },
   });
-  const person = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
   const submit = (): void => {
     if (Object.values(move).includes('')) return setProblem('Write whose place it is, who answers in it, and why.');
     void send(
@@ -43,7 +42,7 @@ export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: 
     >
       <label>
         In whose place
-        <input list="approvers" {...person} value={from} {...field(setFrom)} />
+        <input list="approvers" {...personInput} value={from} {...field(setFrom)} />
       </label>
       <datalist id="approvers">
         {approvers.map((id) => (
@@ -54,7 +53,7 @@ export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: 
       </datalist>
       <label>
         Who answers
-        <input {...person} value={to} {...field(setTo)} />
+        <input {...personInput} value={to} {...field(setTo)} />
       </label>
       <label>
         Reason, which the audit keeps

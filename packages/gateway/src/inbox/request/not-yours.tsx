@@ -9,7 +9,7 @@ interface NotYoursProps {
   parent: RefObject<HTMLElement | null>;
   /** What became of an answer that was given before. */
   children: ComponentChildren;
-  /** What an operator can do. */
+  /** The actions of an operator, such as moving the request. Stands below the text. */
   foot: ComponentChildren;
 }
 
