@@ -27,8 +27,6 @@ export interface QuietHours {
 
 const minuteMs = 60_000;
 const minutesOfDay = 1_440;
-/** No time zone moves its clocks by more within half a day. */
-const clockChange = 180;
 const mostHolidays = 400;
 
 /**
@@ -43,23 +41,28 @@ export function quietForMs(
 ): number {
   const { above = 'high' } = hours;
   if (severities.indexOf(severity) > severities.indexOf(above)) return 0;
+  const read = clockOf(hours.timeZone);
   const minutesLeft = quietMinutesLeft(hours);
   let untilMs = atMs;
-  // Without a change of clocks, the quiet minutes end after so many.
-  for (let left = minutesLeft(atMs); left > 0; left = minutesLeft(untilMs)) {
-    untilMs += Math.max(1, left - clockChange) * minuteMs - (untilMs % minuteMs);
+  for (;;) {
+    const now = read(untilMs);
+    const left = minutesLeft(now);
+    if (left === 0) return untilMs - atMs;
+    const minuteBeganMs = untilMs - (untilMs % minuteMs);
+    const wholeMs = minuteBeganMs + left * minuteMs;
+    // Where the clocks are changed meanwhile, the quiet minutes may end earlier or later.
+    const isSteady = read(wholeMs).minute === (now.minute + left) % minutesOfDay;
+    untilMs = isSteady ? wholeMs : minuteBeganMs + minuteMs;
     if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
   }
-  return untilMs - atMs;
 }
 
-/** How many minutes at most are left of the hours, or of the day, that are quiet at an instant; 0: none are. */
-function quietMinutesLeft({ from, to, timeZone, workdays = weekdays, holidays = [] }: QuietHours) {
+/** How many minutes are left of the hours, or of the day, that are quiet at a time, unless the clocks change; 0: none are. */
+function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
-  const read = clockOf(timeZone);
-  return (atMs: number): number => {
-    const { date, weekday, minute } = read(atMs);
-    if (holidays.includes(date) || !workdays.some((day) => day === weekday)) return minutesOfDay - minute;
+  const free = new Set(holidays);
+  return ({ date, weekday, minute }) => {
+    if (free.has(date) || !workdays.some((day) => day === weekday)) return minutesOfDay - minute;
     const isQuiet = start <= end ? minute >= start && minute < end : minute >= start || minute < end;
     return isQuiet ? (end - minute + minutesOfDay) % minutesOfDay : 0;
   };
@@ -70,8 +73,15 @@ function minuteOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
-/** The date, the day of the week and the minute of the day at an instant, by the clocks of a time zone. */
-function clockOf(timeZone: string): (atMs: number) => { date: string; weekday: string; minute: number } {
+interface LocalTime {
+  date: string;
+  weekday: string;
+  /** Of the day. */
+  minute: number;
+}
+
+/** Reads the clocks of a time zone at an instant. */
+function clockOf(timeZone: string): (atMs: number) => LocalTime {
   const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...digits, hourCycle: 'h23' });
   return (atMs) => {
@@ -106,7 +116,7 @@ export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHour
   if (above !== undefined && !severities.includes(above)) {
     return { member: 'above', problem: `must be one of ${severities.join(', ')}` };
   }
-  if ([from, workdays, holidays].every((each) => each === undefined)) {
+  if (from === undefined && workdays === undefined && (holidays ?? []).length === 0) {
     return { problem: "needs 'from' and 'to', 'workdays' or 'holidays'" };
   }
   return undefined;

@@ -19,8 +19,9 @@ export interface CodecServerOptions {
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/** The largest body of one call, in bytes. A page of Temporal's UI asks for its whole list at once. */
+/** The largest body of one call, in bytes, and the most payloads. A page of Temporal's UI asks for its whole list at once. */
 const maxBodyBytes = 16_000_000;
+const maxPayloads = 10_000;
 
 /**
  * Answers Temporal's UI and command line by the protocol of codec servers (`POST /encode` and `POST /decode`), for
@@ -139,7 +140,7 @@ function payloadsIn(text: string): Payload[] | undefined {
     return undefined;
   }
   const listed: unknown = isObject(read) ? read['payloads'] : undefined;
-  if (!Array.isArray(listed)) return undefined;
+  if (!Array.isArray(listed) || listed.length > maxPayloads) return undefined;
   const payloads = listed.map(payloadFromJson);
   return payloads.every((payload) => payload !== undefined) ? payloads : undefined;
 }

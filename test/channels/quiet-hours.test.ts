@@ -35,6 +35,10 @@ describe('quiet hours end by the clocks of their time zone', () => {
   });
 
   const work = { timeZone: 'Europe/Berlin', workdays: ['mon', 'tue', 'wed', 'thu', 'fri'] } as const;
+  const mondays = Array.from({ length: 400 }, (_, week) =>
+    new Date(Date.UTC(2026, 11, 28 + 7 * week)).toISOString().slice(0, 10),
+  );
+  const mondaysOff = { timeZone: 'Europe/Berlin', workdays: ['mon'] as const, holidays: mondays };
   const feast = { timeZone: 'Europe/Berlin', holidays: ['2026-12-25', '2026-12-26'] };
   test.each<[string, QuietHours, string, string]>([
     ['a Saturday', work, '2026-11-28T11:00:00Z', '2026-11-29T23:00:00.000Z'],
@@ -45,6 +49,12 @@ describe('quiet hours end by the clocks of their time zone', () => {
     ['a weekend in which the clocks go forward', work, '2026-03-28T11:00:00Z', '2026-03-29T22:00:00.000Z'],
     ['a weekend in which the clocks go back', work, '2026-10-24T11:00:00Z', '2026-10-25T23:00:00.000Z'],
     ['two holidays', feast, '2026-12-25T08:00:00Z', '2026-12-26T23:00:00.000Z'],
+    [
+      'an office that is open on Mondays, with 400 of them free',
+      mondaysOff,
+      '2026-12-24T08:00:00Z',
+      '2034-08-27T22:00:00.000Z',
+    ],
     ['holidays before a weekend', { ...work, ...feast }, '2026-12-25T08:00:00Z', '2026-12-27T23:00:00.000Z'],
     ['a day that is none', feast, '2026-12-24T08:00:00Z', '2026-12-24T08:00:00.000Z'],
     [
@@ -85,6 +95,11 @@ describe('hours of single channels', () => {
       'of a channel that is not there',
       { phone: false },
       `quietHoursOf names the channel 'phone', which does not exist`,
+    ],
+    [
+      'with no day among its holidays',
+      { desk: { timeZone: 'UTC', holidays: [] } },
+      `quietHoursOf.desk needs 'from' and 'to', 'workdays' or 'holidays'`,
     ],
     [
       'without anything quiet',

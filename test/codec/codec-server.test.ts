@@ -74,6 +74,12 @@ describe('is refused', () => {
     ['a body that is no JSON', '/decode', { body: '{' }, 400],
     ['a body without payloads', '/decode', { body: '[]' }, 400],
     ['a payload that is none', '/decode', { body: '{"payloads":[1]}' }, 400],
+    [
+      'too many payloads',
+      '/decode',
+      { body: JSON.stringify({ payloads: Array.from({ length: 10_001 }, () => ({})) }) },
+      400,
+    ],
     ['a body that is too large', '/decode', { body: ' '.repeat(16_000_001) }, 413],
   ])('%s', async (_, path, init, status) => {
     const response = await ask(path, [], init);
