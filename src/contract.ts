@@ -6,7 +6,6 @@ import type { KeptMessage } from './contract/provider-turn.ts';
 import type { Message } from './contract/run.ts';
 import { byteLength } from './core/base/byte-length.ts';
 import { jsonDigest } from './core/base/digest.ts';
-import { personKey } from './core/people/person-key.ts';
 
 export type {
   ApprovalRequest,
@@ -213,10 +212,6 @@ export function endedRunsWorkflowId(taskQueue: string): string {
 
 /** The type of the workflow that delegates what comes for one person until a date (docs/policy.md). */
 export const standingDelegationType = 'standingDelegation';
-/** Its id: one for each person, in all spellings of the name. */
-export function standingDelegationId(by: string): string {
-  return `countersign-standing-delegation:${jsonDigest(personKey(by))}`;
-}
 
 /** In its place, an id that leaves no room for the prefix has a digest. */
 function workflowIdOf(prefix: string, id: string): string {

@@ -1,6 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Context } from '@temporalio/activity';
-import { standingDelegationId } from '../contract.ts';
 import { isProblemError, isTransient } from '../core/base/problem.ts';
 import { delegateOne, openRequestsOf, requestKey } from '../client/inbox/delegate-all.ts';
 import {
@@ -9,6 +8,7 @@ import {
   mostTried,
   readProgress,
   readStanding,
+  standingDelegationId,
   type StandingInput,
   type StandingProgress,
 } from '../client/inbox/standing-delegations.ts';
@@ -32,8 +32,8 @@ const longestMs = 30_000;
 export function createDelegateOpen(session: () => Session): DelegateOpen {
   return async (input) => {
     const context = Context.current();
-    const { workflowExecution, heartbeatDetails } = context.info;
-    const standing = readOwn(input, workflowExecution?.workflowId ?? '');
+    const { workflowExecution, heartbeatDetails, scheduledTimestampMs } = context.info;
+    const standing = readOwn(input, workflowExecution?.workflowId ?? '', scheduledTimestampMs);
     const untilMs = Date.parse(standing.untilAt);
     if (Date.now() >= untilMs) return;
     const progress = readProgress(heartbeatDetails);
@@ -60,9 +60,9 @@ export function createDelegateOpen(session: () => Session): DelegateOpen {
   };
 }
 
-function readOwn(input: unknown, workflowId: string): StandingInput {
+function readOwn(input: unknown, workflowId: string, startedMs: number): StandingInput {
   try {
-    const standing = readStanding(input);
+    const standing = readStanding(input, startedMs);
     if (standingDelegationId(standing.by) === workflowId) return standing;
   } catch (error) {
     if (!isProblemError(error)) throw error;

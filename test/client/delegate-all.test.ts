@@ -3,9 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { delegateNew } from '../../src/activities/delegate-open.ts';
 import { answerableIn, requestKey } from '../../src/client/inbox/delegate-all.ts';
-import { readProgress, readStanding, untilAtOf } from '../../src/client/inbox/standing-delegations.ts';
+import {
+  readProgress,
+  readStanding,
+  standingDelegationId,
+  untilAtOf,
+} from '../../src/client/inbox/standing-delegations.ts';
 import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
-import { type Receipt, standingDelegationId, standingDelegationType } from '../../src/contract.ts';
+import { type Receipt, standingDelegationType } from '../../src/contract.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ForeignWorker, startForeignWorker } from '../support/foreign-worker.ts';
@@ -238,8 +243,11 @@ describe('until a date', () => {
     ['to themselves', { by: 'bob', to: 'BOB', untilAt: '2030-01-31T12:00:00Z' }],
     ['a long name', { by: 'b'.repeat(201), to: 'eve', untilAt: '2030-01-31T12:00:00Z' }],
     ['a seat of another', { by: 'bob', from: 'ann', to: 'eve', untilAt: '2030-01-31T12:00:00Z' }],
+    ['an end after more than a year', { by: 'bob', to: 'eve', untilAt: '2031-01-31T12:00:00Z' }],
     ['a signature', { by: 'bob', to: 'eve', signature: {}, untilAt: '2030-01-31T12:00:00Z' }],
-  ])('an input of the workflow that is none: %s', (_, input) => expect(() => readStanding(input)).toThrow());
+  ])('an input of the workflow that is none: %s', (_, input) =>
+    expect(() => readStanding(input, Date.parse('2030-01-01T00:00:00Z'))).toThrow(),
+  );
 
   test('what comes is delegated within a look, and looks leave no events', async () => {
     const { bob, eve, ann } = people('until');
@@ -296,12 +304,13 @@ describe('until a date', () => {
   test.each<[string, string, object]>([
     ["under another person's id", 'mallory', { by: 'people of forged ids', to: 'eve' }],
     ['with the seat of another', 'other', { by: 'other', from: 'ann', to: 'eve' }],
+    ['for years', 'other', { by: 'other', to: 'eve', untilAt: '2999-01-01T00:00:00Z' }],
   ])('one that was started by hand %s delegates nothing', async (_, idOf, input) => {
     const workflowId = standingDelegationId(idOf);
     const handle = await world.client.session.client.workflow.start(standingDelegationType, {
       workflowId,
       taskQueue: world.taskQueue,
-      args: [{ ...input, untilAt: new Date(Date.now() + 60_000).toISOString() }],
+      args: [{ untilAt: new Date(Date.now() + 60_000).toISOString(), ...input }],
     });
     await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'invalid_message' } } });
     expect(await world.client.standingDelegations.list(idOf)).toEqual([]);

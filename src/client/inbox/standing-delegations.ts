@@ -1,11 +1,13 @@
 /** Standing delegations: what comes for one person goes to another, until a date. Each is a workflow (docs/policy.md). */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { activityNames, standingDelegationId, standingDelegationType } from '../../contract.ts';
+import { activityNames, standingDelegationType } from '../../contract.ts';
+import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/is-object.ts';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { instantMs } from '../../core/messages/control.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
+import { personKey } from '../../core/people/person-key.ts';
 import { startMs } from '../../policy-file/shape-values.ts';
 import { argumentOf } from '../history/history-chain.ts';
 import type { SendOptions } from '../send/control-run.ts';
@@ -75,6 +77,11 @@ export interface StandingDelegations {
   stop(by: string, reason?: string): Promise<void>;
 }
 
+/** The id of its workflow: one for each person, in all spellings of the name. */
+export function standingDelegationId(by: string): string {
+  return `countersign-standing-delegation:${jsonDigest(personKey(by))}`;
+}
+
 const longestMs = 366 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
 
@@ -137,10 +144,12 @@ export function untilAtOf(until: string, nowMs: number): string {
   return new Date(untilMs).toISOString();
 }
 
-/** Reads the input of the workflow. Anyone who can start workflows can write it: throws a `ProblemError` for any other. */
-export function readStanding(input: unknown): StandingInput {
+/** Reads the input of a workflow. Anyone who can start workflows can write it: throws a `ProblemError` for any other. */
+export function readStanding(input: unknown, startedMs: number): StandingInput {
   const { untilAt, ...delegation } = isObject(input) ? input : {};
-  if (instantMs(untilAt) === undefined) throw invalid(`'untilAt' must be an instant with its offset`);
+  const untilMs = instantMs(untilAt);
+  if (untilMs === undefined) throw invalid(`'untilAt' must be an instant with its offset`);
+  if (untilMs - startedMs > longestMs) throw invalid(`'untilAt' must be within a year`);
   return { ...soundDelegation(delegation as unknown as DelegationOfAll), untilAt: untilAt as string };
 }
 
@@ -167,12 +176,12 @@ async function standingOf(session: Session, workflowId: string): Promise<Standin
     const runId = info?.execution?.runId ?? undefined;
     const given = await callServer(session, () => argumentOf(session, { workflowId, runId }), { workflowId });
     if (isUndecodable(given)) return undefined;
-    const input = readStanding(given);
+    const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
+    const input = readStanding(given, startedMs);
     if (standingDelegationId(input.by) !== workflowId) return undefined;
     const pending = pendingActivities.find(({ activityType }) => activityType?.name === activityNames.delegateOpen);
     const details = pending?.heartbeatDetails?.payloads?.[0];
     const { delegated, left } = readProgress(details == null ? undefined : await readPayload(session, details));
-    const startedMs = Number(info.startTime?.seconds ?? 0) * 1_000;
     return { ...input, workflowId, startedAt: new Date(startedMs).toISOString(), delegated, left };
   } catch (error) {
     if (isProblemError(error) && error.code !== 'server_unreachable') return undefined;

@@ -1,11 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import {
-  channelsWorkflowId,
-  endedRunsWorkflowId,
-  newInput,
-  shownTranscript,
-  standingDelegationId,
-} from '../../../src/contract.ts';
+import { channelsWorkflowId, endedRunsWorkflowId, newInput, shownTranscript } from '../../../src/contract.ts';
 import {
   admittedBefore,
   sumOf,
@@ -129,7 +123,6 @@ const said = (text: string) =>
 export const ledgerInputs: Inputs = {
   'contract.ts channelsWorkflowId': channelsWorkflowId,
   'contract.ts endedRunsWorkflowId': endedRunsWorkflowId,
-  'contract.ts standingDelegationId': standingDelegationId,
   'contract.ts shownTranscript': (text) => shownTranscript(said(text)),
   'contract.ts newInput': (text) => newInput(said(text)),
   'core/ledger/approved-by.ts approversOfGrant': inLedger((ledger, text) => approversOfGrant(text, ledger, {})),

@@ -1,6 +1,11 @@
 import { assess } from '../../../src/assess/assess.ts';
 import { answerableIn, requestKey } from '../../../src/client/inbox/delegate-all.ts';
-import { readProgress, readStanding, untilAtOf } from '../../../src/client/inbox/standing-delegations.ts';
+import {
+  readProgress,
+  readStanding,
+  standingDelegationId,
+  untilAtOf,
+} from '../../../src/client/inbox/standing-delegations.ts';
 import { joinAssessments } from '../../../src/core/assess/assessment.ts';
 import { assessBuiltIn } from '../../../src/assess/built-in.ts';
 import { viewCall } from '../../../src/assess/call-view.ts';
@@ -226,10 +231,12 @@ export const messageInputs: Inputs = {
     ...values(readProgress),
     (text) => readProgress({ delegated: 1, tried: pieces(text), left: pieces(text).map((message) => ({ message })) }),
   ],
+  'client/inbox/standing-delegations.ts standingDelegationId': standingDelegationId,
   'client/inbox/standing-delegations.ts readStanding': [
-    quiet(readStanding),
-    (text) => quiet(readStanding)({ by: text, to: 'eve', untilAt: '2030-01-31T12:00:00Z' }),
-    (text) => quiet(readStanding)({ by: 'bob', to: text, reason: text, untilAt: text, [text]: text }),
+    quiet((input) => readStanding(input, 0)),
+    (text) => quiet((input) => readStanding(input, 0))({ by: text, to: 'eve', untilAt: '1970-01-31T12:00:00Z' }),
+    (text) =>
+      quiet((input) => readStanding(input, 0))({ by: 'bob', to: text, reason: text, untilAt: text, [text]: text }),
   ],
   'client/inbox/standing-delegations.ts untilAtOf': quiet((until: string) => untilAtOf(until, 0)),
 };
