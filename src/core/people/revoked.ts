@@ -1,4 +1,5 @@
 /** Keys and people that the operator's policy takes out of runs that are open. */
+import { isObject } from '../base/is-object.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
 /** What does not count any more, from the next message on. */
@@ -7,6 +8,17 @@ export interface Revoked {
   keys: readonly string[];
   /** Ids of people. */
   people: readonly string[];
+}
+
+/** Reads what a worker says is revoked; undefined if it is nothing, or of another form. */
+export function readRevoked(value: unknown): Revoked | undefined {
+  if (!isObject(value)) return undefined;
+  const { keys, people } = value;
+  return isTexts(keys) && isTexts(people) ? { keys, people } : undefined;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** What either revokes: nothing that was revoked counts again in a run. */

@@ -21,7 +21,7 @@ import { byteLength } from '../../core/base/byte-length.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
-import { approversChecked, Gate } from '../gate/gate.ts';
+import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
 import { ModelCall } from './call-model.ts';
 import { failRun, problemOf } from './fail-run.ts';
@@ -89,11 +89,12 @@ class AgentRun {
     gate.onClose(() => this.#interrupt());
   }
 
-  /** Cancels the model call, the nested runs and the advisors in flight. */
+  /** Cancels the model call, the nested runs, the advisors and the checks in flight. */
   #interrupt(): void {
     this.#calls?.advising.cancel();
     this.#modelCall.cancel();
     this.#nested.cancel();
+    this.#gate.endChecks();
   }
 
   async toEnd(state: RunState): Promise<RunResult> {
@@ -170,9 +171,8 @@ class AgentRun {
   async #untilAnswered(limits: LimitCheck): Promise<string | undefined> {
     await this.#gate.until(() => limits.isSettled || (this.#shouldContinueAsNew && this.#idle));
     if (!limits.isSettled) await this.#continueAsNew();
-    const { approvers } = limits;
-    if (approvers.length === 0 || !patched(approversChecked)) return limits.takeSettled();
-    return limits.takeSettled(await this.#gate.revocationOf(approvers));
+    const check = this.#gate.revocationOf(limits.approvers);
+    return check === undefined ? limits.takeSettled() : limits.takeSettled(await check);
   }
 
   /** Sets the gate's policies to those of the agent in charge. */

@@ -55,7 +55,7 @@ export class LimitCheck {
 
   /**
    * Takes over how the request was settled, and returns why the run ends, if it does. `problem`: why its approval counts no
-   * more.
+   * more; the next check asks again, and those who still count can answer.
    */
   takeSettled(problem?: string): string | undefined {
     const spending = this.#spending;
@@ -67,7 +67,7 @@ export class LimitCheck {
     if (!runs) return this.#stopped(limit, this.#gate.sentence(requestId));
     if (problem !== undefined) {
       this.#gate.finished(callId, 'no');
-      return this.#stopped(limit, sentences.failed(problem));
+      return undefined;
     }
     this.#letGoOn(callId, limit.measure);
     return undefined;

@@ -13,7 +13,7 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { GateSnapshot } from '../state/gate-state.ts';
 
 /** One call of the current turn, from the model's request to the answer. */
-export type TurnCall = HeldCall | AskedCall | StartableCall | AnsweredCall;
+export type TurnCall = HeldCall | AskedCall | CheckedCall | StartableCall | AnsweredCall;
 
 interface RequestedCall {
   /** The model's own id, for its transcript only: models reuse ids. */
@@ -68,6 +68,13 @@ export interface StartableCall extends RequestedCall {
   approvedBy?: Approver[];
   /** How often the tool was not started because its arguments could not be read. */
   unread?: number;
+}
+
+/** A worker is asked whether the approval of the call, or the answer in its place, still counts. */
+export interface CheckedCall extends RequestedCall {
+  state: 'checked';
+  /** What goes on if it counts. */
+  waiting: AskedCall | StartableCall;
 }
 
 export interface AnsweredCall extends RequestedCall {

@@ -12,13 +12,14 @@ import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
-import { approversChecked, type Gate } from '../gate/gate.ts';
+import { approversChecked } from '../gate/approver-checks.ts';
+import type { Gate } from '../gate/gate.ts';
 import { Consultations } from './consultations.ts';
 import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
 import { admittedTool, heldAgain, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
 import { earlierResult, keepResult, noteStart } from './result-cache.ts';
-import type { StartableCall, AnsweredCall, AskedCall, HeldCall, RunState, TurnCall } from './run-state.ts';
+import type { StartableCall, AnsweredCall, AskedCall, CheckedCall, HeldCall, RunState, TurnCall } from './run-state.ts';
 import { agentOf } from './run-state.ts';
 import { runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
@@ -221,29 +222,33 @@ export class TurnCalls {
     // These start no activity, so no second gate asks whether the approval still counts.
     const isUnchecked = tool.agent !== undefined || tool.handoff !== undefined;
     const approvedBy = isUnchecked ? this.#approversOf(each) : [];
-    const start = (): void => this.#startNow(index, each, tool);
-    if (approvedBy.length > 0 && patched(approversChecked)) this.#afterCheck(index, each, approvedBy, start);
-    else start();
+    this.#afterCheck(index, each, approvedBy, () => this.#startNow(index, each, tool));
   }
 
   /** Does what an approval lets happen once an activity has said that it still counts. */
   #afterCheck(index: number, each: AskedCall | StartableCall, approvedBy: Approver[], go: () => void): void {
-    if (approvedBy.length === 0) return go();
-    this.#state.calls[index] = { ...each, state: 'running' };
+    const check = this.#gate.revocationOf(approvedBy);
+    if (check === undefined) return go();
+    const { modelCallId, tool, written } = each;
+    const checked: CheckedCall = { modelCallId, tool, written, state: 'checked', waiting: each };
+    this.#state.calls[index] = checked;
     this.#running++;
     const isCancelled = Symbol('cancelled');
-    const checked = this.#gate.revocationOf(approvedBy).catch(() => isCancelled);
-    void checked.then((problem) => {
-      this.#running--;
-      const isOver = problem === isCancelled || this.#gate.closing !== undefined || this.#state.stopped !== undefined;
-      // `takeSettled` or `answerAll` gives it up.
-      if (isOver) this.#state.calls[index] = each;
-      else if (problem === undefined) go();
-      else {
-        if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
-        this.#state.calls[index] = answered(each, sentences.failed(problem as string), true);
-      }
-    });
+    void check
+      .catch(() => isCancelled)
+      .then((problem) => {
+        this.#running--;
+        // It was given up meanwhile.
+        if (this.#state.calls[index] !== checked) return;
+        const isOver = this.#gate.closing !== undefined || this.#state.stopped !== undefined;
+        // `takeSettled` or `answerAll` gives it up.
+        if (problem === isCancelled || isOver) this.#state.calls[index] = each;
+        else if (problem === undefined) go();
+        else {
+          this.#gate.finished(each.call.callId, 'no', each.state === 'asked' ? (problem as string) : undefined);
+          this.#state.calls[index] = answered(each, sentences.failed(problem as string), true);
+        }
+      });
   }
 
   #approversOf({ requestId, approvedBy = [] }: StartableCall): Approver[] {
@@ -322,6 +327,7 @@ export class TurnCalls {
 
   /** Answers a call that has no answer and will not run. */
   #givenUp(each: TurnCall, reason: string): TurnCall {
+    if (each.state === 'checked') return this.#givenUp(each.waiting, reason);
     if (each.state !== 'ready' && each.state !== 'held' && !isResponse(each)) return each;
     if (each.state === 'ready') this.#gate.finished(each.call.callId, 'no');
     return answered(each, sentences.cancelled(reason));

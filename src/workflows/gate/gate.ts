@@ -3,11 +3,10 @@
  * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
  * is; workflows of one's own use it through `ApprovalGate`.
  */
-import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { CheckApprovers } from '../../activities/present-ceiling.ts';
-import { activityNames, type Permit } from '../../contract.ts';
+import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import type { Permit } from '../../contract.ts';
 import { approversOf, type Approver } from '../../core/ledger/approved-by.ts';
-import type { Revoked } from '../../core/people/revoked.ts';
+import { readRevoked } from '../../core/people/revoked.ts';
 import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import { namesIn, type NamedPerson } from '../../core/people/directory.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
@@ -28,6 +27,7 @@ import { clock } from '../sandbox/clock.ts';
 import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
+import { ApproverChecks, approversChecked } from './approver-checks.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
 import { misused, needsPlugin } from './misused.ts';
 import { outputsOf } from './outputs.ts';
@@ -43,13 +43,6 @@ export interface LetRunBy {
   approvedBy?: Approver[];
 }
 
-const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
-  [activityNames.checkApprovers]: CheckApprovers;
-}>({ startToCloseTimeout: '30s', retry: { maximumInterval: '10s' }, summary: 'Check that the approval still counts' });
-
-/** Guards a new activity: older histories have none. */
-export const approversChecked = 'approvers-checked';
-
 export class Gate {
   readonly #state: GateState;
   readonly #index: VisibilityIndex;
@@ -57,6 +50,7 @@ export class Gate {
   readonly #announcements: Announcements;
   readonly #messages: Messages;
   readonly #scheduler: Scheduler;
+  readonly #checks = new ApproverChecks((revoked) => this.obey(revoked));
   readonly #closeListeners: (() => void)[] = [];
   #change: PolicyChange | undefined;
   #active: ActivePolicies | undefined;
@@ -73,6 +67,7 @@ export class Gate {
       inherit: (parents) => this.#inherit(parents),
       close: () => this.#closeListeners.forEach((listener) => listener()),
       taker,
+      problemOfSender: (voter) => this.#checks.problem([voter]),
       refuseUnknownSignals,
     });
     answerQueries(this.#state, this.#previews, () => this.#active, taker);
@@ -264,25 +259,25 @@ export class Gate {
     return asked === undefined ? [] : approversOf(asked, this.ledger, this.#state.directories);
   }
 
-  /** Lets keys and people count no more that the present operator's policy has revoked since the run began. */
-  obey(revoked: Revoked | undefined): void {
-    this.#state.obey(revoked);
+  /** Lets keys and people count no more that the operator's present policy has revoked. What has another form is ignored. */
+  obey(revoked: unknown): void {
+    // Anyone who may complete or fail activities can write it.
+    if (this.#state.obey(readRevoked(revoked))) this.noteRuling();
   }
 
   /**
-   * Why an approval of these people counts no more, in one sentence; undefined if it counts. Ask before an approval takes
-   * effect that starts no activity: for every other one, the second gate asks. Rejects if the workflow is cancelled.
+   * Asks why an approval of these people counts no more, before it takes effect without an activity: for every other one,
+   * the second gate asks. Resolves to one sentence, or to undefined if the approval counts. Undefined: there is nothing to
+   * ask. Rejects if the workflow is cancelled.
    */
-  async revocationOf(approvedBy: Approver[]): Promise<string | undefined> {
-    try {
-      const { problem, revoked } = await checkApprovers({ approvedBy });
-      this.obey(revoked);
-      return problem;
-    } catch (error) {
-      if (isCancellation(error)) throw error;
-      // An operator failed the activity.
-      return 'it is not known whether the approval of this call still counts';
-    }
+  revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
+    if (approvedBy.length === 0 || !patched(approversChecked)) return undefined;
+    return this.#checks.problem(approvedBy);
+  }
+
+  /** The answers of `revocationOf` that are awaited are not wanted any more. */
+  endChecks(): void {
+    this.#checks.cancel();
   }
 
   /** Records how an admitted call ended. `withheld`: why the model gets nothing of what it gave. */

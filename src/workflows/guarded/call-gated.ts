@@ -1,6 +1,6 @@
 /** One gated activity call of a custom workflow, from the request to its result or error. */
 import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
-import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation, patched } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { Permit } from '../../contract.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
@@ -18,7 +18,7 @@ import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Advice } from '../../core/policy/advice.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
-import { approversChecked, type Gate } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
 import { ranOf, refusal, revokedIn } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/changed-definition.ts';
@@ -238,8 +238,8 @@ async function answered(
   const settlement = await settled(gate, requestId);
   // A response starts no activity, so no second gate asks whether it still counts.
   const approvedBy = settlement.outcome === 'responded' ? gate.approversOf(requestId) : [];
-  const isChecked = approvedBy.length > 0 && patched(approversChecked);
-  const problem = isChecked ? await gate.revocationOf(approvedBy) : undefined;
+  const check = gate.revocationOf(approvedBy);
+  const problem = check === undefined ? undefined : await check;
   own.waitsFor = undefined;
   // The workflow has ended or has handed the call on: never return. Nobody handles a failure here any more, so it would
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.

@@ -1,8 +1,6 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { OutcomeName, Ran } from '../../core/ledger/approval.ts';
 import { leftInMidCallTypes, payloadUnreadType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
-import { isObject } from '../../core/base/is-object.ts';
-import type { Revoked } from '../../core/people/revoked.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
 /** Why a gated call did not run; the first entry of the failure's `details`. */
@@ -60,15 +58,11 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
 }
 
 /** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
-export function revokedIn(error: unknown): Revoked | undefined {
+export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;
   const [by, more] = (cause.details ?? []) as [unknown, { revoked?: unknown } | undefined];
-  const revoked: unknown = by === refusedBySecondGate && isObject(more) ? more.revoked : undefined;
-  // Anyone who may fail activities can write this failure too.
-  const isList = (list: unknown): boolean => Array.isArray(list) && list.every((each) => typeof each === 'string');
-  if (!isObject(revoked) || !isList(revoked['keys']) || !isList(revoked['people'])) return undefined;
-  return revoked as unknown as Revoked;
+  return by === refusedBySecondGate ? more?.revoked : undefined;
 }
 
 /** Returns whether a failed activity has run. */

@@ -26,3 +26,8 @@ export function loosening(
   if (operatorMs > lastOperatorMs) return { operatorMs };
   return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
 }
+
+/** Whether an operator's word is what lets a message loosen. */
+export function loosensByOperator(found: { operatorMs?: number } | Problem): boolean {
+  return 'operatorMs' in found;
+}

@@ -11,6 +11,8 @@ export interface Received {
   eventId?: string;
   /** The time of the activation that delivered it. */
   received: Moment;
+  /** A worker has said why its sender counts no more, or that the sender counts. Absent: no worker was asked. */
+  checked?: { problem: string | undefined };
   /** Answers the sender of an update. */
   answer?: (receipt: Receipt) => void;
 }

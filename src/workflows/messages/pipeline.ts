@@ -10,6 +10,7 @@ import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import { isUndecodable, sizeOf } from '../../core/base/undecodable.ts';
+import type { Voter } from '../../core/people/entitlement.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { Deadlines } from '../timing/deadlines.ts';
 import { lookupsOfExecution, type GateState } from '../state/gate-state.ts';
@@ -25,6 +26,12 @@ import type { RecordedTimes } from './recorded-times.ts';
 
 /** An execution that something in flight keeps from continuing as new makes at most as many lookups again. */
 const maxLookups = 2 * lookupsOfExecution;
+
+const senderNotKnown: Problem = {
+  code: 'internal',
+  message: 'it is not known whether the sender of this message still counts: send it again',
+};
+
 export class MessagePipeline implements ScheduledTask {
   readonly #state: GateState;
   readonly #queue: MessageQueue;
@@ -32,6 +39,7 @@ export class MessagePipeline implements ScheduledTask {
   readonly #recorded: RecordedTimes;
   readonly #deadlines: Deadlines;
   readonly #ceiling: () => Policy | undefined;
+  readonly #problemOfSender: (voter: Voter) => Promise<string | undefined>;
 
   constructor(parts: {
     state: GateState;
@@ -40,6 +48,7 @@ export class MessagePipeline implements ScheduledTask {
     recorded: RecordedTimes;
     deadlines: Deadlines;
     ceiling: () => Policy | undefined;
+    problemOfSender: (voter: Voter) => Promise<string | undefined>;
   }) {
     this.#state = parts.state;
     this.#queue = parts.queue;
@@ -47,6 +56,7 @@ export class MessagePipeline implements ScheduledTask {
     this.#recorded = parts.recorded;
     this.#deadlines = parts.deadlines;
     this.#ceiling = parts.ceiling;
+    this.#problemOfSender = parts.problemOfSender;
   }
 
   get isDue(): boolean {
@@ -110,13 +120,42 @@ export class MessagePipeline implements ScheduledTask {
     if (foreseen.code !== undefined) {
       return this.#answer(received, foreseen, undefined, this.#late(kind, message, sender, foreseen));
     }
-    const proven = authenticate(kind.name, message, this.#ceiling(), this.#state);
+    const proven =
+      received.checked === undefined ? authenticate(kind.name, message, this.#ceiling(), this.#state) : sender;
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
+    if (kind.loosens?.(message, proven) === true) {
+      if (received.checked === undefined && patched('operators-checked')) return this.#checkSender(received, proven);
+      // A worker has answered, but not with what is revoked: that would have refused the sender above.
+      if (received.checked?.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));
+    }
     const applied = kind.apply(message, proven, atMs);
     if (!('find' in applied)) this.#answer(received, applied, identity);
-    else if (this.#state.lookups >= maxLookups && applied.isRequired !== true) {
+    else if (this.#isOutOfLookups && applied.isRequired !== true) {
       this.#answer(received, refused(requestIdOf(message), tooManyLookups));
     } else this.#lookUp(received, applied, requestIdOf(message), identity);
+  }
+
+  get #isOutOfLookups(): boolean {
+    return this.#state.lookups >= maxLookups;
+  }
+
+  /** Asks a worker whether the sender of a message still counts. All messages wait for the answer, this one first. */
+  #checkSender(received: Received, { voter }: Sender): void {
+    if (this.#isOutOfLookups) return this.#answer(received, refused('', tooManyLookups));
+    this.#queue.putBack(received);
+    this.#state.noteCommand();
+    this.#state.lookups++;
+    const find = async (): Promise<() => Receipt> => {
+      const problem = await this.#problemOfSender(voter).catch(() => senderNotKnown.message);
+      return () => {
+        received.checked = { problem };
+        return acceptable;
+      };
+    };
+    const conclude = (): void => this.#queue.noteChange();
+    const unanswered = { failed: acceptable, ended: acceptable };
+    const message = { id: undefined, digest: undefined, blocks: true, holds: undefined, conclude, ...unanswered };
+    void this.#inFlight.keep(message, find());
   }
 
   /** What the journal keeps of a decision that is refused because it is late; undefined for any other message. */

@@ -1,3 +1,4 @@
+import type { Voter } from '../../core/people/entitlement.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { Deadlines } from '../timing/deadlines.ts';
@@ -27,8 +28,10 @@ export interface MessageEffects {
   change: (change: PolicyChange) => void;
   /** Puts a nested run under the policies that bind the run above it now. */
   inherit: (parents: Policy[]) => void;
-  /** Called when somebody has closed the run. */
+  /** Called when the run is closed. */
   close: () => void;
+  /** Asks a worker why the sender of a message counts no more by the operator's present policy. */
+  problemOfSender: (voter: Voter) => Promise<string | undefined>;
   /** Absent: `message` is a name like any other, and a workflow may have its own signal of this name. */
   taker?: UserMessageTaker;
   /** True: signals that have no handler are refused and counted. False: Temporal keeps them for a later handler. */
@@ -46,7 +49,7 @@ export interface Messages {
 /** Registers a handler for every message that a run takes, and creates the pipeline that applies them. */
 export function receiveMessages(
   state: GateState,
-  { policies, change, inherit, close, taker, refuseUnknownSignals }: MessageEffects,
+  { policies, change, inherit, close, taker, problemOfSender, refuseUnknownSignals }: MessageEffects,
 ): Messages {
   const queue = new MessageQueue();
   const inFlight = new InFlight();
@@ -55,7 +58,7 @@ export function receiveMessages(
   const deadlines = new Deadlines(state, inFlight, escalation, noteChange);
   const recorded = new RecordedTimes(inFlight, noteChange);
   const ceiling = (): Policy | undefined => policies().policies.ceiling;
-  const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling });
+  const pipeline = new MessagePipeline({ state, queue, inFlight, recorded, deadlines, ceiling, problemOfSender });
   const signalsAndUpdates: MessageKind<unknown>[] = [
     decideMessages(state, inFlight, policies, () => taker?.unheard.length ?? 0),
     extendMessages(state, policies),

@@ -7,7 +7,7 @@ import type { Sender } from '../../core/messages/sender.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import { loosening } from './loosening.ts';
+import { loosening, loosensByOperator } from './loosening.ts';
 import type { MessageKind } from './message-kind.ts';
 import { refused } from './message-kind.ts';
 
@@ -20,6 +20,7 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
       const loosened = lifting(message, sender);
       return 'code' in loosened ? refused('', loosened) : state.preview(revocation(message, sender, atMs));
     },
+    loosens: (message, sender) => loosensByOperator(lifting(message, sender)),
     apply: (message, sender, atMs) => {
       const ids = namedBy(message).map(({ grantId }) => grantId);
       const loosened = lifting(message, sender);

@@ -12,7 +12,7 @@ import type { PolicyChange } from '../../core/policy/run-side.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { reevaluateOpen } from '../state/reevaluate-open.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import { loosening } from './loosening.ts';
+import { loosening, loosensByOperator } from './loosening.ts';
 import type { Lookup, MessageKind } from './message-kind.ts';
 import { acceptable, refused, tooManyLookups } from './message-kind.ts';
 
@@ -45,6 +45,7 @@ export function setPolicyMessages(
       const loosened = loosen(message, sender);
       return 'code' in loosened ? refused('', loosened) : acceptable;
     },
+    loosens: (message, sender) => loosensByOperator(loosen(message, sender)),
     apply: (message, sender, atMs) => {
       const loosened = loosen(message, sender);
       if ('code' in loosened) return refused('', loosened);

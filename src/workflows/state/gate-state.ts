@@ -123,15 +123,16 @@ export class GateState {
   }
 
   /** Takes keys and people out of this run, with the grants that they made. Nothing that was revoked counts again. */
-  obey(revoked: Revoked | undefined): void {
+  obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
     const keyOf = personKeyOfRun(this.#directories, this.#ledger.engine);
     const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
     const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
-    if (grants.length === 0) return;
+    if (grants.length === 0) return false;
     // Through the ledger: whoever rules again on later calls reads it in the journal.
     const reason = `made by whom the operator's policy has revoked`;
     this.apply({ kind: 'revoke', atMs: clock.nowMs, grants: grants.map(({ grantId }) => grantId), reason });
+    return true;
   }
 
   /** Throws while the past is not known yet, because an answer would wrongly say that there is nothing. */

@@ -49,7 +49,7 @@ import {
   personKeyIn,
   personOf,
 } from '../../../src/core/people/directory.ts';
-import { revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
+import { readRevoked, revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
 import { isCaller } from '../../../src/core/people/entitlement.ts';
 import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
 import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
@@ -176,6 +176,7 @@ export const messageInputs: Inputs = {
   'core/people/revoked.ts revokedOf': (text) =>
     revokedOf({ keys: [text], people: [text] }, { reviewerId: text, keyId: 'k' }),
   'core/people/revoked.ts revokedSentence': revokedSentence,
+  'core/people/revoked.ts readRevoked': [readRevoked, (text) => readRevoked({ keys: [text], people: text })],
   'core/people/person-key.ts widely': widely,
   'core/people/entitlement.ts isCaller': (text) => isCaller({ callerUserId: text } as never, text),
   'core/people/directory.ts personKeyIn': [

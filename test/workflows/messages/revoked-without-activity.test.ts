@@ -7,7 +7,7 @@ import { continueTool } from '../../../src/core/base/continue-tool.ts';
 import type { RunState } from '../../../src/workflows/agent/run-state.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { callOf, last, once, team } from '../../support/team.ts';
-import { openWorld, type Turns, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
 
 const gone = `the approval of this call counts no more: 'ann' is revoked by the operator's policy, and counts no more`;
 const byAnn = { approved: true, reviewerId: 'ann' };
@@ -56,7 +56,8 @@ describe('in a run of an agent', () => {
       'by hand',
       `Error: ${gone}`,
     ],
-    ['a limit', continueTool, looks, {}, 'saw sea', `Stopped after 1 turn (limit: 1 turn). Error: ${gone}`],
+    // Those who still count are asked again.
+    ['a limit', continueTool, looks, {}, 'saw sea', 'saw sea'],
   ];
 
   async function play([, pattern, turns, more]: (typeof cases)[number], revoked?: object) {
@@ -73,12 +74,23 @@ describe('in a run of an agent', () => {
     return run;
   }
 
+  /** Answers the second question about a limit in the name of a person who still counts. */
+  async function answeredAgain(run: RunInTest): Promise<void> {
+    const [request] = await run.open();
+    const again = { requestId: request!.requestId, approved: true };
+    await expect(world!.client.decide({ ...again, reviewerId: 'ann' }, { workflowId: run.workflowId })).rejects.toThrow(
+      'counts no more',
+    );
+    await world!.client.decide({ ...again, reviewerId: 'bob' }, { workflowId: run.workflowId });
+  }
+
   test.each(cases)('%s counts while its approver does', async (...given) => {
     expect((await (await play(given)).result()).output).toBe(given[4]);
   });
 
   test.each(cases)('%s does not count once its approver is revoked', async (...given) => {
     const run = await play(given, { people: ['Ann'] });
+    if (given[1] === continueTool) await answeredAgain(run);
     const { output, outcomes } = await run.result();
     expect(output).toBe(given[5]);
     const [outcome] = outcomes.filter(({ toolName }) => toolName === given[1]);

@@ -1,0 +1,48 @@
+import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import type { CheckApprovers } from '../../activities/present-ceiling.ts';
+import { activityNames } from '../../contract.ts';
+import { isObject } from '../../core/base/is-object.ts';
+import type { Approver } from '../../core/ledger/approved-by.ts';
+
+const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
+  [activityNames.checkApprovers]: CheckApprovers;
+}>({ startToCloseTimeout: '30s', retry: { maximumInterval: '10s' }, summary: 'Check that the approval still counts' });
+
+/** Guards an activity that older histories do not have. */
+export const approversChecked = 'approvers-checked';
+
+const notKnown = 'it is not known whether the approval of this call still counts';
+
+/** Asks a worker whether people and keys still count in the operator's policy as the worker has it now. */
+export class ApproverChecks {
+  readonly #obey: (revoked: unknown) => void;
+  #scope = new CancellationScope();
+
+  /** `obey` gets everything that the policy has revoked, after each check. */
+  constructor(obey: (revoked: unknown) => void) {
+    this.#obey = obey;
+  }
+
+  /** Why their word counts no more, in one sentence; undefined if it counts. Rejects if the workflow is cancelled. */
+  async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
+    const scope = this.#scope;
+    try {
+      const answer: unknown = await scope.run(() => checkApprovers({ approvedBy }));
+      // Anyone who may complete activities can write another answer.
+      if (!isObject(answer)) return notKnown;
+      const { problem, revoked } = answer;
+      this.#obey(revoked);
+      return problem === undefined || typeof problem === 'string' ? problem : notKnown;
+    } catch (error) {
+      if (isCancellation(error) && scope === this.#scope) throw error;
+      // An operator failed the activity, or what it is about was given up.
+      return notKnown;
+    }
+  }
+
+  /** Ends the checks in flight: what they are about is given up. */
+  cancel(): void {
+    this.#scope.cancel();
+    this.#scope = new CancellationScope();
+  }
+}
