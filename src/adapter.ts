@@ -37,7 +37,7 @@ export { openWatch } from './client/watch/watch-run.ts';
 export { attributeNamesOf } from './connection/attribute-names.ts';
 export { connectionSettings } from './connection/connection-settings.ts';
 export { grpcStatus, grpcStatusOf, startCommandIn } from './connection/server-error.ts';
-export { continueTool } from './core/base/continue-tool.ts';
+export { continueTool } from './core/base/tool-call.ts';
 export { activityNames, queryNames, searchAttributes, workflowType } from './contract.ts';
 export { waitingFor } from './core/ledger/waiting-for.ts';
 export { instantMs } from './core/messages/control.ts';

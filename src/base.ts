@@ -2,21 +2,21 @@
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { attributeTypes } from './core/base/attribute-names.ts';
 export { formatDuration, formatTimeLeft } from './core/base/duration.ts';
-export { escapeJson, escapeText, escapeUnseen } from './core/base/escape-text.ts';
-export { isObject } from './core/base/is-object.ts';
-export { nfc } from './core/base/normal-text.ts';
-export { parseDuration } from './core/base/parse-duration.ts';
+export { escapeJson, escapeText, escapeUnseen } from './core/base/text.ts';
+export { isObject } from './core/base/json.ts';
+export { nfc } from './core/base/text.ts';
+export { parseDuration } from './core/base/duration.ts';
 export { ProblemError, isProblemError, problemCodes } from './core/base/problem.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
-export { shortened } from './core/base/shortened.ts';
+export { shortened } from './core/base/text.ts';
 export { quoteWord } from './text/quote-word.ts';
-export { personsShown, shownPerson } from './core/people/shown-person.ts';
+export { personsShown, shownPerson } from './core/people/directory.ts';
 export { shownName } from './text/shown-name.ts';
 export { deadlineText, instantText, terminalClock } from './text/instant-text.ts';
 export type { ReaderClock } from './text/instant-text.ts';
 export { risks } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
-export { unfinishedText } from './core/base/unfinished.ts';
+export { unfinishedText } from './core/base/model-answer.ts';
 export { nearestName, unknownName } from './text/unknown-name.ts';
 export { saidText, toldText } from './core/base/user-files.ts';
 export type { ShownFile, UserFile } from './core/base/user-files.ts';

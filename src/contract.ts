@@ -4,7 +4,7 @@
  */
 import type { KeptMessage } from './contract/provider-turn.ts';
 import type { Message } from './contract/run.ts';
-import { byteLength } from './core/base/byte-length.ts';
+import { byteLength } from './core/base/text.ts';
 import { jsonDigest } from './core/base/digest.ts';
 
 export type {
@@ -19,15 +19,15 @@ export type {
   Settlement,
   UserMessages,
 } from './core/ledger/approval.ts';
-export type { AlwaysTerms } from './core/ledger/always-terms.ts';
+export type { AlwaysTerms } from './core/ledger/make-grant.ts';
 export type { EarlierDenial } from './core/ledger/denials.ts';
 export type { EarlierRun } from './core/ledger/earlier-run.ts';
 export type { ApprovalMemo, ApprovalSummary } from './core/ledger/approval-index.ts';
 export type { CallPreview, Change } from './core/base/call-preview.ts';
-export type { Usage } from './core/base/usage.ts';
+export type { Usage } from './core/base/model-answer.ts';
 export type { ShownFile, TakenFiles, UserFile } from './core/base/user-files.ts';
 export type { RunCost } from './core/policy/run-cost.ts';
-export type { Unfinished } from './core/base/unfinished.ts';
+export type { Unfinished } from './core/base/model-answer.ts';
 export type { Assessment } from './core/assess/assessment.ts';
 export type { Advice } from './core/policy/advice.ts';
 export type {

@@ -77,13 +77,13 @@ export type {
   Rule,
   Show,
 } from './core/policy/policy.ts';
-export type { Action } from './core/policy/action.ts';
+export type { Action } from './core/policy/modes.ts';
 export type { SensitiveKind } from './core/redact/kinds.ts';
 export { assess } from './assess/assess.ts';
 export { compileAssessRules } from './core/policy/assess-rules.ts';
-export type { AssessRule } from './core/assess/rule.ts';
+export type { AssessRule } from './core/assess/assessment.ts';
 export type { CompiledAssessRule } from './core/policy/assess-rules.ts';
-export type { AssessedCall } from './core/assess/assessed-call.ts';
+export type { AssessedCall } from './core/assess/assessment.ts';
 export { riskFromMcpHints } from './policy-file/mcp-hints.ts';
 export type { McpHints } from './policy-file/mcp-hints.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';

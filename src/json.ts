@@ -1,7 +1,7 @@
 /** JSON, as all of Countersign reads and digests it. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { callDigest, definitionDigest } from './core/base/digest.ts';
-export { jsonPlace } from './core/base/json-place.ts';
-export { parseJson } from './core/base/parse-json.ts';
-export { readChanges } from './core/base/read-changes.ts';
+export { jsonPlace } from './core/base/json.ts';
+export { parseJson } from './core/base/json.ts';
+export { readChanges } from './core/base/call-preview.ts';
 export { readJson } from './text/read-json.ts';

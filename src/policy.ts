@@ -22,7 +22,7 @@ export { parseRunPolicy } from './policy-file/parse-run-policy.ts';
 export type { PolicyWarning } from './policy-file/policy-warning.ts';
 export { readPolicyText } from './policy-file/text.ts';
 export { decodeUtf8 } from './policy-file/utf8.ts';
-export type { Action } from './core/policy/action.ts';
+export type { Action } from './core/policy/modes.ts';
 export { advisorsOf } from './core/policy/advice.ts';
 export { explain } from './policy-file/explain.ts';
 export type { Explanation } from './policy-file/explain.ts';

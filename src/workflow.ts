@@ -48,7 +48,7 @@ export type { Carry, CarriedGate, LoadOptions } from './workflows/guarded/load-g
 export { decideName, defaultTaskQueue, memoName, queryNames, searchAttributes, workflowType } from './contract.ts';
 export type * from './contract.ts';
 export type { Policy, PolicyLayers, Rule } from './core/policy/policy.ts';
-export type { Action } from './core/policy/action.ts';
+export type { Action } from './core/policy/modes.ts';
 export type { Problem, ProblemCode } from './core/base/problem.ts';
 export type { GatedActivities, GatedActivity } from './core/policy/gated-activity.ts';
 export type { ContinueAsNewAfter } from './core/policy/run-config.ts';

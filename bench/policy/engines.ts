@@ -1,7 +1,7 @@
 /** The compared engines. Each gets the rules as its own users would write them. */
 import { minimatch } from 'minimatch';
 import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
-import type { Action } from '../../src/core/policy/action.ts';
+import type { Action } from '../../src/core/policy/modes.ts';
 import { compilePolicy, evaluate, type CompiledPolicy, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { textOf, type Rule } from './works.ts';
 

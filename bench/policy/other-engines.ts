@@ -7,7 +7,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Action } from '../../src/core/policy/action.ts';
+import type { Action } from '../../src/core/policy/modes.ts';
 import type { Engine } from './engines.ts';
 import { textOf } from './works.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The same work for every engine: 1,000 rules in order. The last matching rule decides; without one the answer is ask.
  */
-import type { Action } from '../../src/core/policy/action.ts';
+import type { Action } from '../../src/core/policy/modes.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 

@@ -1,11 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
 import { outcomeUnknownType, resultWithheldType, toolFailedType } from '../core/base/tool-failure.ts';
-import { parseJson } from '../core/base/parse-json.ts';
+import { parseJson } from '../core/base/json.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
-import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import { isRepeatable } from '../core/base/tool-call.ts';
+import { type Json, type JsonObject, isRepeatable } from '../core/base/tool-call.ts';
 import type { ResultCheckContext, Tool, ToolContext } from '../agents/definitions.ts';
 import type { UnknownOutcomeError } from '../agents/unknown-outcome-error.ts';
 import { type CheckEnd, runCheck } from './run-check.ts';

@@ -4,7 +4,7 @@ import type { FoundTools } from './find-tools.ts';
 import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
-import { unfinishedOf, unfinishedText } from '../core/base/unfinished.ts';
+import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-arguments.ts';
 import type { ModelCall } from './model-turn.ts';

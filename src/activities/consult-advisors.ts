@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { AdvisedCall, Advisor, ModelAdvisor } from '../agents/advisor.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import { severities, type JsonObject } from '../core/base/tool-call.ts';
 import { advisorAnswers, failedAdvice, longestAdvice, readAdvisorAnswer, type Advice } from '../core/policy/advice.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';

@@ -1,16 +1,15 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import { policyDigest } from '../core/policy/policy-digest.ts';
+import { policyDigest } from '../core/policy/policy.ts';
 import type { GateConfig, RequestedGateConfig } from '../core/policy/gate-config.ts';
 import { type GatedDefinition, gatedActivityOptions, withGreaterRisk } from '../core/policy/gated-activity.ts';
 import type { ContextCarrier } from '../core/ledger/recorded-context.ts';
 import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
-import type { LoadAgentOptions } from './load-agent.ts';
-import { callerShape, newAuditSalt, runPolicy } from './load-agent.ts';
+import { type LoadAgentOptions, callerShape, newAuditSalt, runPolicy } from './load-agent.ts';
 import { optionProblem } from '../text/unknown-name.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 
 export type LoadGate = (requested: RequestedGateConfig, carrier?: ContextCarrier) => Promise<GateConfig>;
 

@@ -3,7 +3,7 @@ import type { Caller, JournalEntry } from '../contract.ts';
 import type { KeptMessage, ProviderTurn } from '../contract/provider-turn.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
-import type { ModelUsage } from '../core/base/usage.ts';
+import type { ModelUsage } from '../core/base/model-answer.ts';
 import type { SizeLimits } from '../core/base/size-limits.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { Json, JsonObject, ToolDefinition } from '../core/base/tool-call.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { AssessRule } from '../core/assess/rule.ts';
+import type { AssessRule } from '../core/assess/assessment.ts';
 import { severities } from '../core/base/tool-call.ts';
 import type { Person } from '../core/people/directory.ts';
-import { actions } from '../core/policy/action.ts';
-import { modes } from '../core/policy/modes.ts';
+import { actions, modes } from '../core/policy/modes.ts';
 import { maxNesting } from '../core/policy/nesting.ts';
 import {
   type AdvisorSettings,

@@ -1,4 +1,4 @@
-import { mayRun } from '../core/policy/action.ts';
+import { mayRun } from '../core/policy/modes.ts';
 import { compileAssessRules } from '../core/policy/assess-rules.ts';
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import type { Policy } from '../core/policy/policy.ts';

@@ -1,13 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PreviewContext, Tool } from '../agents/definitions.ts';
-import type { Registry } from '../agents/registry.ts';
-import { definitionOf } from '../agents/registry.ts';
+import { type Registry, definitionOf } from '../agents/registry.ts';
 import { validateArguments } from '../agents/validate-arguments.ts';
 import type { Caller } from '../contract.ts';
-import type { CallPreview } from '../core/base/call-preview.ts';
+import { type CallPreview, readChanges } from '../core/base/call-preview.ts';
 import { fitChanges } from '../text/fit-changes.ts';
-import { readChanges } from '../core/base/read-changes.ts';
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { aborted } from '../text/aborted.ts';
 

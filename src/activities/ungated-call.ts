@@ -1,7 +1,7 @@
 import { activityInfo, getClient, log, metricMeter } from '@temporalio/activity';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { UngatedWindow } from '../agents/ungated-window.ts';
-import { mayRun } from '../core/policy/action.ts';
+import { mayRun } from '../core/policy/modes.ts';
 import type { Ruling } from '../core/policy/ruling.ts';
 import { activityExecution } from './recorded-events.ts';
 

@@ -16,7 +16,7 @@ import { type FileOptions, takenFiles } from './file-options.ts';
 import { checkModelCall, type ModelCallOptions } from './model-call.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
 import type { Message } from '../contract.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 
 /** Options of `defineAgent`. `name`, `instructions` and `model` are required. */
 export interface AgentOptions {

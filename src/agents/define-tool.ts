@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Change } from '../core/base/call-preview.ts';
 import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import {
   type PreviewContext,

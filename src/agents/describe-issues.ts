@@ -1,4 +1,4 @@
-import { jsonPlace } from '../core/base/json-place.ts';
+import { jsonPlace } from '../core/base/json.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 /** An issue of any Standard Schema; those of zod say more of a union. */

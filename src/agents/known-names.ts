@@ -1,4 +1,4 @@
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';
 import { definitionOf, type Registry } from './registry.ts';

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelCallLimits } from '../core/policy/run-config.ts';
 import { checkOptions, checkPositiveInteger } from './check-options.ts';
 import { DefinitionError } from './definition-error.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 
 /**
  * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options belong

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { parseJson } from '../core/base/parse-json.ts';
+import { parseJson } from '../core/base/json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { describeIssues } from './describe-issues.ts';
 

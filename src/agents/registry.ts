@@ -4,7 +4,7 @@ import { isAgent, isTool, type Agent, type Tool } from './definitions.ts';
 import { DefinitionError } from './definition-error.ts';
 import { handoffTools } from './handoff-tool.ts';
 import { OpenToolsets } from './open-toolsets.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 
 /**
  * The agents and tools of a worker. Look-ups find only what was defined, because names may come from a model or a

@@ -3,7 +3,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { z } from 'zod';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { DefinitionError } from './definition-error.ts';
-import { parseJson } from '../core/base/parse-json.ts';
+import { parseJson } from '../core/base/json.ts';
 
 /**
  * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a Standard

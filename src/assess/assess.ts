@@ -2,8 +2,7 @@
 import { assessBuiltIn } from './built-in.ts';
 import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import type { CompiledAssessRule } from '../core/policy/assess-rules.ts';
-import type { Assessment } from '../core/assess/assessment.ts';
-import type { AssessedCall } from '../core/assess/assessed-call.ts';
+import type { Assessment, AssessedCall } from '../core/assess/assessment.ts';
 
 /**
  * Assesses a call by rules, the built-in assessors and the results of others (`extra`). The most severe counts, with

@@ -5,9 +5,14 @@ import { assessMessages } from './messages.ts';
 import { assessMoney } from './money.ts';
 import { assessNetwork } from './network.ts';
 import { assessDatabases } from './statements.ts';
-import { mostAffected, joinAssessments, moreSevere, type Assessment } from '../core/assess/assessment.ts';
+import {
+  mostAffected,
+  joinAssessments,
+  moreSevere,
+  type Assessment,
+  type AssessedCall,
+} from '../core/assess/assessment.ts';
 import { viewCall, type CallView } from './call-view.ts';
-import type { AssessedCall } from '../core/assess/assessed-call.ts';
 import { assessmentOf, type Finding } from './finding.ts';
 
 const assessors: readonly ((view: CallView) => Finding[])[] = [

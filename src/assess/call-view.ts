@@ -1,5 +1,5 @@
 import { longestReadName, nameWords } from './name-words.ts';
-import type { AssessedCall } from '../core/assess/assessed-call.ts';
+import type { AssessedCall } from '../core/assess/assessment.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
 /** One string, number or boolean among the arguments. */

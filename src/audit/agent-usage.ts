@@ -1,6 +1,6 @@
 /** Adds up the tokens and costs in the results of runs, for each agent. docs/statistics.md explains each figure. */
-import { totalUsage, type Usage } from '../core/base/usage.ts';
-import { shortened } from '../core/base/shortened.ts';
+import { totalUsage, type Usage } from '../core/base/model-answer.ts';
+import { shortened } from '../core/base/text.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import { longestRowName } from './statistics-rows.ts';
 

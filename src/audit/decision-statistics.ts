@@ -2,7 +2,7 @@
  * How rules ask and how reviewers answer, counted from the journals of runs, and what agents used. docs/statistics.md
  * explains each figure.
  */
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 import { membersOf, personKeyIn, type Directory } from '../core/people/directory.ts';
 import { personKey } from '../core/people/person-key.ts';
 import { projectJournal } from '../events/journal.ts';

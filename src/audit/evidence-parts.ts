@@ -1,6 +1,6 @@
 /** Evidence as parts that fit the lines of a file: each has a kind, a key and a value. */
 import type { Json } from '../core/base/tool-call.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import type { RunEvidence } from './evidence.ts';
 
 export interface EvidencePart {

@@ -1,8 +1,6 @@
-import { strictJsonProblem } from '../core/base/strict-json.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { strictJsonProblem, isObject, parseJson } from '../core/base/json.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from '../core/ledger/merkle.ts';
-import { parseJson } from '../core/base/parse-json.ts';
 
 /** As deep as the arguments of a call may be, and the line around them. */
 const maxDepth = 210;

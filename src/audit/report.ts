@@ -1,9 +1,9 @@
 /** A report on one run, as one page of HTML without scripts: who was entitled, what they saw and decided, what ran. */
-import { escapeText } from '../core/base/escape-text.ts';
+import { escapeText } from '../core/base/text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
-import { shownPerson } from '../core/people/shown-person.ts';
+import { shownPerson } from '../core/people/directory.ts';
 import type { ActivityLine, AuditLine, EntryLine, HeadLine, RunLine } from './audit-line.ts';
 
 /** The style of the report: readable on paper, in the dark and on a telephone. */

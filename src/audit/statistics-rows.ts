@@ -1,4 +1,4 @@
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type Answer, type Share, median, shareOf } from './answers-of.ts';
 

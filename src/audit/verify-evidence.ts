@@ -6,7 +6,7 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { instantMs } from '../core/messages/control.ts';
-import { policyDigest } from '../core/policy/policy-digest.ts';
+import { policyDigest } from '../core/policy/policy.ts';
 import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
 import { KeptResults } from './kept-results.ts';
 import { NamedEvidence, type Unusable } from './named-evidence.ts';
@@ -14,8 +14,7 @@ import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
 import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
 import { isRuling } from './rulings-of.ts';
 import { emptyStanding, isEdited, openRequestOf, standingAfter, type Ruled } from './standing.ts';
-import { escapeText } from '../core/base/escape-text.ts';
-import { shortened } from '../core/base/shortened.ts';
+import { escapeText, shortened } from '../core/base/text.ts';
 
 const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
 

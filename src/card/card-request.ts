@@ -1,6 +1,6 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
 import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { NamedPerson } from '../core/people/directory.ts';

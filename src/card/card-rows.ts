@@ -1,6 +1,6 @@
 /** Why a call is asked about, and who and what runs it. */
 import { adviceSentence } from '../core/policy/advice.ts';
-import { personsShown } from '../core/people/shown-person.ts';
+import { personsShown } from '../core/people/directory.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText } from './card.ts';
 import type { CardRequest } from './card-request.ts';

@@ -1,4 +1,4 @@
-import { pressedScope } from '../core/ledger/always-terms.ts';
+import { pressedScope } from '../core/ledger/make-grant.ts';
 import type { RequestedScope } from '../core/messages/decision.ts';
 import { cardOf } from './card-of.ts';
 import type { Card } from './card.ts';

@@ -1,6 +1,6 @@
 /** The part of a JSON Schema that describes one member of a value. */
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 
 /** Longest chain of references and choices that is followed. */
 const mostSteps = 10;

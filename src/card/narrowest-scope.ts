@@ -8,7 +8,7 @@ import { engine, readyCall } from '../core/policy/ruling.ts';
 import { grantedCommand } from '../core/policy/whole-call.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
-import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
 
 /** A decision with more globs, or with a longer name, is refused. */
 const most = { fields: 20, nameLength: 200 };

@@ -1,5 +1,5 @@
 /** A card as lines of a terminal, or of plain text. */
-import { escapeJson, escapeText } from '../core/base/escape-text.ts';
+import { escapeJson, escapeText } from '../core/base/text.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
 import { visibleEscape } from '../text/visible-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText, DiffLine } from './card.ts';

@@ -1,11 +1,10 @@
 /** What the person for whom a run works reads while it waits for a decision, and once there is one. */
 import { DefinitionError } from '../agents/definition-error.ts';
-import { argumentsText } from '../core/ledger/call-text.ts';
-import { isAmong, personKeyIn } from '../core/people/directory.ts';
-import { shortened } from '../core/base/shortened.ts';
+import { argumentsText } from '../core/ledger/shown-arguments.ts';
+import { isAmong, personKeyIn, personsShown, shownPerson } from '../core/people/directory.ts';
+import { shortened } from '../core/base/text.ts';
 import type { Settlement } from '../contract.ts';
 import { deadlineText, instantText, type ReaderClock } from '../text/instant-text.ts';
-import { personsShown, shownPerson } from '../core/people/shown-person.ts';
 import { shownName } from '../text/shown-name.ts';
 import { visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';

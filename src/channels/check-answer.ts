@@ -1,5 +1,4 @@
-import { isObject } from '../core/base/is-object.ts';
-import { kindOf } from '../core/base/kind-of.ts';
+import { isObject, kindOf } from '../core/base/json.ts';
 import type { ChannelAnswer } from './channel.ts';
 import { parseAnswer } from './parse-answer.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationSentence, parseDuration } from '../core/base/parse-duration.ts';
+import { durationSentence, parseDuration } from '../core/base/duration.ts';
 
 /** A duration of a channel file, such as `30s`, as milliseconds. `longest` is a duration, too. `never` is not valid. */
 export function durationShape(longest: string): z.ZodType<number, string> {

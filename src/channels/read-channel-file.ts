@@ -14,7 +14,7 @@ import type { ChannelKind } from './channel-kind.ts';
 import type { ChannelSetUp } from './channel-set-up.ts';
 import type { QuietHours } from './quiet-hours.ts';
 import { policyInvalid } from './policy-invalid.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 import type { RequestRoute } from '../core/people/channel-routes.ts';
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };

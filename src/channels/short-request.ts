@@ -1,4 +1,4 @@
-import { argumentBytes as bytesOf } from '../core/ledger/listed-request.ts';
+import { argumentBytes as bytesOf } from '../core/ledger/hidden-arguments.ts';
 import { shownName } from '../text/shown-name.ts';
 import type { ChannelRequest } from './channel.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { checkCallOptions } from '../text/check-call-options.ts';
 import { payloadFromJson, payloadToJson } from './payload-json.ts';

@@ -7,7 +7,7 @@ import {
   UndefinedPayloadConverter,
 } from '@temporalio/common';
 import { decode } from '@temporalio/common/lib/encoding.js';
-import { parseJson } from '../core/base/parse-json.ts';
+import { parseJson } from '../core/base/json.ts';
 
 class JsonPayloads extends JsonPayloadConverter {
   // oxlint-disable-next-line no-unnecessary-type-parameters -- the interface is Temporal's

@@ -7,7 +7,7 @@ import type {
   Settlement,
   UserMessages,
 } from '../core/ledger/approval.ts';
-import type { AlwaysTerms } from '../core/ledger/always-terms.ts';
+import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
 import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
@@ -19,10 +19,9 @@ import type { Mode } from '../core/policy/modes.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { Problem } from '../core/base/problem.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
-import type { Usage } from '../core/base/usage.ts';
+import type { Usage, Unfinished } from '../core/base/model-answer.ts';
 import type { UserFile } from '../core/base/user-files.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
-import type { Unfinished } from '../core/base/unfinished.ts';
 
 /**
  * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: under which the user of a

@@ -6,7 +6,7 @@ import { defaultAssessment } from '../core/assess/assessment.ts';
 import { hideInRequest } from '../core/ledger/hidden-arguments.ts';
 import type { Problem, ProblemCode } from '../core/base/problem.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { parseJson } from '../core/base/parse-json.ts';
+import { parseJson } from '../core/base/json.ts';
 import type { ShownFile } from '../core/base/user-files.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
 import { isJson } from '../text/is-json.ts';

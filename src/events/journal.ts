@@ -3,8 +3,7 @@ import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approv
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import { resultWithheldType } from '../core/base/tool-failure.ts';
-import type { JournalEntry } from '../core/ledger/journal-entry.ts';
-import { isReplaced } from '../core/ledger/is-replaced.ts';
+import { type JournalEntry, isReplaced } from '../core/ledger/journal-entry.ts';
 
 /** One request of a run, read from the journal. Times are ISO 8601. */
 export interface ProjectedRequest {

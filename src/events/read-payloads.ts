@@ -1,5 +1,5 @@
 /** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
-import type { Usage } from '../core/base/usage.ts';
+import { type Usage, isUnfinished, type Unfinished, unfinishedOf } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome } from '../core/ledger/approval.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
@@ -7,8 +7,7 @@ import type { Redaction } from '../core/redact/redaction.ts';
 import { severities, type Json, type JsonObject } from '../core/base/tool-call.ts';
 import { mostFiles, shownFile, type ShownFile } from '../core/base/user-files.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
-import { isUnfinished, type Unfinished, unfinishedOf } from '../core/base/unfinished.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 import type { Completion } from './run-event.ts';
 
 /** One message of a transcript. */

@@ -2,7 +2,7 @@
  * The policies of a run, as far as its history has been read: what its workers loaded, what `setPolicy` and the calling run
  * changed, and what its executions handed over.
  */
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';

@@ -1,11 +1,10 @@
-import type { Usage } from '../core/base/usage.ts';
+import type { Usage, Unfinished } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome, ApprovalRequest, OutcomeName, Ran } from '../core/ledger/approval.ts';
 import type { Identity } from '../core/people/entitlement.ts';
 import type { Problem } from '../core/base/problem.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import type { ShownFile } from '../core/base/user-files.ts';
-import type { Unfinished } from '../core/base/unfinished.ts';
 
 /** The members of every event that history keeps. */
 interface Recorded {

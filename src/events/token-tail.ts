@@ -1,4 +1,4 @@
-import { byteLength } from '../core/base/byte-length.ts';
+import { byteLength } from '../core/base/text.ts';
 
 /** The last text of a model's answer that is still being streamed: the heartbeat details of `countersign.callModel`. */
 export interface TokenTail {

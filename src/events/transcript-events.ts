@@ -2,7 +2,7 @@
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { stopDigest } from '../core/messages/control.ts';
 import { sentences } from '../core/ledger/sentences.ts';
-import { byteLength } from '../core/base/byte-length.ts';
+import { byteLength } from '../core/base/text.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { toldText } from '../core/base/user-files.ts';

@@ -1,4 +1,4 @@
-import { kindOf } from '../core/base/kind-of.ts';
+import { kindOf } from '../core/base/json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { readJson } from '../text/read-json.ts';
 

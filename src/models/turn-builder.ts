@@ -4,7 +4,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { ModelUsage } from '../core/base/usage.ts';
+import type { ModelUsage } from '../core/base/model-answer.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 import type { ProviderPart } from '../contract/provider-turn.ts';

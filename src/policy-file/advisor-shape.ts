@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../core/base/parse-duration.ts';
+import { parseDuration } from '../core/base/duration.ts';
 import { finite, text } from './shape-values.ts';
 
 /** `advisor` of a policy, or of a rule. */

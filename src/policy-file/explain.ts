@@ -3,7 +3,7 @@ import { holds, readingOf, type CompiledLayers, type CompiledRule } from '../cor
 import type { LayerCall } from '../core/policy/layer-answer.ts';
 import { affordable } from '../core/match/matching.ts';
 import { partMatchers } from '../core/policy/part-matchers.ts';
-import type { Action } from '../core/policy/action.ts';
+import type { Action } from '../core/policy/modes.ts';
 import { allowsOnlyCommand, leftOutBy } from '../core/policy/whole-call.ts';
 import { checkRuled } from './evaluate.ts';
 import { evaluate, readyCall, type RuledCall, type Ruling, type RulingContext } from '../core/policy/ruling.ts';

@@ -4,7 +4,7 @@ import { partsOf, weightOf, type Expression } from '../core/match/condition-cost
 import { expressionSize } from '../core/match/expression-size.ts';
 import type { Glob } from '../core/match/glob.ts';
 import { compilePattern, maxRulingWork } from '../core/match/matching.ts';
-import type { AssessRule } from '../core/assess/rule.ts';
+import type { AssessRule } from '../core/assess/assessment.ts';
 import { compileAssessRules } from '../core/policy/assess-rules.ts';
 import { compilePolicy } from '../core/policy/compiled-policy.ts';
 import { layerAnswers, mostParts, type LayerCall } from '../core/policy/layer-answer.ts';

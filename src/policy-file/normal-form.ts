@@ -1,6 +1,6 @@
 import { iso } from '../core/ledger/ledger-state.ts';
 import type { Absence, Directory } from '../core/people/directory.ts';
-import { parseDuration } from '../core/base/parse-duration.ts';
+import { parseDuration } from '../core/base/duration.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import type {
   AdvisorSettings,
@@ -12,7 +12,7 @@ import type {
   RunLimit,
   RunLimits,
 } from '../core/policy/policy.ts';
-import { nfc } from '../core/base/normal-text.ts';
+import { nfc } from '../core/base/text.ts';
 import { startMs } from './shape-values.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */

@@ -1,5 +1,5 @@
 import { isTooDeep } from '../core/base/canonical-json.ts';
-import { isObject } from '../core/base/is-object.ts';
+import { isObject } from '../core/base/json.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
 import { type ParsedPolicy, type ParsePolicyOptions, type PolicyProblem, parsePolicy } from './parse-policy.ts';
 import { maxDocumentDepth } from './text.ts';

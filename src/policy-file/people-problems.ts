@@ -1,7 +1,7 @@
 /** Finds rules that need reviewers who do not exist, when the policy loads and before a request waits for them. */
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from '../core/people/directory.ts';
 import type { ShapeProblem } from './explain-shape.ts';
-import { maxMatching } from '../core/people/max-matching.ts';
+import { maxMatching } from '../core/people/entitlement.ts';
 import { absenceOf, directoryOf, placedRules } from './normal-form.ts';
 import type { PolicyDocument, RuleDocument } from './shape.ts';
 import { isSamePerson, personKey } from '../core/people/person-key.ts';

@@ -1,8 +1,8 @@
 /** The values from which the form of a policy file is made. Their messages continue the name of the key. */
 import { instantMs } from '../core/messages/control.ts';
 import { z } from 'zod';
-import { durationSentence, parseDuration } from '../core/base/parse-duration.ts';
-import { isWellFormed } from '../core/base/well-formed.ts';
+import { durationSentence, parseDuration } from '../core/base/duration.ts';
+import { isWellFormed } from '../core/base/text.ts';
 
 export const text = (longest: number) =>
   z

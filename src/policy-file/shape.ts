@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { bytesFromBase64 } from '../core/base/base64.ts';
+import { bytesFromBase64, isPublicKey } from '../core/base/digest.ts';
 import { maxConditionLength } from '../core/match/condition.ts';
 import { advisor } from './advisor-shape.ts';
 import { checked, count, duration, finite, interval, text, startMs } from './shape-values.ts';
 import { conditionProblem } from './condition-problem.ts';
 import { groupOf } from '../core/people/directory.ts';
-import { isPublicKey } from '../core/base/ed25519.ts';
 import { compileFieldGlob, compilePattern } from '../core/match/matching.ts';
-import { modes } from '../core/policy/modes.ts';
+import { modes, actions } from '../core/policy/modes.ts';
 import { sensitiveKinds } from '../core/redact/kinds.ts';
 import { patternProblem } from '../redact/own-patterns.ts';
 import { limitsShape, pricesShape } from './limits-shape.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
-import { actions } from '../core/policy/action.ts';
 import { severities } from '../core/base/tool-call.ts';
 
 /**

@@ -2,8 +2,7 @@
 import { RE2JS } from 're2js';
 import { type FindMore, type Span, Taken } from '../core/redact/find-sensitive.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
-import { tooMuch } from '../core/redact/kinds.ts';
-import { valuePlaceholder } from '../core/redact/placeholder.ts';
+import { tooMuch, valuePlaceholder } from '../core/redact/kinds.ts';
 import type { OwnPattern } from '../core/redact/redaction.ts';
 
 /** Longest piece of a text that is searched at once: after each match, RE2 may look at the rest of the piece again. */

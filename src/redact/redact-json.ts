@@ -1,10 +1,6 @@
 import { isJson } from '../text/is-json.ts';
-import type { FindMore } from '../core/redact/find-sensitive.ts';
-import { redactText } from '../core/redact/find-sensitive.ts';
-import { placeholderOf } from '../core/redact/kinds.ts';
-import { namedKind } from '../core/redact/named-kind.ts';
-import { valuePlaceholder } from '../core/redact/placeholder.ts';
-import { namesSecret } from '../core/redact/redact-secrets.ts';
+import { type FindMore, redactText, namesSecret } from '../core/redact/find-sensitive.ts';
+import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds.ts';
 
 /** A string, a sign, or a number, `true`, `false` or `null`. */
 const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;

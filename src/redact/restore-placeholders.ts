@@ -3,11 +3,11 @@
  * original value returns; anywhere else nobody can know what was meant, so it is refused.
  */
 import { jsonDigest } from '../core/base/digest.ts';
-import { jsonPlace } from '../core/base/json-place.ts';
+import { jsonPlace } from '../core/base/json.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import type { KeptValue } from '../core/redact/kept-values.ts';
-import { type Path, valueAt } from '../core/redact/leaves.ts';
-import { placeholdersNamed } from '../core/redact/placeholder.ts';
+import { type Path, valueAt } from '../core/redact/redaction.ts';
+import { placeholdersNamed } from '../core/redact/kinds.ts';
 
 /**
  * The edited arguments with the original values, or why they cannot be restored. `names`: the placeholders of the

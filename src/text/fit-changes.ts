@@ -1,6 +1,5 @@
-import { byteLength } from '../core/base/byte-length.ts';
+import { byteLength, shortened } from '../core/base/text.ts';
 import type { Change } from '../core/base/call-preview.ts';
-import { shortened } from '../core/base/shortened.ts';
 
 type Text = Extract<Change, { kind: 'text' }>;
 type Table = Extract<Change, { kind: 'table' }>;

@@ -1,6 +1,6 @@
 /** Instants as people read them. Texts of a digest and of a workflow keep ISO 8601: no zone and no present is in them. */
 import { formatTimeLeft } from '../core/base/duration.ts';
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { visibleText } from './visible-text.ts';
 

@@ -9,8 +9,7 @@
  * A word of one script that passes for a Latin one, and the Turkish `ı`, may also be what they are: `Сара`, `Yıldız`. As a
  * name they deceive only beside the name that they look like, so names are compared with those that exist (`looksLike`).
  */
-import { nfkc } from '../core/base/normal-text.ts';
-import { perCharacter } from '../core/base/per-character.ts';
+import { nfkc, perCharacter } from '../core/base/text.ts';
 
 /** From letters to the ASCII letters that they look like, in the same order. */
 const tables: readonly (readonly [from: string, to: string])[] = [

@@ -1,4 +1,4 @@
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 
 /** In UTF-16 code units. */
 const longest = 300;

@@ -1,6 +1,5 @@
 import { parse } from 'lossless-json';
-import { jsonPlace } from '../core/base/json-place.ts';
-import { strictJsonProblem } from '../core/base/strict-json.ts';
+import { jsonPlace, strictJsonProblem } from '../core/base/json.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
 /** Maximum nesting of arrays and objects: far more than people or programs write, and safe for any reader's stack. */

@@ -1,4 +1,4 @@
-import { shortened } from '../core/base/shortened.ts';
+import { shortened } from '../core/base/text.ts';
 import { visibleText } from './visible-text.ts';
 
 const longestName = 60;

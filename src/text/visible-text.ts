@@ -3,10 +3,9 @@
  * for others are written as `\u{202E}`. Everything else stays, backslashes too: commands and paths read as they are. So
  * do joiners that a word is written with: they change how its letters are drawn.
  */
-import { isUnseen, marksPerLetter } from '../core/base/escape-text.ts';
+import { isUnseen, marksPerLetter, perCharacter } from '../core/base/text.ts';
 import { wordJoiners } from './joiners.ts';
 import { lookAlikes } from './look-alikes.ts';
-import { perCharacter } from '../core/base/per-character.ts';
 
 /** Matches the escapes in a visible text; nothing else in it has this form. */
 export const visibleEscape = /\\u\{[0-9A-F]{4,6}\}/g;

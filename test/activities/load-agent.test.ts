@@ -6,8 +6,7 @@ import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts
 import type { Agent } from '../../src/agents/definitions.ts';
 import { createRegistry } from '../../src/agents/registry.ts';
 import type { RunInput } from '../../src/contract.ts';
-import { policyDigest } from '../../src/core/policy/policy-digest.ts';
-import type { Policy } from '../../src/core/policy/policy.ts';
+import { policyDigest, type Policy } from '../../src/core/policy/policy.ts';
 import { engine } from '../../src/core/policy/ruling.ts';
 import type { RunConfig } from '../../src/core/policy/run-config.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { presentCeiling } from '../../src/activities/present-ceiling.ts';
-import { mayRun } from '../../src/core/policy/action.ts';
+import { mayRun } from '../../src/core/policy/modes.ts';
 import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assessRecorded } from '../../src/core/policy/recorded-assessment.ts';
 import { compilePolicy, engine, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';

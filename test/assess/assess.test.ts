@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Uncertainty } from '../../src/core/shell/parts.ts';
-import type { AssessRule } from '../../src/core/assess/rule.ts';
+import {
+  type AssessRule,
+  joinAssessments,
+  type Assessment,
+  type AssessedCall,
+} from '../../src/core/assess/assessment.ts';
 import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assessRecorded } from '../../src/core/policy/recorded-assessment.ts';
 import { assess } from '../../src/assess/assess.ts';
-import { joinAssessments, type Assessment } from '../../src/core/assess/assessment.ts';
-import type { AssessedCall } from '../../src/core/assess/assessed-call.ts';
 import type { Severity } from '../../src/core/base/tool-call.ts';
 
 const ceiling = (...assess: AssessRule[]) => compileAssessRules({ ceiling: { assess } });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import type { AssessRule } from '../../src/core/assess/rule.ts';
+import {
+  type AssessRule,
+  assessmentBounds,
+  severityOf,
+  severityRank,
+  type Assessment,
+  type AssessedCall,
+} from '../../src/core/assess/assessment.ts';
 import { compileAssessRules } from '../../src/core/policy/assess-rules.ts';
 import { assess } from '../../src/assess/assess.ts';
-import { assessmentBounds, severityOf, severityRank, type Assessment } from '../../src/core/assess/assessment.ts';
-import type { AssessedCall } from '../../src/core/assess/assessed-call.ts';
 import { risks, severities, type JsonObject } from '../../src/core/base/tool-call.ts';
 import { runs } from '../support/thorough.ts';
 

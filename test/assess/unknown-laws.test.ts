@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assess } from '../../src/assess/assess.ts';
-import type { AssessedCall } from '../../src/core/assess/assessed-call.ts';
+import type { AssessedCall } from '../../src/core/assess/assessment.ts';
 import { splitShell } from '../../src/shell/split.ts';
 import { least, runs } from '../support/thorough.ts';
 

@@ -10,7 +10,7 @@ import { renderHtmlPage } from '../../src/card/render-html.ts';
 import { renderMarkdown } from '../../src/card/render-markdown.ts';
 import { renderSlack } from '../../src/card/render-slack.ts';
 import { renderTerminal } from '../../src/card/render-terminal.ts';
-import { escapeJson, escapeText, escapeUnseen } from '../../src/core/base/escape-text.ts';
+import { escapeJson, escapeText, escapeUnseen } from '../../src/core/base/text.ts';
 import { runs } from '../support/thorough.ts';
 import { hostileCard } from './hostile-cards.ts';
 

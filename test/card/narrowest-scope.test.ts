@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { type AskedAlways, narrowestScope, scopeCovers, scopeSteps } from '../../src/card/narrowest-scope.ts';
 import { parseDecision, type RequestedScope } from '../../src/core/messages/decision.ts';
-import { parseJson } from '../../src/core/base/parse-json.ts';
+import { parseJson } from '../../src/core/base/json.ts';
 
 const asked = (args: JsonObject, terms: AskedAlways['terms'] = { widest: 'tool' }): AskedAlways => ({
   tool: 'pay',

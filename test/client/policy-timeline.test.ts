@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PolicyTimeline } from '../../src/client/audit/policy-timeline.ts';
 import { RecordedPolicies } from '../../src/events/recorded-policies.ts';
-import { policyDigest } from '../../src/core/policy/policy-digest.ts';
+import { policyDigest } from '../../src/core/policy/policy.ts';
 import { changeRunSide } from '../../src/core/policy/run-side.ts';
 import type { AgentConfig } from '../../src/core/policy/run-config.ts';
 import { parsePolicy } from '../../src/policy-file/parse-policy.ts';

@@ -1,8 +1,7 @@
 /** Random policies and calls that often match: few tools, few arguments, overlapping patterns. */
 import fc from 'fast-check';
-import { modes } from '../../src/core/policy/modes.ts';
+import { modes, actions } from '../../src/core/policy/modes.ts';
 import { grantKinds, type Policy, type PolicyLayers, type Rule } from '../../src/core/policy/policy.ts';
-import { actions } from '../../src/core/policy/action.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import { risks } from '../../src/core/base/tool-call.ts';
 import { splitShell } from '../../src/shell/split.ts';

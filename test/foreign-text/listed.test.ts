@@ -39,7 +39,7 @@ test('every function that may be given text from elsewhere is measured, or a rea
 });
 
 test('a new function that takes text is found', () => {
-  expect(textFunctions()).toContain('core/base/strict-json.ts strictJsonProblem');
+  expect(textFunctions()).toContain('core/base/json.ts strictJsonProblem');
   expect(textFunctions()).toContain('events/known-secrets.ts KnownSecrets.beginsAt');
   expect(textFunctions()).toContain('packages/cli/src/inbox/preview-request.ts previewRequest');
   expect(textFunctions()).toContain('client/watch/watch-run.ts watchRun');
@@ -54,5 +54,5 @@ test('Unicode is normalized in one file only, which bounds its time', () => {
     // Of a single character, the time is constant.
     readFileSync(join(root, file), 'utf8').replaceAll('character.normalize(', '').includes('.normalize('),
   );
-  expect(files).toEqual(['src/core/base/normal-text.ts']);
+  expect(files).toEqual(['src/core/base/text.ts']);
 });

@@ -4,7 +4,7 @@ import { inlineLimits } from '../../src/core/base/size-limits.ts';
 import { maxJsonDepth } from '../../src/text/read-json.ts';
 import { parseArguments } from '../../src/models/parse-arguments.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
-import { parseJson } from '../../src/core/base/parse-json.ts';
+import { parseJson } from '../../src/core/base/json.ts';
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 

@@ -1,7 +1,7 @@
 /** What a condition is said to give before any call, against what it gives for calls. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { celArguments } from '../../src/core/match/cel-arguments.ts';
+import { celArguments } from '../../src/core/match/cel.ts';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../src/core/match/condition.ts';
 import { engine } from '../../src/core/policy/ruling.ts';
 import { expressionOf, mayBe, onlyFails, outcomeOf } from '../../src/policy-file/condition-kinds.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { knownCeiling, strictCeiling } from '../../src/policy-file/known-ceiling.ts';
 import type { Policy, Rule } from '../../src/core/policy/policy.ts';
-import type { Action } from '../../src/core/policy/action.ts';
+import type { Action } from '../../src/core/policy/modes.ts';
 import { compilePolicy, evaluate } from '../../src/core/policy/ruling.ts';
 
 const ceiling = (...rules: Rule[]): Policy => ({

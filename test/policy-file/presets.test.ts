@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { assess } from '../../src/assess/assess.ts';
 import { formatProblems, parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
-import type { Action } from '../../src/core/policy/action.ts';
+import type { Action } from '../../src/core/policy/modes.ts';
 import { compilePolicy, evaluate } from '../../src/core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../src/core/base/tool-call.ts';
 

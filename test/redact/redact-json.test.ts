@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { sensitiveKinds } from '../../src/core/redact/kinds.ts';
 import { redactJson } from '../../src/redact/redact-json.ts';
-import { parseJson } from '../../src/core/base/parse-json.ts';
+import { parseJson } from '../../src/core/base/json.ts';
 
 const redacted = (text: string): string | undefined => redactJson(text, sensitiveKinds);
 

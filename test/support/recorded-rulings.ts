@@ -8,10 +8,9 @@ import { answerBefore } from '../../src/core/ledger/admission.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, iso, reduce, type Ledger, type LedgerCommand } from '../../src/core/ledger/ledger.ts';
 import { compileRules, ruleCase, type RunRules } from '../../src/core/ledger/rule-case.ts';
-import { reviewersOf, whyAsked } from '../../src/core/ledger/why-asked.ts';
+import { reviewersOf, whyAsked } from '../../src/core/ledger/waiting-for.ts';
 import { sameTerms } from '../../src/core/policy/ask-terms.ts';
-import { policyDigest } from '../../src/core/policy/policy-digest.ts';
-import type { PolicyLayers } from '../../src/core/policy/policy.ts';
+import { policyDigest, type PolicyLayers } from '../../src/core/policy/policy.ts';
 import type { RuledCall } from '../../src/core/policy/ruling.ts';
 import { requestIdOf, requestRecord } from './record-request.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { fromVisible, visibleJson, visibleLine, visibleText } from '../../src/text/visible-text.ts';
-import { escapeText, escapeUnseen } from '../../src/core/base/escape-text.ts';
+import { escapeText, escapeUnseen } from '../../src/core/base/text.ts';
 import { wordJoiners } from '../../src/text/joiners.ts';
 import { hostileText } from '../card/hostile-text.ts';
-import { parseJson } from '../../src/core/base/parse-json.ts';
+import { parseJson } from '../../src/core/base/json.ts';
 
 /** Without the joiners that words are written with, which test/text/joiners.test.ts is about. */
 function withoutJoiners(text: string): string {

@@ -47,7 +47,7 @@ import { escapeHtml, htmlPage } from '../../text/html-page.ts';
 import { isTimeZone } from '../../text/instant-text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { groupOf, personKeyIn } from '../../core/people/directory.ts';
-import { nfc } from '../../core/base/normal-text.ts';
+import { nfc } from '../../core/base/text.ts';
 
 /** Options of `emailChannel`. */
 export interface EmailOptions {

@@ -2,7 +2,7 @@ import type { CallerNotice } from '../../channels/caller-notice.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
-import { shownPerson } from '../../core/people/shown-person.ts';
+import { shownPerson } from '../../core/people/directory.ts';
 import { deadlineText, instantText, type ReaderClock } from '../../text/instant-text.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';

@@ -1,4 +1,4 @@
-import { shortened } from '../../core/base/shortened.ts';
+import { shortened } from '../../core/base/text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { checkOptions } from '../../agents/check-options.ts';
 import { NotTaken } from '../../channels/outgoing/not-taken.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 

@@ -7,7 +7,7 @@ import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';

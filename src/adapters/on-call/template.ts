@@ -1,4 +1,4 @@
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { visibleEscape } from '../../text/visible-text.ts';

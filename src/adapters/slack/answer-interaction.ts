@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatGateway, LinkedPerson } from '../../channels/chat-app.ts';
 import type { ApprovalDetails, RequestedScope, Receipt } from '../../contract.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
@@ -13,7 +13,7 @@ import { hasCap, isAboveCap } from './severity-cap.ts';
 import { alwaysScope, slackCard } from './shown-request.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import type { Reply } from './reply.ts';
-import { shownPerson } from '../../core/people/shown-person.ts';
+import { shownPerson } from '../../core/people/directory.ts';
 
 /** Codes of refusals that are about the arguments which somebody entered. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];

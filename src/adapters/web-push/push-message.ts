@@ -3,8 +3,8 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { outcomeTitle } from '../../channels/caller-notice.ts';
 import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
-import { shownPerson } from '../../core/people/shown-person.ts';
+import { byteLength } from '../../core/base/text.ts';
+import { shownPerson } from '../../core/people/directory.ts';
 import { shownName } from '../../text/shown-name.ts';
 
 /** What the service worker of the inbox shows. */

@@ -6,7 +6,7 @@ import { createSeals } from '../../channels/sealed-text.ts';
 import type { RecordName, Records } from '../../client/server/records.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
-import { nfc } from '../../core/base/normal-text.ts';
+import { nfc } from '../../core/base/text.ts';
 
 /** A browser of a person that takes messages. */
 export interface Subscription extends BrowserSubscription {

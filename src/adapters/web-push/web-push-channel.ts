@@ -16,7 +16,7 @@ import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { inParallel } from '../../client/server/in-parallel.ts';
 import type { Records } from '../../client/server/records.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Settlement } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';

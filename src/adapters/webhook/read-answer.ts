@@ -1,6 +1,6 @@
 import { parseAnswer } from '../../channels/parse-answer.ts';
 import type { ChannelAnswer } from '../../channels/channel.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 

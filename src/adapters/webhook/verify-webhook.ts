@@ -1,5 +1,5 @@
 import { checkCallOptions } from '../../text/check-call-options.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import { isRequestId } from '../../core/messages/decision.ts';

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Session } from '../../client/server/connect.ts';
 import { recordsOf } from '../../client/server/records.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import { byteLength } from '../../core/base/text.ts';
 import type { Settlement } from '../../contract.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import type { Json } from '../../core/base/tool-call.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure, CompleteAsyncError, type Context } from '@temporalio/activity';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { thrownByChannel } from '../../core/base/channel-failure.ts';
+import { thrownByChannel } from '../../core/base/tool-failure.ts';
 import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
 /** The types of failures by which a channel has not failed, for workflows that do not know the mark. */

@@ -4,7 +4,7 @@ import type { CommittedRun } from '../../core/ledger/commit-entry.ts';
 import { evidenceParts } from '../../audit/evidence-parts.ts';
 import { isHash, isTree, type TreeState } from '../../core/ledger/merkle.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Activity, HistoryEvent, RunEnd, RecordedMessage } from '../../events/history-event.ts';
 import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';
 import { readUserMessage, userMessageDigest } from '../../core/messages/control.ts';

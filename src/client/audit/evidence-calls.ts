@@ -1,7 +1,7 @@
 import type { EvidenceCall } from '../../audit/evidence.ts';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
 import { refusedBySecondGate } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';

@@ -7,7 +7,7 @@ import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
 import { rulingsOf } from '../../audit/rulings-of.ts';
 import { standingOf } from '../../audit/standing-of.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { policiesOf, type RecordedPolicies } from '../../events/recorded-policies.ts';

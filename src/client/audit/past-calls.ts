@@ -1,4 +1,4 @@
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { policiesOf } from '../../events/recorded-policies.ts';
 import { HiddenByPolicies } from '../../events/hidden-by-policies.ts';

@@ -1,8 +1,7 @@
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import { agentsOf, type Changed, layersOf, type RecordedPolicies, toolsOf } from '../../events/recorded-policies.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
-import { policyDigest } from '../../core/policy/policy-digest.ts';
-import type { PolicyLayers } from '../../core/policy/policy.ts';
+import { policyDigest, type PolicyLayers } from '../../core/policy/policy.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 

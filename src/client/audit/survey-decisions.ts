@@ -5,7 +5,7 @@ import type { CountedRun } from '../../audit/decision-statistics.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { totalUsage } from '../../core/base/usage.ts';
+import { totalUsage } from '../../core/base/model-answer.ts';
 import { compilePolicy } from '../../core/policy/compiled-policy.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { GateConfig } from '../../core/policy/gate-config.ts';

@@ -3,7 +3,7 @@ import { checkCallOptions } from '../../text/check-call-options.ts';
 import type { AuditVerdict, VerifierOptions } from '../../audit/audit-verdict.ts';
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import { ruleRunAgain } from '../../audit/rule-run-again.ts';
-import { isPublicKey } from '../../core/base/ed25519.ts';
+import { isPublicKey } from '../../core/base/digest.ts';
 
 /** A line of a file, or why it cannot be read. */
 export type AuditText = { text: string } | { problem: string };

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import type { PlainFailure } from '../../events/history-event.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { ReadValue } from '../server/read-payload.ts';

@@ -10,7 +10,7 @@ import type {
   RecordedMessage,
   Started,
 } from '../../events/history-event.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { EventPayloads } from './event-payloads.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readingRemedy } from '../../connection/server-error.ts';

@@ -2,7 +2,7 @@
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../../contract.ts';
 import { isHash } from '../../core/ledger/merkle.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import { readValue } from '../server/read-payload.ts';

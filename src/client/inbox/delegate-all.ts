@@ -1,8 +1,7 @@
 /** Delegates all requests that one person may answer. Each is delegated by the same message as a single one. */
-import { queryNames } from '../../contract.ts';
-import type { DelegateMessage, Receipt } from '../../contract.ts';
+import { queryNames, type DelegateMessage, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { readDelegate } from '../../core/messages/control.ts';
 import { isRequestId } from '../../core/messages/decision.ts';

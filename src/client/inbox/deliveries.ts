@@ -1,6 +1,6 @@
 import { channelsWorkflowId, channelsWorkflowType, type Delivered, deliveriesName } from '../../contract.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { undeliveredTag } from '../../core/ledger/waiting-notice.ts';
+import { undeliveredTag } from '../../core/ledger/waiting-for.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';

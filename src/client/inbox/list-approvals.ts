@@ -11,7 +11,7 @@ import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
-import { nfc } from '../../core/base/normal-text.ts';
+import { nfc } from '../../core/base/text.ts';
 
 /** Which open requests to list. Default: all. */
 export interface ApprovalFilter {

@@ -7,8 +7,8 @@ import { inParallel } from '../server/in-parallel.ts';
 import { listedExecutions } from '../server/listed-executions.ts';
 import { indexedIds } from '../server/memo-rows.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
-import { isObject } from '../../core/base/is-object.ts';
-import { nfc } from '../../core/base/normal-text.ts';
+import { isObject } from '../../core/base/json.ts';
+import { nfc } from '../../core/base/text.ts';
 
 /** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;

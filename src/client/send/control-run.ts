@@ -20,8 +20,8 @@ import {
   readRevoke,
   readSetPolicy,
   readUserMessage,
+  contentDigest,
 } from '../../core/messages/control.ts';
-import { contentDigest } from '../../core/messages/content-digest.ts';
 import { type Problem, ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { SignedAction } from '../../core/messages/signature.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Decision, type Receipt, type ApprovalDetails, decideName } from '../../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
-import { personsShown } from '../../core/people/shown-person.ts';
+import { personsShown } from '../../core/people/directory.ts';
 import type { Session } from '../server/connect.ts';
 import type { RequestOptions } from './control-run.ts';
 import { acceptedReceipt, deliver, refusedReceipt, refusalFor, type MessageRoute } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { repeatUnknown } from './repeat-unknown.ts';
 import { signDecision } from './sign-message.ts';
-import { decisionDigest } from '../../core/messages/content-digest.ts';
-import { settledReceipt, votedReceipt } from '../../core/ledger/settled-receipt.ts';
+import { decisionDigest } from '../../core/messages/control.ts';
+import { settledReceipt, votedReceipt } from '../../core/ledger/settle.ts';
 import { glanceAtApproval } from './get-approval.ts';
 import { type RecordedDecision, recordedBefore, unappliedDecisions } from '../history/recorded-before.ts';
 

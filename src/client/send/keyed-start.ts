@@ -7,7 +7,7 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
 import { readPayload } from '../server/read-payload.ts';
-import { parseJson } from '../../core/base/parse-json.ts';
+import { parseJson } from '../../core/base/json.ts';
 
 /** Memo: the digest of what a caller's key has started. */
 export const startMemoName = 'approvalStart';

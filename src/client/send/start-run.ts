@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type Caller, type Message, type RunInput, workflowType } from '../../contract.ts';
 import { inputProblem } from '../../contract/input-problem.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { escapeText } from '../../core/base/text.ts';
 import type { Mode } from '../../core/policy/modes.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';

@@ -3,7 +3,7 @@ import type { temporal } from '@temporalio/proto';
 import { memoName } from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { settledTag, type ApprovalSummary } from '../../core/ledger/approval-index.ts';
-import { undeliveredTag } from '../../core/ledger/waiting-notice.ts';
+import { undeliveredTag } from '../../core/ledger/waiting-for.ts';
 import type { Session } from './connect.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto';
-import { parseJson } from '../../core/base/parse-json.ts';
+import { parseJson } from '../../core/base/json.ts';
 import { quoteWord } from '../../text/quote-word.ts';
 import type { Session } from './connect.ts';
 

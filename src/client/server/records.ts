@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { Session } from './connect.ts';
 

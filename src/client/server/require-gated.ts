@@ -1,5 +1,5 @@
 import { journalMemoName, memoName, workflowType } from '../../contract.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { runNotFound } from '../../connection/server-error.ts';
 import { callServer } from './call-server.ts';

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../core/base/problem.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { parseDuration } from '../../core/base/duration.ts';
 
 /** How long a client waits, in milliseconds. Each limit also has a variable (docs/operations.md). */
 export interface TimeLimitOptions {

@@ -1,4 +1,5 @@
-import { severities, type Risk, type Severity } from '../base/tool-call.ts';
+import { severities, type Risk, type Severity, type JsonObject } from '../base/tool-call.ts';
+import type { ShellSplit } from '../shell/parts.ts';
 
 /** How severe one call is, for the policy and for the reviewer. */
 export interface Assessment {
@@ -116,4 +117,40 @@ function boundText(text: string): string {
 /** Compares by code units: the same on every machine (I12). */
 function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
+}
+
+/** A call as assessors see it. */
+export interface AssessedCall {
+  /** The tool's name. */
+  tool: string;
+  args: JsonObject;
+  risk: Risk;
+  /** The argument that `name:args` patterns match. */
+  subject?: string;
+  /** The split of a shell subject, if there is one. */
+  shell?: ShellSplit;
+  /** For a shell command: the other arguments that the tool declares harmless. Default: none. */
+  beside?: readonly string[];
+}
+
+/** A rule under `assess:` of a policy, in its normal form. */
+export interface AssessRule {
+  /** Default: `LAYER.assess#N`, N from 1. */
+  id?: string;
+  /** `name` or `name:args`, as in a policy rule. */
+  pattern: string;
+  /** Globs on single arguments. */
+  args?: Record<string, string>;
+  /** The severity of the calls that it matches. */
+  severity: Severity;
+  /** Default: a text that names the rule. */
+  reason?: string;
+  /** Names of the arguments whose values are the affected resources. */
+  affected?: string[];
+  /** Default true. */
+  reversible?: boolean;
+  /** A recommendation for reviewers. */
+  recommend?: string;
+  /** Default: true from severity `medium` on. */
+  requiresApproval?: boolean;
 }

@@ -1,4 +1,6 @@
 import type { Json } from './tool-call.ts';
+import { canonicalJsonProblem } from './canonical-json.ts';
+import { isObject, kindOf } from './json.ts';
 
 /** What a waiting call would change, as the tool's own `preview` says. */
 export type CallPreview =
@@ -21,3 +23,63 @@ export type Change =
       /** One value for each column. */
       rows: { before: Json[] | null; after: Json[] | null }[];
     };
+
+type Read<T> = { value: T } | { problem: string };
+
+/** Checks what a tool's `preview` returned: changes without any other member, or one sentence with a place. */
+export function readChanges(value: unknown): { changes: Change[] } | { problem: string } {
+  if (!Array.isArray(value)) return { problem: `expected a list of changes, not ${kindOf(value)}` };
+  const changes: Change[] = [];
+  for (const [index, each] of value.entries()) {
+    const read = readChange(`changes[${index}]`, each);
+    if ('problem' in read) return read;
+    changes.push(read.value);
+  }
+  return { changes };
+}
+
+function readChange(place: string, change: unknown): Read<Change> {
+  if (!isObject(change)) return { problem: `${place}: expected an object, not ${kindOf(change)}` };
+  const { kind, name } = change;
+  if (!isText(name)) return { problem: `${place}.name: expected text` };
+  if (kind === 'text') return readText(place, name, change);
+  if (kind === 'table') return readTable(place, name, change);
+  return { problem: `${place}.kind: expected 'text' or 'table'` };
+}
+
+function readText(place: string, name: string, { before, after }: Record<string, unknown>): Read<Change> {
+  for (const [member, text] of Object.entries({ before, after })) {
+    if (text !== null && !isText(text)) return { problem: `${place}.${member}: expected text or null` };
+  }
+  if (before === null && after === null) return { problem: `${place}: before and after are both null` };
+  return { value: { kind: 'text', name, before: before as string | null, after: after as string | null } };
+}
+
+function readTable(place: string, name: string, { columns, rows }: Record<string, unknown>): Read<Change> {
+  if (!Array.isArray(columns) || columns.length === 0 || !columns.every(isText)) {
+    return { problem: `${place}.columns: expected a list of texts` };
+  }
+  if (!Array.isArray(rows)) return { problem: `${place}.rows: expected a list` };
+  const read: { before: Json[] | null; after: Json[] | null }[] = [];
+  for (const [index, row] of rows.entries()) {
+    const at = `${place}.rows[${index}]`;
+    if (!isObject(row)) return { problem: `${at}: expected an object, not ${kindOf(row)}` };
+    const { before, after } = row;
+    for (const [member, cells] of Object.entries({ before, after })) {
+      const problem = cells === null ? undefined : cellsProblem(cells, columns.length);
+      if (problem !== undefined) return { problem: `${at}.${member}: ${problem}` };
+    }
+    if (before === null && after === null) return { problem: `${at}: before and after are both null` };
+    read.push({ before: before as Json[] | null, after: after as Json[] | null });
+  }
+  return { value: { kind: 'table', name, columns, rows: read } };
+}
+
+function cellsProblem(cells: unknown, count: number): string | undefined {
+  if (!Array.isArray(cells) || cells.length !== count) return `expected null or ${count} values, one for each column`;
+  return canonicalJsonProblem(cells);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
+}

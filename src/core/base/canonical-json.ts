@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { ProblemError } from './problem.ts';
 import type { Json } from './tool-call.ts';
-import { isWellFormed } from './well-formed.ts';
+import { isWellFormed } from './text.ts';
 
 /** Maximum nesting of a JSON value that is written again: `[[1]]` is 2 deep. Deeper values are refused (I5d). */
 export const maxCanonicalDepth = 200;

@@ -25,3 +25,22 @@ export function formatDuration(durationMs: number): string {
 export function formatTimeLeft(leftMs: number): string {
   return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
 }
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const durationSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
+const longestMs = 3_650 * 86_400_000;
+
+/**
+ * Milliseconds of a duration in a policy: `500ms`, `30s`, `5m`, `1h`, `1d`; null for `never`. One whole number and one
+ * unit; longer than 0 and at most 3,650 days.
+ */
+export function parseDuration(text: string): { durationMs: number | null } | { problem: string } {
+  if (text === 'never') return { durationMs: null };
+  const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) {
+    return { problem: durationSentence };
+  }
+  const durationMs = Number(count) * unitsMs[unit]!;
+  if (durationMs === 0) return { problem: 'must be longer than 0' };
+  return durationMs > longestMs ? { problem: 'must be at most 3650d' } : { durationMs };
+}

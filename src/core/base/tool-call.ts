@@ -61,3 +61,6 @@ export interface ToolDefinition {
 export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempotent' | 'risk'>): boolean {
   return idempotent || risk === 'read_only';
 }
+
+/** The name under which a run asks whether it goes on beyond a limit. Rules name it so, as a whole. */
+export const continueTool = 'countersign:continue';

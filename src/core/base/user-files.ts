@@ -1,9 +1,8 @@
 /** Files that a user sends with a message: their shape, which of them an agent takes, and what people see of them. */
-import { isObject } from './is-object.ts';
-import { kindOf } from './kind-of.ts';
+import { isObject, kindOf } from './json.ts';
 import type { Problem } from './problem.ts';
 import { storedLimits } from './size-limits.ts';
-import { isWellFormed } from './well-formed.ts';
+import { isWellFormed } from './text.ts';
 
 /** A file of a message: its bytes, or an address that only the model's provider reads. */
 export interface UserFile {

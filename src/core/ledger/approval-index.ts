@@ -3,9 +3,8 @@
  * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded.
  */
 import type { ApprovalRequest } from './approval.ts';
-import { byteLength } from '../base/byte-length.ts';
-import { fitting } from '../base/fitting.ts';
-import { argumentBytes } from './listed-request.ts';
+import { byteLength, fitting } from '../base/text.ts';
+import { argumentBytes } from './hidden-arguments.ts';
 import type { JournalEntry, JournalHead } from './journal-entry.ts';
 import type { Ledger } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';

@@ -5,11 +5,15 @@
 import { withShare } from './argument-sums.ts';
 import type { OutcomeName, Receipt, ReviewerVote, Settlement } from './approval.ts';
 import { sameDemands } from '../policy/ask-terms.ts';
-import { decisionDigest } from '../messages/content-digest.ts';
+import { decisionDigest } from '../messages/control.ts';
 import type { ParsedDecision } from '../messages/decision.ts';
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
-import type { RequestRecord, Directories, Ledger, Reduction, SettledRequest } from './ledger-state.ts';
 import {
+  type RequestRecord,
+  type Directories,
+  type Ledger,
+  type Reduction,
+  type SettledRequest,
   chained,
   counted,
   irreversibleCount,
@@ -25,12 +29,11 @@ import { openedAtMs } from './escalation.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequest } from './open-request.ts';
 import { panelOf, personKeyOfRun, withCountingVotes } from './panel.ts';
-import { settle, wordOf } from './settle.ts';
-import { notOpenReceipt, votedReceipt } from './settled-receipt.ts';
+import { settle, wordOf, notOpenReceipt, votedReceipt } from './settle.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 
 /** The result of checking edited arguments, before their decision is applied (I9). */
 export interface CheckedEdit {

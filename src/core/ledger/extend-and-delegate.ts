@@ -6,10 +6,23 @@ import type { Problem } from '../base/problem.ts';
 import { entitlement, isCaller, shortageIn, type Panel, type Voter } from '../people/entitlement.ts';
 import { personKey } from '../people/person-key.ts';
 import { revokedOf, revokedSentence } from '../people/revoked.ts';
-import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
-import { iso, journaled, findOpen, refusalOf, unchanged, withRequest } from './ledger-state.ts';
+import {
+  type RequestRecord,
+  type Directories,
+  type Ledger,
+  type Reduction,
+  iso,
+  journaled,
+  findOpen,
+  refusalOf,
+  unchanged,
+  withRequest,
+} from './ledger-state.ts';
 import { lastPanelOf, panelOf, withCountingVotes } from './panel.ts';
-import { notOpenReceipt } from './settled-receipt.ts';
+import { notOpenReceipt } from './settle.ts';
+import { openedAtMs } from './escalation.ts';
+import { longestWaitMs } from '../policy/limits.ts';
+import type { PolicyLayers } from '../policy/policy.ts';
 
 export interface ExtendCommand {
   kind: 'extend';
@@ -198,4 +211,16 @@ function answerable(
   if ('entries' in record) return record;
   const problem = entitlement(panelOf(record, directories, atMs, ledger.engine), voter, false);
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
+}
+
+/**
+ * Workflow time by which the question about a call has to end, extensions and edits included; null: never. A request
+ * that replaces another continues its time, and does not start anew.
+ */
+export function latestDeadlineMs(
+  { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,
+  layers: PolicyLayers,
+): number | null {
+  const longestMs = longestWaitMs(layers);
+  return longestMs === null ? null : openedAtMs({ request: origin ?? request }) + longestMs;
 }

@@ -2,13 +2,21 @@
  * The views for reviewers if the policy says `include_arguments: false`. They show names, sizes, digests, severities
  * and fixed texts. Anything made from argument values is left out or replaced by a placeholder.
  */
-import type { ApprovalRequest, Settlement } from './approval.ts';
+import type { ApprovalRequest, Settlement, ReviewerVote } from './approval.ts';
 import type { Assessment } from '../assess/assessment.ts';
 import type { RequestedScope } from '../messages/decision.ts';
 import { withoutReasons } from '../policy/advice.ts';
 import type { Grant, GrantScope } from '../policy/grants.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import { argumentBytes } from './listed-request.ts';
+import { redactText, redactSecrets, findSensitive, withPlaceholders } from '../redact/find-sensitive.ts';
+import { withoutHidden, hiderIn } from '../redact/join-redactions.ts';
+import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
+import type { Redaction } from '../redact/redaction.ts';
+import type { RequestRecord, SettledRequest } from './ledger-state.ts';
+import type { CallPreview, Change } from '../base/call-preview.ts';
+import type { Json, JsonObject } from '../base/tool-call.ts';
+import { withoutActions } from '../redact/without-actions.ts';
+import { byteLength } from '../base/text.ts';
 
 /** Replaces a glob that a reviewer wrote to match a value. */
 export const hiddenText = '[HIDDEN]';
@@ -72,4 +80,141 @@ function hideInAssessment({ fromWorker = [], ...assessment }: Assessment): Asses
 
 function hideInScope<Scope extends GrantScope | RequestedScope>(scope: Scope): Scope {
   return hideGlobs(scope, 'match' in scope ? Object.keys(scope.match ?? {}) : []);
+}
+
+// The views for reviewers where the policy says `redact`: placeholders stand for what they may not see.
+
+/** The request as reviewers see it. The texts beside the arguments do not repeat what is hidden of these. */
+export function redactInRequest<Request extends ApprovalRequest>(request: Request, redaction: Redaction): Request {
+  const { arguments: args, contextSummary, sentence } = request;
+  const { kinds, values } = redaction;
+  const shown = (text: string): string => withoutHidden(text, args, values);
+  const names = redactedNames(values);
+  return {
+    ...request,
+    arguments: redactedArguments(args, values),
+    assessment: redactInAssessment(request.assessment, shown),
+    contextSummary: redactText(shown(contextSummary), kinds),
+    ...(sentence !== undefined && { sentence: redactSecrets(shown(sentence)) }),
+    ...(names.length > 0 && { redacted: names }),
+  };
+}
+
+/** The arguments that ran, if a reviewer changed them. `edited`: what reviewers do not see of these. */
+export function redactInSettlement(settlement: Settlement, edited: Redaction | undefined): Settlement {
+  const { edited: ran } = settlement;
+  if (ran === undefined || edited === undefined) return settlement;
+  return { ...settlement, edited: { ...ran, arguments: redactedArguments(ran.arguments, edited.values) } };
+}
+
+export function redactInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote, names: string[]): Vote {
+  const { always } = vote;
+  return typeof always === 'object' ? { ...vote, always: hideGlobs(always, names) } : vote;
+}
+
+/** The arguments of a request in which something is hidden, as asked or as edited. */
+export function hiddenNames({ redaction, editedRedaction }: RequestRecord): string[] {
+  return [...new Set([redaction, editedRedaction].flatMap((each) => redactedNames(each?.values ?? [])))];
+}
+
+function redactInAssessment(assessment: Assessment, shown: (text: string) => string): Assessment {
+  const redacted = (texts: string[]): string[] => texts.map((text) => redactSecrets(shown(text)));
+  const { reasons, affectedResources, recommendations, fromWorker } = assessment;
+  return {
+    ...assessment,
+    reasons: redacted(reasons),
+    affectedResources: redacted(affectedResources),
+    recommendations: redacted(recommendations),
+    ...(fromWorker !== undefined && { fromWorker: redacted(fromWorker) }),
+  };
+}
+
+/** The parts of a request that depend on what reviewers may see of its arguments. */
+export interface ShownParts {
+  request: ApprovalRequest;
+  votes: ReviewerVote[];
+  settled?: Settlement;
+}
+
+/** The parts as reviewers see them. `hides`: no arguments at all. */
+export function shownParts(found: RequestRecord | SettledRequest, hides: boolean): ShownParts {
+  const { request, votes, redaction, editedRedaction } = found;
+  const settled = 'settlement' in found ? found.settlement : undefined;
+  if (hides) {
+    const hidden = { request: hideInRequest(request), votes: votes.map(hideInVote) };
+    return { ...hidden, settled: settled && hideInSettlement(settled) };
+  }
+  if (redaction === undefined) return { request, votes, settled };
+  const names = hiddenNames(found);
+  return {
+    request: redactInRequest(request, redaction),
+    votes: votes.map((vote) => redactInVote(vote, names)),
+    settled: settled && redactInSettlement(settled, editedRedaction ?? redaction),
+  };
+}
+
+/** What the call would change, without what is hidden of its arguments and of the same kinds. */
+export function shownPreview(
+  { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
+  preview: CallPreview | undefined,
+): CallPreview | undefined {
+  if (preview === undefined || redaction === undefined) return preview;
+  const hide = hiderIn(preview, request.arguments, redaction.values);
+  if (hide === undefined) {
+    return { state: 'failed', message: 'it repeats too much of what is hidden of the arguments' };
+  }
+  return inPreview(preview, (text) => {
+    const shown = hide(text);
+    return withPlaceholders(shown, withoutActions(shown, findSensitive(shown, redaction.kinds)));
+  });
+}
+
+/** Changes what the tool wrote, and nothing that says how it is to be read. */
+function inPreview(preview: CallPreview, change: (text: string) => string): CallPreview {
+  if (preview.state === 'pending') return preview;
+  if (preview.state === 'failed') return { ...preview, message: change(preview.message) };
+  const text = (each: string | null): string | null => (each === null ? null : change(each));
+  const cells = (row: Json[] | null): Json[] | null => row?.map((cell) => inCell(cell, change)) ?? null;
+  const changes = preview.changes.map((each): Change => {
+    const name = change(each.name);
+    if (each.kind === 'text') return { ...each, name, before: text(each.before), after: text(each.after) };
+    const rows = each.rows.map(({ before, after }) => ({ before: cells(before), after: cells(after) }));
+    return { ...each, name, columns: each.columns.map(change), rows };
+  });
+  return { ...preview, changes, ...(preview.cut !== undefined && { cut: change(preview.cut) }) };
+}
+
+function inCell(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value);
+  if (typeof value === 'number') {
+    const written = JSON.stringify(value);
+    const shown = change(written);
+    return shown === written ? value : shown;
+  }
+  if (Array.isArray(value)) return value.map((each) => inCell(each, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.keys(value).map((name) => [change(name), inCell(value[name]!, change)]));
+}
+
+/** At most 50 requests can be open; with this many bytes of arguments each, they fit into an answer of 2 MB. */
+const listedArgumentBytes = 32_000;
+
+/**
+ * A request as a list shows it. Large arguments are left out, but their names, their size and the digest stay; the
+ * query for a single request shows all. Nothing is truncated, because a part could pass for the whole.
+ */
+export function listed(request: ApprovalRequest): ApprovalRequest {
+  const bytes = argumentBytes(request.arguments);
+  if (bytes <= listedArgumentBytes) return request;
+  const argumentNames = Object.keys(request.arguments);
+  return { ...request, arguments: {}, argumentNames, argumentBytes: bytes, shown: 'part' };
+}
+
+const measured = new WeakMap<JsonObject, number>();
+
+/** Bytes of the arguments' JSON. Measured once per object: several megabytes take milliseconds. */
+export function argumentBytes(args: JsonObject): number {
+  const known = measured.get(args) ?? byteLength(JSON.stringify(args));
+  measured.set(args, known);
+  return known;
 }

@@ -3,7 +3,7 @@ import type { Viewed } from '../messages/viewed.ts';
 import type { Identity } from '../people/entitlement.ts';
 import type { GrantScope } from '../policy/grants.ts';
 import type { Advice } from '../policy/advice.ts';
-import type { Action } from '../policy/action.ts';
+import type { Action } from '../policy/modes.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { resultWithheldType } from '../base/tool-failure.ts';
 import type { Severity } from '../base/tool-call.ts';
@@ -98,4 +98,9 @@ export interface JournalEntry {
   code?: ProblemCode | typeof resultWithheldType;
   /** Size of a refused payload, in characters of JSON, or in bytes if it cannot be decoded. Its content is not kept. */
   size?: number;
+}
+
+/** True if another request, `byId`, continues the question about the same call. */
+export function isReplaced({ by }: Pick<JournalEntry, 'by'>): boolean {
+  return by === 'edit';
 }

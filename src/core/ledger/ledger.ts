@@ -11,8 +11,11 @@ import { delegate, extend, senderIn, type DelegateCommand, type ExtendCommand } 
 import { entitlement, tally, type Voter } from '../people/entitlement.ts';
 import { deniedToolId, heardDenials, isDeniedBefore, toolsToLift, withDenial, withoutDenials } from './denials.ts';
 import type { DueStep } from './escalation.ts';
-import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
 import {
+  type RequestRecord,
+  type Directories,
+  type Ledger,
+  type Reduction,
   answeredKept,
   chained,
   counted,
@@ -33,7 +36,7 @@ import { panelOf } from './panel.ts';
 import type { Advice } from '../policy/advice.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
-import { type EndCommand, recordEnd } from './record-end.ts';
+import { type EndCommand, recordEnd } from './admission.ts';
 import { settle, wordOf } from './settle.ts';
 import type { ShownArguments } from './shown-arguments.ts';
 

@@ -1,6 +1,5 @@
 /** Makes the grants that "always" requests, and settles the open requests that they answer (I14). */
-import { shownGrant } from './hidden-arguments.ts';
-import { hiddenNames } from './redacted-arguments.ts';
+import { shownGrant, hiddenNames } from './hidden-arguments.ts';
 import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import type { RequestedScope } from '../messages/decision.ts';
@@ -16,10 +15,18 @@ import {
   type GrantedCall,
   type GrantScope,
 } from '../policy/grants.ts';
-import type { RequestRecord, Directories, Ledger, Reduction } from './ledger-state.ts';
-import { chained, iso, journaled, maxGrants } from './ledger-state.ts';
+import {
+  type RequestRecord,
+  type Directories,
+  type Ledger,
+  type Reduction,
+  chained,
+  iso,
+  journaled,
+  maxGrants,
+} from './ledger-state.ts';
 import { panelOf, type Asked } from './panel.ts';
-import { parseDuration } from '../base/parse-duration.ts';
+import { parseDuration } from '../base/duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
 import { readyCall } from '../policy/ruling.ts';
 import { grantedCommand } from '../policy/whole-call.ts';
@@ -263,4 +270,35 @@ function limitsOf(wishes: readonly unknown[], atMs: number): Pick<Grant, 'expire
     ...(durations.length > 0 && { expiresAtMs: atMs + Math.min(...durations) }),
     ...(uses.length > 0 && { usesLeft: Math.min(...uses) }),
   };
+}
+
+/** What an "always" of an open request may cover, for those who offer one. */
+export interface AlwaysTerms {
+  /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
+  widest: GrantKind;
+  /**
+   * The argument that holds a shell command, if there is one. A grant of kind `arguments` then has to match each part of
+   * the command by itself, and to name every other argument that is not in `beside`.
+   */
+  command?: { argument: string; beside: string[] };
+}
+
+/** Undefined if the rules admit no grant. */
+export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'ruled'>): AlwaysTerms | undefined {
+  const { always: widest } = terms;
+  if (widest === false) return undefined;
+  const { subject, shell, beside = [] } = ruled;
+  if (subject === undefined || shell === undefined) return { widest };
+  return { widest, command: { argument: subject, beside: [...beside] } };
+}
+
+/** Returns the `always` of a card on a screen where the reviewer chooses the scope of "always" in a second step. */
+export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
+  if (terms === undefined) return false;
+  return terms.widest === 'tool' ? 'chosen' : terms.widest;
+}
+
+/** What an "always" grants that is given by one press, where nobody can narrow it: the tool if the rules admit that, else the call. */
+export function pressedScope({ widest }: AlwaysTerms): RequestedScope {
+  return { kind: widest === 'tool' ? 'tool' : 'call' };
 }

@@ -1,4 +1,4 @@
-import { byteLength } from '../base/byte-length.ts';
+import { byteLength } from '../base/text.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { RulingContext } from '../policy/ruling.ts';
 

@@ -1,8 +1,7 @@
 /** The sentences that the model gets instead of a tool's result, or before it. */
 import type { ReviewerVote, Settlement } from './approval.ts';
 import { formatDuration } from '../base/duration.ts';
-import { escapeJson } from '../base/escape-text.ts';
-import { shortened } from '../base/shortened.ts';
+import { escapeJson, shortened } from '../base/text.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
 /** How the sentence begins that stands for a result. */

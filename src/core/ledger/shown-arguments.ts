@@ -2,14 +2,11 @@
  * The arguments of a request as lists show them without a worker: one line of text each, without secrets, and bounded.
  * Computed in the workflow when a request is opened.
  */
-import { byteLength } from '../base/byte-length.ts';
+import { byteLength, escapeText, escapeUnseen, fitting } from '../base/text.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
-import { escapeText, escapeUnseen } from '../base/escape-text.ts';
-import { fitting } from '../base/fitting.ts';
 import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
-import { redactText } from '../redact/find-sensitive.ts';
+import { redactText, namesSecret } from '../redact/find-sensitive.ts';
 import { secretKinds } from '../redact/kinds.ts';
-import { namesSecret } from '../redact/redact-secrets.ts';
 import type { RedactedValue } from '../redact/redaction.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import type { ApprovalRequest } from './approval.ts';
@@ -73,4 +70,22 @@ function lineOf(
   const left = redacted.length - kept.length + (written.length - searched.length);
   const more = left === 0 ? '' : `… [${left} more characters]`;
   return { text: `${line}${more}`, isWhole: left === 0 && redacted === searched };
+}
+
+// A waiting call in one line, with the arguments that can be read without a worker.
+
+/** The arguments of a request or of a row of a list. */
+export type ListedArguments = Pick<ApprovalRequest, 'shownArguments'> & { argumentNames: readonly string[] };
+
+/** For example `amount: 120.00, recipient: ann, note`: a name alone is an argument that is not shown. */
+export function argumentsText({ argumentNames, shownArguments = {} }: ListedArguments): string {
+  const shown = Object.entries(shownArguments).map(([name, text]) => `${escapeText(name)}: ${escapeUnseen(text)}`);
+  const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name)).map(escapeText);
+  return [...shown, ...others].join(', ');
+}
+
+/** For example `refund(amount: 120.00, recipient: ann, note)`. */
+export function callText(request: Pick<ApprovalRequest, 'toolName' | 'shownArguments' | 'arguments'>): string {
+  const { toolName, shownArguments, arguments: args } = request;
+  return `${escapeText(toolName)}(${argumentsText({ shownArguments, argumentNames: Object.keys(args) })})`;
 }

@@ -1,5 +1,10 @@
 import type { NamedPerson } from '../people/directory.ts';
 import type { RequestRecord } from './ledger.ts';
+import type { Risk } from '../base/tool-call.ts';
+import { reviewersAt, type AskTerms } from '../policy/ask-terms.ts';
+import type { Ruling } from '../policy/ruling.ts';
+import type { ApprovalRequest } from './approval.ts';
+import { type ApprovalSummary, summaryOf } from './approval-index.ts';
 
 /** Whom an open request waits for, and until when. */
 export interface WaitingFor {
@@ -21,4 +26,41 @@ export function waitingFor({ request, delegations }: Pick<RequestRecord, 'reques
     reviewers.add(to);
   }
   return { requestId, toolName, reviewers: [...reviewers], deadline };
+}
+
+// Why a request was opened and who is asked, in the words that reviewers and the journal get.
+
+/** The reason that reviewers read; the rule's own reason if it gives one. */
+export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
+  return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
+}
+
+/** Everybody who is asked once the request has been open for `waitedMs`. */
+export function reviewersOf({ requirements }: AskTerms, waitedMs: number): string[] {
+  return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
+}
+
+/** The message under which a worker logs that a request begins to wait. */
+export const waitingMessage = 'An approval request waits for an answer';
+
+/** The text of the log line of a request that its channels have tried to deliver, so far in vain. */
+export const undeliveredMessage = 'No channel could deliver this request yet';
+/** The tag of a workflow of channels that has such requests, and the beginning of the tag of each: its id follows. */
+export const undeliveredTag = 'undelivered:';
+
+/** The fields of the log line. They hold no values of arguments (I13). The logger adds the workflow's id. */
+export type WaitingNotice = Pick<
+  ApprovalSummary,
+  'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'
+> &
+  Pick<ApprovalRequest, 'reviewers'> & {
+    /** The channels that carry it; empty: only the inbox has it. Absent for a run without channels. */
+    channels?: string[];
+  };
+
+export function waitingNotice(request: ApprovalRequest, channels?: string[]): WaitingNotice {
+  const { requestId, toolName, argumentNames, agentName, riskLevel, severity, reason, deadline } = summaryOf(request);
+  const { reviewers } = request;
+  const call = { toolName, argumentNames, agentName, riskLevel, severity };
+  return { requestId, ...call, reason, deadline, reviewers, ...(channels !== undefined && { channels }) };
 }

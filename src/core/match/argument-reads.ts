@@ -54,3 +54,6 @@ export function argumentsRead(source: string): string[] {
   }
   return [...read];
 }
+
+/** The sum of an argument over the calls of a tool; undefined if it is not known. */
+export type SumOf = (tool: string, argument: string) => number | undefined;

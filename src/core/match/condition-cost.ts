@@ -3,7 +3,7 @@
  * a worker. Engines before 3 keep their prices, so that their rulings can be made again.
  */
 import { isCelList, isCelMap, type CelValue, type parse } from './cel.ts';
-import type { ConditionBudget } from './condition-budget.ts';
+import type { ConditionBudget } from './ruling-meter.ts';
 import { expressionSize } from './expression-size.ts';
 
 export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;

@@ -5,8 +5,7 @@
  */
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
-import { isWellFormed } from '../base/well-formed.ts';
-import { hasLongMarks, maxCombiningMarks, nfc } from '../base/normal-text.ts';
+import { isWellFormed, hasLongMarks, maxCombiningMarks, nfc } from '../base/text.ts';
 import { segmentsMatch, type Segments } from './segments.ts';
 
 /** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */

@@ -1,5 +1,5 @@
 /** Matches one pattern, `name` or `name:args`, against one call (docs/policy.md). */
-import { continueTool } from '../base/continue-tool.ts';
+import { continueTool, type Json, type JsonObject } from '../base/tool-call.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import {
   compileGlob,
@@ -15,8 +15,7 @@ import {
   type ListReading,
 } from './glob.ts';
 import type { RulingMeter } from './ruling-meter.ts';
-import type { Json, JsonObject } from '../base/tool-call.ts';
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 
 const posixClass = /\[:(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/;
 export const maxPatternLength = 256;

@@ -4,7 +4,7 @@
  * test checks that both agree.
  */
 import { isCelMap, type CelMap, type CelValue, type parse } from './cel.ts';
-import type { ConditionBudget } from './condition-budget.ts';
+import type { ConditionBudget } from './ruling-meter.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 type Constant = string | number;

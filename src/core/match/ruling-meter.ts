@@ -2,3 +2,8 @@
 export interface RulingMeter {
   work: number;
 }
+
+/** Steps left for the conditions of one ruling: starts at `maxConditionWork` of condition.ts. */
+export interface ConditionBudget {
+  left: number;
+}

@@ -2,11 +2,16 @@
  * The other messages that a run accepts: `extend`, `delegate`, `revoke`, `setPolicy`, `message` and `close`
  * (docs/wire.md). Their readers never throw: any value gives a message or one sentence.
  */
-import { isRequestId, requestIdSentence, signatureProblem, type MessageSignature } from './decision.ts';
+import {
+  isRequestId,
+  requestIdSentence,
+  signatureProblem,
+  type MessageSignature,
+  type ParsedDecision,
+} from './decision.ts';
 import { modes, type Mode } from '../policy/modes.ts';
 import { jsonDigest } from '../base/digest.ts';
-import { isObject } from '../base/is-object.ts';
-import { kindOf } from '../base/kind-of.ts';
+import { isObject, kindOf } from '../base/json.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { readUserFiles, type UserFile } from '../base/user-files.ts';
@@ -264,4 +269,24 @@ function invalid(message: string): { problem: Problem } {
 
 function unfit(message: string): { problem: Problem } {
   return { problem: { code: 'policy_invalid', message } };
+}
+
+/**
+ * Identifies the content of a decision: a retry has the same id and the same digest. A sender who signs again signs at
+ * another time, so of a signature only its key belongs to the content. The key stays in it because it says who is believed
+ * to have sent the message (docs/decisions/0053). What people call the reviewer says nothing of who decides, and may change.
+ */
+export function decisionDigest(decision: ParsedDecision): string {
+  const { reviewerName: _, ...content } = decision;
+  return jsonDigest(withoutProof(content) as unknown as Json);
+}
+
+/** As `decisionDigest`, of any other message. `name` is the name of its signal. */
+export function contentDigest(name: string, message: ControlMessage): string {
+  return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
+}
+
+function withoutProof(message: Pick<ControlMessage, 'signature'>): object {
+  const { signature } = message;
+  return signature === undefined ? message : { ...message, signature: { keyId: signature.keyId } };
 }

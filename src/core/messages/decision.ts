@@ -1,12 +1,11 @@
 import { canonicalJson, canonicalJsonProblem } from '../base/canonical-json.ts';
 import { compileFieldGlob } from '../match/matching.ts';
-import { parseDuration } from '../base/parse-duration.ts';
+import { parseDuration } from '../base/duration.ts';
 import { grantKinds, type GrantKind } from '../policy/policy.ts';
 import { viewedProblem, type Viewed } from './viewed.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { isObject } from '../base/is-object.ts';
-import { kindOf } from '../base/kind-of.ts';
+import { isObject, kindOf } from '../base/json.ts';
 
 /** The grant that an "always" requests; the rule that asked may narrow it. */
 export interface RequestedScope {

@@ -4,7 +4,7 @@ import type { Voter } from '../people/entitlement.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Problem } from '../base/problem.ts';
 import { verifySignature, type Addressed } from './signature.ts';
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 import { revokedOf, revokedSentence, type Revoked } from '../people/revoked.ts';
 import { personKey, type PersonKey } from '../people/person-key.ts';
 

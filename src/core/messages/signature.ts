@@ -4,9 +4,8 @@
  * request id in it is single-use, so a signature expires with its request; nothing here reads a clock.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { bytesFromBase64 } from '../base/base64.ts';
+import { bytesFromBase64, isSignedBy } from '../base/digest.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { isSignedBy } from '../base/ed25519.ts';
 
 /** The name of the signal or update that carries the message. */
 export type SignedAction = 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate';

@@ -2,7 +2,7 @@ import { Seats, seatsOf, withDelegation } from './delegation.ts';
 import { groupOf } from './directory.ts';
 import { entitlement, type Ballot, type Panel, type Voter } from './entitlement.ts';
 import type { Problem } from '../base/problem.ts';
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 import { personKey } from './person-key.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** One reviewer's seat in one request, given to another person. */
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
 /** A seat that `from` no longer has: `to` decides in their place. */

@@ -5,9 +5,8 @@
  */
 import { Seats, type Delegation, type Seat } from './delegation.ts';
 import { groupOf, isAmong, membersOf, membersOfOne, type Directory } from './directory.ts';
-import { maxMatching } from './max-matching.ts';
 import type { Problem } from '../base/problem.ts';
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 import { personKey, widely, type PersonKey } from './person-key.ts';
 import { peopleIn, revokedOf, revokedSentence, type Revoked } from './revoked.ts';
 
@@ -311,4 +310,37 @@ function idOf({ keyOf = personKey }: Panel, { reviewerId = '', identity }: Voter
 
 function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
+}
+
+/**
+ * How many places can be filled at once, each by a different person: the size of a maximum matching. A person who fits
+ * several places moves to another if that makes room. `people` holds each person once.
+ */
+export function maxMatching<Place, Person>(
+  places: readonly Place[],
+  people: readonly Person[],
+  fits: (place: Place, person: Person) => boolean,
+): number {
+  // The other places take all but one of as many people as there are places, so more of them make no difference.
+  const fitting = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
+  const placeOf = new Map<Person, number>();
+  const fill = (place: number, tried: Set<Person>): boolean =>
+    fitting[place]!.some((person) => {
+      if (tried.has(person)) return false;
+      tried.add(person);
+      const taken = placeOf.get(person);
+      if (taken !== undefined && !fill(taken, tried)) return false;
+      placeOf.set(person, place);
+      return true;
+    });
+  return places.filter((_, place) => fill(place, new Set())).length;
+}
+
+function firstOf<Item>(items: Iterable<Item>, most: number, isWanted: (item: Item) => boolean): Item[] {
+  const found: Item[] = [];
+  for (const item of items) {
+    if (found.length >= most) break;
+    if (isWanted(item)) found.push(item);
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 /** When two names are the name of one person or one group, however they are written. */
-import { nfc } from '../base/normal-text.ts';
+import { nfc } from '../base/text.ts';
 
 /** Gives the same text for all names of one person, and another for those of others. */
 export type PersonKey = (name: string) => string;

@@ -1,5 +1,5 @@
 /** Keys and people that the operator's policy takes out of runs that are open. */
-import { isObject } from '../base/is-object.ts';
+import { isObject } from '../base/json.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
 /** What does not count any more, from the next message on. */

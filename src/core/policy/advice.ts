@@ -2,12 +2,11 @@
  * What advisors answer about a call, and what a ruling becomes by it: the strictest answer decides. An advisor is a
  * function or a model on the worker, which a policy names for calls that it asks about (docs/advisors.md).
  */
-import type { Assessment } from '../assess/assessment.ts';
-import { moreSevere, wantsApproval } from '../assess/assessment.ts';
-import { isObject } from '../base/is-object.ts';
-import { shortened } from '../base/shortened.ts';
+import { type Assessment, moreSevere, wantsApproval } from '../assess/assessment.ts';
+import { isObject } from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
-import { actions } from './action.ts';
+import { actions } from './modes.ts';
 import { narrowest } from './grants.ts';
 import type { AdvisorSettings } from './policy.ts';
 import type { Ruling } from './ruling.ts';

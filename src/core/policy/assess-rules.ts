@@ -1,6 +1,5 @@
 /** Rules under `assess:` in a policy, compiled, and whether one matches a call. */
-import type { AssessedCall } from '../assess/assessed-call.ts';
-import type { AssessRule } from '../assess/rule.ts';
+import type { AssessedCall, AssessRule } from '../assess/assessment.ts';
 import type { Glob } from '../match/glob.ts';
 import {
   affordable,

@@ -1,13 +1,12 @@
 /** A policy compiled for many rulings. */
 import { compileCondition, type Condition, type ConditionVariables } from '../match/condition.ts';
-import type { ConditionBudget } from '../match/condition-budget.ts';
-import type { SumOf } from '../match/sum-of.ts';
+import type { ConditionBudget } from '../match/ruling-meter.ts';
+import type { SumOf } from '../match/argument-reads.ts';
 import { indexCandidates, type CandidateIndex } from './candidate-index.ts';
 import type { Glob, ListReading } from '../match/glob.ts';
 import { affordable, compileFieldGlob, compilePattern, metered, type CallSubjects } from '../match/matching.ts';
-import type { Mode } from './modes.ts';
+import type { Mode, Action } from './modes.ts';
 import type { AdvisorSettings, AskSettings, Policy, PolicyLayers } from './policy.ts';
-import type { Action } from './action.ts';
 import type { RunSide, RunSideRule } from './run-side.ts';
 
 type Problem = { problem: string };

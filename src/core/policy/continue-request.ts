@@ -4,9 +4,8 @@
  * answers it (layer-answer.ts, ruling.ts).
  */
 import type { Assessment } from '../assess/assessment.ts';
-import { continueTool } from '../base/continue-tool.ts';
+import { continueTool, type JsonObject, type ToolDefinition } from '../base/tool-call.ts';
 import { definitionDigest } from '../base/digest.ts';
-import type { JsonObject, ToolDefinition } from '../base/tool-call.ts';
 import { amountText, type ReachedLimit } from './run-limits.ts';
 
 const described = {

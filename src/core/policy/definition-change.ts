@@ -3,7 +3,7 @@
  * another definition than the one in the permit. Safe in the workflow sandbox.
  */
 import { canonicalJson } from '../base/canonical-json.ts';
-import { shortened } from '../base/shortened.ts';
+import { shortened } from '../base/text.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
 
 /** How often one call may pass the gate again because its tool's definition changed; then it is refused. */

@@ -4,8 +4,7 @@
  */
 import { definitionDigest } from '../base/digest.ts';
 import { type Json, type JsonObject, type Risk, type ToolDefinition, risks } from '../base/tool-call.ts';
-import { isObject } from '../base/is-object.ts';
-import { parseJson } from '../base/parse-json.ts';
+import { isObject, parseJson } from '../base/json.ts';
 
 /** Declares an activity to the gate. Declare it once, in a module that both the workflow and the worker import. */
 export interface GatedActivity {

@@ -3,14 +3,12 @@
  * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated counts as its own action: if
  * it denies the answer is a denial, if it asks at least `ask`, and if it allows it allows nothing.
  */
-import { continueTool } from '../base/continue-tool.ts';
+import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
-import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts } from './modes.ts';
+import { allowsAnything, applyMode, modeReason, type Mode, type ModeFacts, actions, type Action } from './modes.ts';
 import { partMatchers, type MatchedCall, type PartMatcher } from './part-matchers.ts';
 import { allowsOnlyCommand, leftOutBy } from './whole-call.ts';
 import { standardRiskDefaults, type AdvisorSettings, type Always, type AskSettings, type Policy } from './policy.ts';
-import { actions, type Action } from './action.ts';
-import type { Risk } from '../base/tool-call.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 
 export interface LayerAnswer {

@@ -2,7 +2,6 @@
  * Modes: named ways to change a policy's answer, as data. A mode never changes a rule's deny or another layer's answer.
  * docs/policy.md has the same table, and a test compares them cell by cell.
  */
-import type { Action } from './action.ts';
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
 
 export const modes = [
@@ -127,5 +126,20 @@ export function modeReason(mode: Mode, action: Action, tool: string): string | u
     case 'deny':
       if (mode === 'plan') return 'Read-only mode';
       return mode === 'headless' ? 'No reviewer: this run is headless' : `Policy denies '${tool}' (mode ${mode})`;
+  }
+}
+
+export const actions = ['allow', 'ask', 'deny'] as const;
+/** A policy's answer to a call, from the most permissive to the least. */
+export type Action = (typeof actions)[number];
+
+/** True if a call with this answer may run: at once, or once somebody has approved it. */
+export function mayRun(action: Action): boolean {
+  switch (action) {
+    case 'allow':
+    case 'ask':
+      return true;
+    case 'deny':
+      return false;
   }
 }

@@ -1,5 +1,5 @@
 /** Nested agents: how deep they may go, and which policies bind them. */
-import { byteLength } from '../base/byte-length.ts';
+import { byteLength } from '../base/text.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { Policy, PolicyLayers } from './policy.ts';
 import type { Json } from '../base/tool-call.ts';

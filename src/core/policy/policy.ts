@@ -1,10 +1,10 @@
-import type { AssessRule } from '../assess/rule.ts';
+import type { AssessRule } from '../assess/assessment.ts';
 import type { Directory } from '../people/directory.ts';
 import type { Revoked } from '../people/revoked.ts';
 import type { SensitiveKind } from '../redact/kinds.ts';
-import type { Action } from './action.ts';
-import type { Mode } from './modes.ts';
-import type { Risk } from '../base/tool-call.ts';
+import type { Action, Mode } from './modes.ts';
+import type { Risk, Json } from '../base/tool-call.ts';
+import { jsonDigest } from '../base/digest.ts';
 
 export const grantKinds = ['call', 'arguments', 'tool'] as const;
 /**
@@ -226,3 +226,8 @@ export const defaultMaxRetriesAfterDeny = 3;
 export const maxShown = 20;
 /** One search attribute holds the ids of all open requests, at most 2 KB. */
 export const maxPendingBound = 50;
+
+/** Identifies the policies of a run: the digest of their canonical JSON. A layer without a policy is absent. */
+export function policyDigest(layers: PolicyLayers): string {
+  return jsonDigest(layers as unknown as Json);
+}

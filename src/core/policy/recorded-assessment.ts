@@ -8,8 +8,8 @@ import {
   severityRank,
   wantsApproval,
   type Assessment,
+  type AssessedCall,
 } from '../assess/assessment.ts';
-import type { AssessedCall } from '../assess/assessed-call.ts';
 import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';

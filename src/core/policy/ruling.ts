@@ -5,24 +5,22 @@
  * ask into an allow.
  */
 import { defaultAssessment, type Assessment } from '../assess/assessment.ts';
-import { continueTool } from '../base/continue-tool.ts';
+import { continueTool, type JsonObject, type Risk, type Severity } from '../base/tool-call.ts';
 import type { CompiledLayers } from './compiled-policy.ts';
-import { celArguments } from '../match/cel-arguments.ts';
+import { celArguments } from '../match/cel.ts';
 import { maxConditionWork, type ConditionVariables } from '../match/condition.ts';
 import { defaultAlways, grantFor, narrowest, type Grant } from './grants.ts';
 import { layerAnswers, riskDefault, strictest, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 import { callSubjects, maxRulingWork } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
-import type { SumOf } from '../match/sum-of.ts';
+import type { SumOf } from '../match/argument-reads.ts';
 import { grantedCommand, undeclaredArguments } from './whole-call.ts';
-import type { Mode } from './modes.ts';
+import type { Mode, Action } from './modes.ts';
 import type { Always, AskSettings } from './policy.ts';
-import type { Action } from './action.ts';
 import type { ShellSplit } from '../shell/parts.ts';
-import type { JsonObject, Risk, Severity } from '../base/tool-call.ts';
 
 export { compileLayers, compilePolicy, type CompiledLayers, type CompiledPolicy } from './compiled-policy.ts';
-export type { SumOf } from '../match/sum-of.ts';
+export type { SumOf } from '../match/argument-reads.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** What a run costs, by the prices of the operator's policy. */
-import type { ModelUsage } from '../base/usage.ts';
+import type { ModelUsage } from '../base/model-answer.ts';
 import type { Prices } from './policy.ts';
 
 /** What the model calls of a run cost so far, with those of nested runs that have ended. */

@@ -1,8 +1,8 @@
 import type { Mode } from './modes.ts';
-import type { Policy, PolicyLayers, Rule } from './policy.ts';
-import { mergeRedact } from './merge-redact.ts';
+import type { Policy, PolicyLayers, Rule, Show, RedactSettings } from './policy.ts';
 import { mergeRunLimits } from './run-limits.ts';
-import { mergeShow } from './show.ts';
+import { compileGlob, globMatches, globSubject } from '../match/glob.ts';
+import { nfc } from '../base/text.ts';
 
 /** A rule of the run's side. `layer: 'agent'`: the agent's policy wrote it; absent: the run's own input did. */
 export interface RunSideRule extends Rule {
@@ -92,4 +92,50 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
   const merged = mergeRunSide(base, changed, mode)!;
   // `mergeRunSide` marks the rules of `base` as the agent's; here each keeps its own layer.
   return { ...merged, rules: [...base.rules, ...changed.rules] };
+}
+
+// Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
+// name (docs/policy.md).
+
+/** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
+export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
+  const { ceiling, parents = [], run } = layers;
+  const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);
+  if (settings.some(({ show, includeArguments }) => show === false || includeArguments === false)) return [];
+  const subject = globSubject(nfc(tool));
+  const ofPolicies = settings.flatMap(({ show }) =>
+    Object.entries(show || {}).flatMap(([pattern, names]) => {
+      const glob = compileGlob(pattern);
+      // A glob that does not compile matches nothing: policies are checked when they load.
+      return !('problem' in glob) && globMatches(glob, subject) === true ? names : [];
+    }),
+  );
+  return [...new Set([...declared, ...ofPolicies])];
+}
+
+/** Both policies' names; false if either says false. */
+export function mergeShow(one: Show | undefined, other: Show | undefined): Show | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one === false || other === false) return false;
+  const union = (pattern: string): string[] => [...new Set([...ownOf(one, pattern), ...ownOf(other, pattern)])];
+  return Object.fromEntries([...Object.keys(one), ...Object.keys(other)].map((pattern) => [pattern, union(pattern)]));
+}
+
+function ownOf(show: Exclude<Show, false>, pattern: string): readonly string[] {
+  return Object.hasOwn(show, pattern) ? show[pattern]! : [];
+}
+
+/** What either policy of one layer wants redacted. */
+export function mergeRedact(
+  one: RedactSettings | undefined,
+  other: RedactSettings | undefined,
+): RedactSettings | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const kinds = [...new Set([...(one.kinds ?? []), ...(other.kinds ?? [])])];
+  const also = [...new Set([...(one.also ?? []), ...(other.also ?? [])])];
+  return {
+    ...((one.kinds ?? other.kinds) && { kinds }),
+    patterns: [...one.patterns, ...other.patterns],
+    ...((one.also ?? other.also) && { also }),
+  };
 }

@@ -5,7 +5,7 @@
  * match each part of the command.
  */
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { shortened } from '../base/shortened.ts';
+import { shortened } from '../base/text.ts';
 import type { ShellSplit } from '../shell/parts.ts';
 import type { CompiledRule } from './compiled-policy.ts';
 import { subjectGlobs } from './part-matchers.ts';

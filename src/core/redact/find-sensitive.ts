@@ -1,7 +1,5 @@
-import { detectors } from './detectors.ts';
-import { hostsIn } from './hosts-in.ts';
-import { sensitiveKinds } from './kinds.ts';
-import { grantsAccess, valuePlaceholder, withoutDigest } from './placeholder.ts';
+import { detectors, secretNames } from './detectors.ts';
+import { sensitiveKinds, grantsAccess, valuePlaceholder, withoutDigest, secretKinds } from './kinds.ts';
 
 /** A part of a text, from `start` to before `end` in UTF-16 units, and what stands in its place. */
 export type Span = [start: number, end: number, placeholder: string];
@@ -113,3 +111,48 @@ export function redactAsBefore(text: string, kinds: readonly string[]): string {
   const spans = findSensitive(text, kinds).map(([start, end, shown]): Span => [start, end, withoutDigest(shown)]);
   return withPlaceholders(text, spans);
 }
+
+/** A text that begins with an address. */
+const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
+
+/**
+ * The hosts of the addresses in a text, as ranges from start to before end: what stands between the last `@` and the path. Of
+ * `https://bank.example;a@evil.example/pay` the host is `evil.example`, as browsers and curl read it.
+ */
+export function hostsIn(text: string): [start: number, end: number][] {
+  // A quote may be part of an address, but in running text it ends one.
+  const ends = isAddress.test(text) ? /[/?#\\ ]/g : /[/?#\\\s"'<>`]/g;
+  // What stands before a host. For their own schemes, browsers read any number of slashes of either kind.
+  const search = /\b(?:https?|wss?|ftp):[/\\]*|:\/\/|^\s*\/\//gi;
+  const hosts: [number, number][] = [];
+  for (let match = search.exec(text); match !== null; match = search.exec(text)) {
+    const start = match.index + match[0].length;
+    ends.lastIndex = start;
+    const end = ends.exec(text)?.index ?? text.length;
+    hosts.push([start + text.slice(start, end).lastIndexOf('@') + 1, end]);
+    search.lastIndex = end;
+  }
+  return hosts;
+}
+
+/**
+ * The text without its secrets, for what leaves a run: keys, tokens, passwords, card numbers and US social security
+ * numbers become placeholders such as `[JWT]`. What a reviewer has to read stays: amounts, paths, ids, addresses,
+ * telephone and account numbers.
+ */
+export function redactSecrets(text: string): string {
+  return redactText(text, secretKinds);
+}
+
+/** The longest end of a name that says what its value is. */
+const longestEnd = 17;
+/** Names that mean a secret only if nothing stands before them: a `page_token` grants no access. */
+const wholeNames: ReadonlySet<string> = new Set(['token', 'otp', 'cookie', 'set-cookie']);
+
+/** True for the name of an argument whose whole value is a secret, such as `dbPassword`. */
+export function namesSecret(name: string): boolean {
+  if (name.length <= longestEnd && wholeNames.has(name.toLowerCase())) return true;
+  return secretName.test(name.slice(-longestEnd));
+}
+
+const secretName = new RegExp(`(?:${secretNames})$`, 'i');

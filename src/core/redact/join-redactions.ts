@@ -1,9 +1,8 @@
-import { TextSearch } from '../base/text-search.ts';
+import { TextSearch } from '../base/text.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
-import { leavesOf, type Leaf, valueAt } from './leaves.ts';
-import type { RedactedValue, Redaction } from './redaction.ts';
+import { leavesOf, type Leaf, valueAt, type RedactedValue, type Redaction } from './redaction.ts';
 
 /** What either redaction of the same arguments hides. The marks are those of `one`. */
 export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {

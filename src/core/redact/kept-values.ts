@@ -1,10 +1,9 @@
-import { byteLength } from '../base/byte-length.ts';
+import { byteLength } from '../base/text.ts';
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
-import { leavesOf, type Path, valueAt } from './leaves.ts';
-import { placeholdersNamed, withoutDigest } from './placeholder.ts';
+import { leavesOf, type Path, valueAt, type RedactedValue } from './redaction.ts';
+import { placeholdersNamed, withoutDigest } from './kinds.ts';
 import { redactedArguments } from './redact-arguments.ts';
-import type { RedactedValue } from './redaction.ts';
 
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {

@@ -2,13 +2,16 @@
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { isExempt, isStatement, saysOnWhat } from './exempt-names.ts';
-import { findSensitive, withPlaceholders, type FindMore, type Span } from './find-sensitive.ts';
-import { identifyingKinds, mostSpans, placeholderOf } from './kinds.ts';
-import { type Leaf, leavesOf, valueAt } from './leaves.ts';
-import { namedKind } from './named-kind.ts';
-import { valuePlaceholder } from './placeholder.ts';
-import type { RedactedValue, Redaction, RedactionSettings } from './redaction.ts';
-import { namesSecret } from './redact-secrets.ts';
+import { findSensitive, withPlaceholders, type FindMore, type Span, namesSecret } from './find-sensitive.ts';
+import { identifyingKinds, mostSpans, placeholderOf, namedKind, valuePlaceholder } from './kinds.ts';
+import {
+  type Leaf,
+  leavesOf,
+  valueAt,
+  type RedactedValue,
+  type Redaction,
+  type RedactionSettings,
+} from './redaction.ts';
 import { withoutActions } from './without-actions.ts';
 
 export interface FindOptions {

@@ -15,9 +15,18 @@ import {
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
 import type { CallModelResult } from '../../activities/model-turn.ts';
-import type { Message, RunInput, RunResult, RunStatus, RunStatusName } from '../../contract.ts';
-import { activityNames, newInput, queryNames, shownTranscript } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import {
+  type Message,
+  type RunInput,
+  type RunResult,
+  type RunStatus,
+  type RunStatusName,
+  activityNames,
+  newInput,
+  queryNames,
+  shownTranscript,
+} from '../../contract.ts';
+import { byteLength } from '../../core/base/text.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';

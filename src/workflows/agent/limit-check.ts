@@ -1,7 +1,7 @@
 /** The limits of a whole run: what it has used up, and the request that asks whether it goes on beyond one of them. */
 import { workflowInfo } from '@temporalio/workflow';
 import { saidText } from '../../core/base/user-files.ts';
-import { totalUsage } from '../../core/base/usage.ts';
+import { totalUsage } from '../../core/base/model-answer.ts';
 import { continueArguments, continueAssessment, continueDefinition } from '../../core/policy/continue-request.ts';
 import type { Prices, RunMeasure } from '../../core/policy/policy.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';

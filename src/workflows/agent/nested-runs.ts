@@ -1,6 +1,6 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { parentsChangedName, type RunInput, type RunStatus } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import { byteLength } from '../../core/base/text.ts';
 import { bindingPolicies, maxInheritedBytes, nestedRunId, nestingProblem } from '../../core/policy/nesting.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ToolCall } from '../../core/base/tool-call.ts';

@@ -7,16 +7,13 @@ import {
   ParentClosePolicy,
   startChild,
 } from '@temporalio/workflow';
-import type { RunInput, RunResult } from '../../contract.ts';
-import { workflowType } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
-import { escapeText } from '../../core/base/escape-text.ts';
+import { type RunInput, type RunResult, workflowType } from '../../contract.ts';
+import { byteLength, escapeText } from '../../core/base/text.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import { maxInheritedBytes } from '../../core/policy/nesting.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
-import { totalUsage } from '../../core/base/usage.ts';
+import { totalUsage, isUnfinished, unfinishedText } from '../../core/base/model-answer.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { isUnfinished, unfinishedText } from '../../core/base/unfinished.ts';
 import type { ToolEnd } from './run-tool.ts';
 
 export interface NestedRun {

@@ -1,6 +1,6 @@
 /** What the user of a session sends while the run is open. A run that is no session refuses it. */
 import type { Message, RunInput } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import { byteLength } from '../../core/base/text.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { UserMessage } from '../../core/messages/control.ts';
 import { filesProblem, saidText } from '../../core/base/user-files.ts';

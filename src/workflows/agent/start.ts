@@ -1,9 +1,9 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { ParentOfRun, RunInput } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import { byteLength } from '../../core/base/text.ts';
 import type { RunConfig } from '../../core/policy/run-config.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { RunState } from './run-state.ts';
 import { withoutFileData } from './transcript.ts';
 

@@ -1,8 +1,7 @@
 import type { CallModelResult, KeptMessage } from '../../activities/model-turn.ts';
-import type { Message, RunResult } from '../../contract.ts';
-import { newInput } from '../../contract.ts';
+import { type Message, type RunResult, newInput } from '../../contract.ts';
 import { saidText, withoutData } from '../../core/base/user-files.ts';
-import { unfinishedOf } from '../../core/base/unfinished.ts';
+import { unfinishedOf } from '../../core/base/model-answer.ts';
 import type { TurnCall } from './run-state.ts';
 
 /** The model's answer as the transcript keeps it. */

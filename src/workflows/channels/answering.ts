@@ -14,7 +14,7 @@ import type { LookedChannel } from '../../channels/activities/look-at-requests.t
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import { isProblemCode, isTransient, type ProblemCode } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';

@@ -11,7 +11,7 @@ import {
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
-import { undeliveredMessage, undeliveredTag } from '../../core/ledger/waiting-notice.ts';
+import { undeliveredMessage, undeliveredTag } from '../../core/ledger/waiting-for.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';

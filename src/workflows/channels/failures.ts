@@ -1,5 +1,5 @@
 import { ApplicationFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
-import { thrownByChannel } from '../../core/base/channel-failure.ts';
+import { thrownByChannel } from '../../core/base/tool-failure.ts';
 
 const mostKept = 20;
 

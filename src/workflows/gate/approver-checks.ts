@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { CheckApprovers } from '../../activities/present-ceiling.ts';
 import { activityNames } from '../../contract.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 
 const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{

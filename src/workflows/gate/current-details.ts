@@ -1,4 +1,4 @@
-import { escapeText, escapeUnseen } from '../../core/base/escape-text.ts';
+import { escapeText, escapeUnseen } from '../../core/base/text.ts';
 import type { Ledger, RequestRecord } from '../../core/ledger/ledger.ts';
 import { waitingFor } from '../../core/ledger/waiting-for.ts';
 import { decideName } from '../../contract.ts';

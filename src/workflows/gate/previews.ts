@@ -1,9 +1,8 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Preview } from '../../activities/preview.ts';
 import { activityNames, type Caller } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
-import type { CallPreview } from '../../core/base/call-preview.ts';
-import { readChanges } from '../../core/base/read-changes.ts';
+import { byteLength } from '../../core/base/text.ts';
+import { type CallPreview, readChanges } from '../../core/base/call-preview.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';

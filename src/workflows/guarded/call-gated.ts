@@ -1,19 +1,22 @@
 /** One gated activity call of a custom workflow, from the request to its result or error. */
-import type { ActivityInput, ActivityOptions } from '@temporalio/workflow';
-import { ActivityFailure, ApplicationFailure, createEventGroup, isCancellation } from '@temporalio/workflow';
+import {
+  type ActivityInput,
+  type ActivityOptions,
+  ActivityFailure,
+  ApplicationFailure,
+  createEventGroup,
+  isCancellation,
+} from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { Permit } from '../../contract.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, Settlement } from '../../core/ledger/approval.ts';
 import { changesTooOften, definitionChange, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
-import type { GatedDefinition } from '../../core/policy/gated-activity.ts';
-import { gatedArguments, gatedValues } from '../../core/policy/gated-activity.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
-import { fitting } from '../../core/base/fitting.ts';
+import { type GatedDefinition, gatedArguments, gatedValues } from '../../core/policy/gated-activity.ts';
+import { byteLength, fitting } from '../../core/base/text.ts';
 import { Permitted } from '../../core/base/permit-metadata.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
-import type { Json, ToolCall } from '../../core/base/tool-call.ts';
-import { isRepeatable } from '../../core/base/tool-call.ts';
+import { type Json, type ToolCall, isRepeatable } from '../../core/base/tool-call.ts';
 import { definitionChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Advice } from '../../core/policy/advice.ts';

@@ -4,12 +4,11 @@ import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts
 import { activityNames } from '../../contract.ts';
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
-import { mayRun } from '../../core/policy/action.ts';
+import { mayRun } from '../../core/policy/modes.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { callDigest } from '../../core/base/digest.ts';
-import type { RequestRecord, CheckedEdit } from '../../core/ledger/ledger.ts';
-import { requestOf } from '../../core/ledger/ledger.ts';
-import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
+import { type RequestRecord, type CheckedEdit, requestOf } from '../../core/ledger/ledger.ts';
+import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
 import type { DecideCommand } from '../../core/ledger/decide.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
@@ -20,8 +19,7 @@ import { editedRedaction } from '../state/redact-request.ts';
 import { recordRequest } from '../state/record-request.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import type { Lookup } from './message-kind.ts';
-import { refused } from './message-kind.ts';
+import { type Lookup, refused } from './message-kind.ts';
 
 const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
   startToCloseTimeout: '1m',

@@ -8,7 +8,7 @@ import {
   type ExtendMessage,
 } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
-import { latestDeadlineMs } from '../../core/ledger/latest-deadline.ts';
+import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
 import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';

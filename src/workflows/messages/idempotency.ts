@@ -1,8 +1,7 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { decideName, queryNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
-import { contentDigest, decisionDigest } from '../../core/messages/content-digest.ts';
-import { messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
+import { contentDigest, decisionDigest, messageIdOf, type ControlMessage } from '../../core/messages/control.ts';
 import type { ParsedDecision } from '../../core/messages/decision.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { refused } from './message-kind.ts';

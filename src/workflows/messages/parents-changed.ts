@@ -2,14 +2,13 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadParents } from '../../activities/read-parents.ts';
 import { activityNames, parentsChangedName } from '../../contract.ts';
-import { byteLength } from '../../core/base/byte-length.ts';
+import { byteLength } from '../../core/base/text.ts';
 import { inheritedBeside, maxInheritedBytes } from '../../core/policy/nesting.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { reevaluateOpen } from '../state/reevaluate-open.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import type { MessageKind } from './message-kind.ts';
-import { acceptable, refused } from './message-kind.ts';
+import { type MessageKind, acceptable, refused } from './message-kind.ts';
 
 /** Retried until a worker answers, because what this run may do depends on it. */
 const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({

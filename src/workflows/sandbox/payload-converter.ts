@@ -3,12 +3,10 @@
  * throws while reading: Temporal decodes a signal before its handler runs, and a throw there would fail the workflow
  * task for ever (I5a). Decoding is part of determinism: `test/workflows/replay/payload-converter.test.ts` pins it.
  */
-import type { Payload, PayloadConverter } from '@temporalio/common';
-import { ApplicationFailure } from '@temporalio/common';
+import { type Payload, type PayloadConverter, ApplicationFailure } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
-import { jsonPlace } from '../../core/base/json-place.ts';
+import { jsonPlace, strictJsonProblem } from '../../core/base/json.ts';
 import { Permitted, permitMetadata } from '../../core/base/permit-metadata.ts';
-import { strictJsonProblem } from '../../core/base/strict-json.ts';
 import {
   Undecodable,
   isUndecodable,

@@ -13,16 +13,14 @@ import {
   requestRoutes,
 } from '../../core/people/channel-routes.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
-import { reviewersOf } from '../../core/ledger/why-asked.ts';
+import { reviewersOf } from '../../core/ledger/waiting-for.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
-import { namesToShow } from '../../core/policy/show.ts';
+import { namesToShow, type PolicyChange, changeRunSide } from '../../core/policy/run-side.ts';
 import { redactAsBefore, redactText } from '../../core/redact/find-sensitive.ts';
 import type { RedactionSettings } from '../../core/redact/redaction.ts';
 import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
-import type { PolicyChange } from '../../core/policy/run-side.ts';
-import { changeRunSide } from '../../core/policy/run-side.ts';
 
 /** The settings that apply to the calls of a run, as recorded in the run. */
 export interface GateOptions {

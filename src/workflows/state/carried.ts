@@ -8,7 +8,7 @@ import type { VerifyCarried } from '../../activities/verify-carried.ts';
 import { activityNames } from '../../contract.ts';
 import type { ContextCarrier } from '../../core/ledger/recorded-context.ts';
 import { runLocal } from '../sandbox/run-local.ts';
-import { isObject } from '../../core/base/is-object.ts';
+import { isObject } from '../../core/base/json.ts';
 
 /** The execution that wrote carried state. */
 export interface Writer {

@@ -4,17 +4,22 @@ import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { TreeState } from '../../core/ledger/merkle.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
-import type { Directories, Ledger, LedgerCommand, RequestRecord } from '../../core/ledger/ledger.ts';
-import { emptyLedger, reduce } from '../../core/ledger/ledger.ts';
+import {
+  type Directories,
+  type Ledger,
+  type LedgerCommand,
+  type RequestRecord,
+  emptyLedger,
+  reduce,
+} from '../../core/ledger/ledger.ts';
 import { iso, refusedKept } from '../../core/ledger/ledger-state.ts';
 import type { CallPreview } from '../../core/base/call-preview.ts';
 import { engine, maxWorkOfStep } from '../../core/policy/ruling.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
-import type { PolicyLayers } from '../../core/policy/policy.ts';
-import { policyDigest } from '../../core/policy/policy-digest.ts';
+import { type PolicyLayers, policyDigest } from '../../core/policy/policy.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
-import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-notice.ts';
+import { waitingMessage, waitingNotice } from '../../core/ledger/waiting-for.ts';
 import { activation, activations } from '../sandbox/activation.ts';
 import { cannotBeApproved } from '../../core/people/cannot-be-approved.ts';
 import { lastPanelOf, personKeyOfRun } from '../../core/ledger/panel.ts';

@@ -1,10 +1,9 @@
 import { uuid4, workflowInfo } from '@temporalio/workflow';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
-import type { RequestRecord } from '../../core/ledger/ledger.ts';
-import { iso } from '../../core/ledger/ledger.ts';
+import { type RequestRecord, iso } from '../../core/ledger/ledger.ts';
 import { termsOfWait } from '../../core/policy/ask-terms.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
-import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
+import { reviewersOf, whyAsked } from '../../core/ledger/waiting-for.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import type { JsonObject, Risk } from '../../core/base/tool-call.ts';
 import type { ActivePolicies, RuledCase } from './active-policies.ts';

@@ -1,9 +1,8 @@
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
 import { joinRedactions, sameTexts, wholeRedaction, withoutHidden } from '../../core/redact/join-redactions.ts';
-import { leavesOf } from '../../core/redact/leaves.ts';
+import { leavesOf, type Redaction, type RedactionSettings } from '../../core/redact/redaction.ts';
 import { marksOf, redactionOf } from '../../core/redact/redact-arguments.ts';
-import type { Redaction, RedactionSettings } from '../../core/redact/redaction.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 
 /** A call whose reviewers' copy is needed. */

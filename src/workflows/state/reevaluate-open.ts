@@ -1,13 +1,13 @@
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { sameTerms, termsOfWait } from '../../core/policy/ask-terms.ts';
-import { policyDigest } from '../../core/policy/policy-digest.ts';
+import { policyDigest } from '../../core/policy/policy.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
 import { requestOf, type RequestRecord, type LedgerCommand } from '../../core/ledger/ledger.ts';
 import { shownArguments } from '../../core/ledger/shown-arguments.ts';
-import { reviewersOf, whyAsked } from '../../core/ledger/why-asked.ts';
+import { reviewersOf, whyAsked } from '../../core/ledger/waiting-for.ts';
 import { clock } from '../sandbox/clock.ts';
 import { redactionFor } from './redact-request.ts';
 import type { GateState } from './gate-state.ts';

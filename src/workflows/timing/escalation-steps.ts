@@ -3,7 +3,7 @@ import type { Notify, NotifyInput } from '../../activities/notify.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import { iso, type RequestRecord } from '../../core/ledger/ledger.ts';
-import { reviewersOf } from '../../core/ledger/why-asked.ts';
+import { reviewersOf } from '../../core/ledger/waiting-for.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';

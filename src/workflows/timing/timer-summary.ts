@@ -1,5 +1,5 @@
-import { byteLength } from '../../core/base/byte-length.ts';
-import { callText } from '../../core/ledger/call-text.ts';
+import { byteLength } from '../../core/base/text.ts';
+import { callText } from '../../core/ledger/shown-arguments.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 
 /** Longest text of the call, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */

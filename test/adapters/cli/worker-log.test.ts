@@ -1,6 +1,6 @@
 import { describe, expect, vi, test } from 'vitest';
 import { WorkerLog } from '../../../packages/cli/src/serve/worker-log.ts';
-import { waitingMessage } from '../../../src/core/ledger/waiting-notice.ts';
+import { waitingMessage } from '../../../src/core/ledger/waiting-for.ts';
 import { terminal } from './support.ts';
 
 const requestId = 'a'.repeat(32);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
-import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { continueTool } from '../../../src/core/base/tool-call.ts';
 import { aiSdkBody, byHeader, chat } from '../../support/chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once } from '../../support/team.ts';

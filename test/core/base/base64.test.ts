@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
+import { bytesFromBase64 } from '../../../src/core/base/digest.ts';
 
 test('the same texts and bytes as those of Buffer', () => {
   fc.assert(

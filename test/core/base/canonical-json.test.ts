@@ -7,7 +7,7 @@ import {
   maxCanonicalDepth,
 } from '../../../src/core/base/canonical-json.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { parseJson } from '../../../src/core/base/json.ts';
 
 const nested = (depth: number): Json => {
   let value: Json = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalSum } from '../../../src/core/base/decimal-sum.ts';
+import { decimalSum } from '../../../src/core/ledger/argument-sums.ts';
 import { runs } from '../../support/thorough.ts';
 
 test.each<[string[], number]>([

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { canonicalJson, canonicalJsonProblem, maxCanonicalDepth } from '../../../src/core/base/canonical-json.ts';
 import { callDigest, definitionDigest } from '../../../src/core/base/digest.ts';
-import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
-import type { Policy } from '../../../src/core/policy/policy.ts';
+import { policyDigest, type Policy } from '../../../src/core/policy/policy.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 
 const byNode = (value: Json): string => createHash('sha256').update(canonicalJson(value)).digest('hex');

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { formatDuration } from '../../../src/core/base/duration.ts';
-import { parseDuration } from '../../../src/core/base/parse-duration.ts';
+import { formatDuration, parseDuration } from '../../../src/core/base/duration.ts';
 
 test.each([
   [0, '0s'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { escapeJson, escapeText } from '../../../src/core/base/escape-text.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { escapeJson, escapeText } from '../../../src/core/base/text.ts';
+import { parseJson } from '../../../src/core/base/json.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 
 /** Written independently of the source, as ranges, so that a mistake in either shows. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseDuration } from '../../../src/core/base/parse-duration.ts';
+import { parseDuration } from '../../../src/core/base/duration.ts';
 
 test.each<[string, number | null]>([
   ['1ms', 1],

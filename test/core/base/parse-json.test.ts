@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { parseJson } from '../../../src/core/base/json.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 
 /** JSON with every character of every string as an escape. */

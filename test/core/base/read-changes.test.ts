@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readChanges } from '../../../src/core/base/read-changes.ts';
+import { readChanges } from '../../../src/core/base/call-preview.ts';
 
 const text = { kind: 'text', name: 'a.txt', before: 'one', after: 'two' };
 const table = {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { maxJsonDepth, readJson } from '../../../src/text/read-json.ts';
-import { strictJsonProblem } from '../../../src/core/base/strict-json.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { strictJsonProblem, parseJson } from '../../../src/core/base/json.ts';
 
 /** Finds exactly what parsers silently accept but read differently. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { TextSearch } from '../../../src/core/base/text-search.ts';
+import { TextSearch } from '../../../src/core/base/text.ts';
 import { runs } from '../../support/thorough.ts';
 
 /** Words longer than those that the engine's own search is used for. */

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { approvalIndex, approvalMemo, summaryOf } from '../../../src/core/ledger/approval-index.ts';
-import { byteLength } from '../../../src/core/base/byte-length.ts';
+import { byteLength } from '../../../src/core/base/text.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
-import type { Ledger } from '../../../src/core/ledger/ledger.ts';
-import { emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';
+import { type Ledger, emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';
 import { maxPendingBound } from '../../../src/core/policy/policy.ts';
 import { askRuling, requestRecord, requestIdOf } from '../../support/record-request.ts';
 

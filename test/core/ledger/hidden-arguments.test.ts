@@ -15,10 +15,10 @@ import {
   hideInSettlement,
   hideInVote,
   shownGrant,
+  listed,
 } from '../../../src/core/ledger/hidden-arguments.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, reduce, type LedgerCommand } from '../../../src/core/ledger/ledger.ts';
-import { listed } from '../../../src/core/ledger/listed-request.ts';
 import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
 import { currentDetails } from '../../../src/workflows/gate/current-details.ts';

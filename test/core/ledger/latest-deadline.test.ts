@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { latestDeadlineMs } from '../../../src/core/ledger/latest-deadline.ts';
+import { latestDeadlineMs } from '../../../src/core/ledger/extend-and-delegate.ts';
 import { iso } from '../../../src/core/ledger/ledger.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import { requestRecord, digestOf, requestIdOf } from '../../support/record-request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { argumentBytes, listed } from '../../../src/core/ledger/listed-request.ts';
+import { argumentBytes, listed } from '../../../src/core/ledger/hidden-arguments.ts';
 import { requestRecord } from '../../support/record-request.ts';
 
 const requestWith = (body: string) => requestRecord(1, null, { arguments: { to: 'ann', body } }).request;

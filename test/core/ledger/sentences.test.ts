@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isUnseen } from '../../../src/core/base/escape-text.ts';
+import { isUnseen } from '../../../src/core/base/text.ts';
 import { approvedSentence } from '../../../src/core/ledger/sentences.ts';
 
 describe('the words beside an approval, for the model', () => {

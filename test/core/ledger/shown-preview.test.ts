@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CallPreview } from '../../../src/core/base/call-preview.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import type { RequestRecord } from '../../../src/core/ledger/ledger.ts';
-import { shownPreview } from '../../../src/core/ledger/shown-parts.ts';
+import { shownPreview } from '../../../src/core/ledger/hidden-arguments.ts';
 import { redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';

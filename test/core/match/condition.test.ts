@@ -1,4 +1,4 @@
-import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { celArguments } from '../../../src/core/match/cel.ts';
 import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../../src/core/match/condition.ts';

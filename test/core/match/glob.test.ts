@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { compileGlob, globMatches, globSubject, maxMatchWork } from '../../../src/core/match/glob.ts';
-import { maxCombiningMarks } from '../../../src/core/base/normal-text.ts';
+import { maxCombiningMarks } from '../../../src/core/base/text.ts';
 
 const match = (glob: string, text: string): boolean | string => {
   const compiled = compileGlob(glob);

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { celArguments, parse } from '../../../src/core/match/cel.ts';
 import { compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
-import { parse } from '../../../src/core/match/cel.ts';
 import { plainComparison } from '../../../src/core/match/plain-comparison.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { least, runs } from '../../support/thorough.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
-import { decisionDigest } from '../../../src/core/messages/content-digest.ts';
+import { decisionDigest } from '../../../src/core/messages/control.ts';
 import { parseDecision, sameDecision } from '../../../src/core/messages/decision.ts';
 import { Minimatch } from '../../../src/core/match/minimatch.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { parseJson } from '../../../src/core/base/json.ts';
 
 const requestId = '0123456789abcdef'.repeat(2);
 const digest = '0123456789abcdef'.repeat(4);

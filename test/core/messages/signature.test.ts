@@ -1,7 +1,7 @@
 import { sign as signBytes, generateKeyPairSync, createPrivateKey, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
+import { isPublicKey, isSignedBy } from '../../../src/core/base/digest.ts';
 import {
   signedText,
   verifySignature,

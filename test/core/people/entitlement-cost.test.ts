@@ -1,7 +1,7 @@
 /** Many people, names and votes: what is read once must cost little, and say what reading it each time says. */
 import { expect, test, vi } from 'vitest';
 import fc from 'fast-check';
-import { nfc } from '../../../src/core/base/normal-text.ts';
+import { nfc } from '../../../src/core/base/text.ts';
 import { Seats, seatsOf, type Delegation } from '../../../src/core/people/delegation.ts';
 import { groupOf, isAmong, isOneOf, membersOf, type Directory } from '../../../src/core/people/directory.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { personsShown, shownPerson } from '../../../src/core/people/shown-person.ts';
+import { personsShown, shownPerson } from '../../../src/core/people/directory.ts';
 import { visibleText } from '../../../src/text/visible-text.ts';
 
 describe('a person is shown by name and id', () => {

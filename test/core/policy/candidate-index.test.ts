@@ -5,7 +5,7 @@ import { compilePolicy, type Candidate } from '../../../src/core/policy/compiled
 import { globSubject, listSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects as subjectsOf, matches, type CompiledPattern } from '../../../src/core/match/matching.ts';
 import { type Policy } from '../../../src/core/policy/policy.ts';
-import { actions } from '../../../src/core/policy/action.ts';
+import { actions } from '../../../src/core/policy/modes.ts';
 import { engine, evaluate } from '../../../src/core/policy/ruling.ts';
 import { least, runs } from '../../support/thorough.ts';
 

@@ -1,7 +1,7 @@
 /** What a starter may send, and what a run may say below a ceiling, for every policy and every call. */
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { actions } from '../../../src/core/policy/action.ts';
+import { actions, modes, type Mode } from '../../../src/core/policy/modes.ts';
 import { emptyLedger } from '../../../src/core/ledger/ledger-state.ts';
 import { directoriesOf } from '../../../src/core/ledger/panel.ts';
 import { compileRules, ruleCase, type Case } from '../../../src/core/ledger/rule-case.ts';
@@ -9,7 +9,6 @@ import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
 import { severityRank } from '../../../src/core/assess/assessment.ts';
 import { adviseRuling } from '../../../src/core/policy/advice.ts';
 import { limitsOf, type Limits } from '../../../src/core/policy/limits.ts';
-import { modes, type Mode } from '../../../src/core/policy/modes.ts';
 import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import {
   defaultMaxPending,
@@ -21,8 +20,7 @@ import {
 import { ceilingRedaction, redactionSettings } from '../../../src/core/policy/redaction-settings.ts';
 import { engine, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import { mergeRunLimits, runLimitsOf } from '../../../src/core/policy/run-limits.ts';
-import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
-import { namesToShow } from '../../../src/core/policy/show.ts';
+import { mergeRunSide, namesToShow } from '../../../src/core/policy/run-side.ts';
 import { least, runs } from '../../support/thorough.ts';
 import * as generated from '../generate.ts';
 import { approval, call, loosened, loosenedLimits, minute, orForEver, policy } from './strictness.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { canonicalJson } from '../../../src/core/base/canonical-json.ts';
 import { gatedArguments, gatedDefinition, gatedValues } from '../../../src/core/policy/gated-activity.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { parseJson } from '../../../src/core/base/json.ts';
 
 const named = { name: 'refund', argumentNames: ['orderId', 'amount'] };
 const unnamed = { name: 'refund' };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { explain } from '../../../src/policy-file/explain.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
-import { actions, type Action } from '../../../src/core/policy/action.ts';
+import { actions, type Action } from '../../../src/core/policy/modes.ts';
 import {
   compileLayers,
   compilePolicy,

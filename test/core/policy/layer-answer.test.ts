@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileCondition, maxConditionWork, type Condition } from '../../../src/core/match/condition.ts';
 import { maxRulingWork } from '../../../src/core/match/matching.ts';
 import { layerAnswers, maxPartMatches } from '../../../src/core/policy/layer-answer.ts';
-import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { continueTool } from '../../../src/core/base/tool-call.ts';
 import { applyMode, type Mode } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
 import {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyMode, isMode, modes, type Mode } from '../../../src/core/policy/modes.ts';
-import type { Action } from '../../../src/core/policy/action.ts';
+import { applyMode, isMode, modes, type Mode, type Action } from '../../../src/core/policy/modes.ts';
 import type { Risk } from '../../../src/core/base/tool-call.ts';
 
 test.each([...modes])('%s is a mode', (mode) => expect(isMode(mode)).toBe(true));

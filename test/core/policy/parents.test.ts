@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { askTermsOf } from '../../../src/core/policy/ask-terms.ts';
 import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
-import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
+import { policyDigest, type Policy, type PolicyLayers } from '../../../src/core/policy/policy.ts';
 import { explain } from '../../../src/policy-file/explain.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
-import type { Policy, PolicyLayers } from '../../../src/core/policy/policy.ts';
-import type { Action } from '../../../src/core/policy/action.ts';
+import type { Action } from '../../../src/core/policy/modes.ts';
 import { compileLayers, evaluate, type RuledCall, type Ruling } from '../../../src/core/policy/ruling.ts';
 import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
 

@@ -1,8 +1,7 @@
 /** The rules of docs/policy.md written a second time, to compare `evaluate` with: slow, short, plain. */
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
-import { applyMode } from '../../../src/core/policy/modes.ts';
+import { applyMode, type Action } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';
-import type { Action } from '../../../src/core/policy/action.ts';
 import type { RuledCall } from '../../../src/core/policy/ruling.ts';
 import { conditions } from '../generate.ts';
 

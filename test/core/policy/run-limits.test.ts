@@ -1,7 +1,7 @@
 /** The limits of a run, and the request that asks whether it goes on beyond one. */
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { continueTool } from '../../../src/core/base/tool-call.ts';
 import { emptyLedger } from '../../../src/core/ledger/ledger-state.ts';
 import { compileRules, ruleCase } from '../../../src/core/ledger/rule-case.ts';
 import {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy, PolicyLayers, Show } from '../../../src/core/policy/policy.ts';
-import { mergeRunSide } from '../../../src/core/policy/run-side.ts';
-import { mergeShow, namesToShow } from '../../../src/core/policy/show.ts';
+import { mergeRunSide, mergeShow, namesToShow } from '../../../src/core/policy/run-side.ts';
 
 const policy = (show?: Show, more: Policy['approval'] = {}): Policy => ({
   version: 1,

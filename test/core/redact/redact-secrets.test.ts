@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
+import { namesSecret, redactSecrets } from '../../../src/core/redact/find-sensitive.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 // Made of parts, so that no scanner of this repository takes one for a real secret.

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import type { Grant, Receipt, RunPolicies } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
+import { policyDigest } from '../../../src/core/policy/policy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { testAgent } from '../../support/test-agent.ts';

@@ -1,34 +1,45 @@
-import { bytesFromBase64 } from '../../../src/core/base/base64.ts';
-import { byteLength } from '../../../src/core/base/byte-length.ts';
+import {
+  bytesFromBase64,
+  callDigest,
+  definitionDigest,
+  jsonDigest,
+  shortDigest,
+  isPublicKey,
+  isSignedBy,
+} from '../../../src/core/base/digest.ts';
+import {
+  byteLength,
+  escapeJson,
+  escapeText,
+  escapeUnseen,
+  isUnseen,
+  shortened,
+  TextSearch,
+  isWellFormed,
+} from '../../../src/core/base/text.ts';
 import {
   canonicalJson,
   canonicalJsonProblem,
   isTooDeep,
   writeCanonicalJson,
 } from '../../../src/core/base/canonical-json.ts';
-import { decimalSum } from '../../../src/core/base/decimal-sum.ts';
-import { callDigest, definitionDigest, jsonDigest, shortDigest } from '../../../src/core/base/digest.ts';
-import { isPublicKey, isSignedBy } from '../../../src/core/base/ed25519.ts';
-import { escapeJson, escapeText, escapeUnseen, isUnseen } from '../../../src/core/base/escape-text.ts';
+import { decimalSum } from '../../../src/core/ledger/argument-sums.ts';
 import { fitChanges } from '../../../src/text/fit-changes.ts';
 import { escapeHtml } from '../../../src/text/html-page.ts';
 import { isJson } from '../../../src/text/is-json.ts';
-import { jsonPlace } from '../../../src/core/base/json-place.ts';
+import { jsonPlace, parseJson, endOfText, strictJsonProblem } from '../../../src/core/base/json.ts';
 import { wordJoiners } from '../../../src/text/joiners.ts';
 import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
-import { parseDuration } from '../../../src/core/base/parse-duration.ts';
-import { parseJson } from '../../../src/core/base/parse-json.ts';
+import { parseDuration } from '../../../src/core/base/duration.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { oneSentence } from '../../../src/text/one-sentence.ts';
 import { isProblemCode, problemCodeOf } from '../../../src/core/base/problem.ts';
-import { readChanges } from '../../../src/core/base/read-changes.ts';
+import { readChanges } from '../../../src/core/base/call-preview.ts';
 import { quoteWord } from '../../../src/text/quote-word.ts';
 import { readJson } from '../../../src/text/read-json.ts';
-import { shortened } from '../../../src/core/base/shortened.ts';
-import { personsShown, shownPerson } from '../../../src/core/people/shown-person.ts';
+import { personsShown, shownPerson } from '../../../src/core/people/directory.ts';
 import { shownName } from '../../../src/text/shown-name.ts';
 import { deadlineText, instantText, isTimeZone } from '../../../src/text/instant-text.ts';
-import { endOfText, strictJsonProblem } from '../../../src/core/base/strict-json.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
 import { checkCallOptions } from '../../../src/text/check-call-options.ts';
 import { nearestName, optionProblem, unknownName } from '../../../src/text/unknown-name.ts';
@@ -41,8 +52,6 @@ import {
   shownFile,
   toldText,
 } from '../../../src/core/base/user-files.ts';
-import { TextSearch } from '../../../src/core/base/text-search.ts';
-import { isWellFormed } from '../../../src/core/base/well-formed.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, values } from './input.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -74,8 +83,8 @@ const filed = (run: (file: { mediaType: string; url: string; filename?: string }
 const taken = { types: ['image/png'], maxBytes: 1_000, maxFiles: 9, hosts: ['*.a.example'] };
 
 export const baseInputs: Inputs = {
-  'core/base/base64.ts bytesFromBase64': [bytesFromBase64, (text) => bytesFromBase64(`${text}==`)],
-  'core/base/byte-length.ts byteLength': byteLength,
+  'core/base/digest.ts bytesFromBase64': [bytesFromBase64, (text) => bytesFromBase64(`${text}==`)],
+  'core/base/text.ts byteLength': byteLength,
   'core/base/canonical-json.ts canonicalJson': values(canonicalJson),
   'core/base/canonical-json.ts writeCanonicalJson': values(writeCanonicalJson),
   'core/base/canonical-json.ts canonicalJsonProblem': values(canonicalJsonProblem),
@@ -96,7 +105,7 @@ export const baseInputs: Inputs = {
     (text) => saidText({ content: text, files: pieces(text) }),
   ],
   'core/base/user-files.ts toldText': (text) => toldText(text, [{ mediaType: text, host: text, filename: text }]),
-  'core/base/decimal-sum.ts decimalSum': {
+  'core/ledger/argument-sums.ts decimalSum': {
     most: 650,
     runs: [(text) => decimalSum(`${text.length}e-300`, '9'.repeat(text.length + 1))],
   },
@@ -104,12 +113,12 @@ export const baseInputs: Inputs = {
   'core/base/digest.ts definitionDigest': objects((schema) => definitionDigest({ name: 'pay', schema })),
   'core/base/digest.ts jsonDigest': values(jsonDigest),
   'core/base/digest.ts shortDigest': shortDigest,
-  'core/base/ed25519.ts isSignedBy': (text) => isSignedBy(new Uint8Array(32), bytesOf(text), bytesOf(text)),
-  'core/base/ed25519.ts isPublicKey': (text) => isPublicKey(bytesOf(text)),
-  'core/base/escape-text.ts isUnseen': isUnseen,
-  'core/base/escape-text.ts escapeText': escapeText,
-  'core/base/escape-text.ts escapeUnseen': escapeUnseen,
-  'core/base/escape-text.ts escapeJson': { places: 2, runs: values((value) => escapeJson(value, 2)) },
+  'core/base/digest.ts isSignedBy': (text) => isSignedBy(new Uint8Array(32), bytesOf(text), bytesOf(text)),
+  'core/base/digest.ts isPublicKey': (text) => isPublicKey(bytesOf(text)),
+  'core/base/text.ts isUnseen': isUnseen,
+  'core/base/text.ts escapeText': escapeText,
+  'core/base/text.ts escapeUnseen': escapeUnseen,
+  'core/base/text.ts escapeJson': { places: 2, runs: values((value) => escapeJson(value, 2)) },
   'text/fit-changes.ts fitChanges': {
     places: 2,
     runs: [(text) => fitChanges(tableOf(text) as never, 30_000), (text) => fitChanges(textsOf(text) as never, 30_000)],
@@ -119,25 +128,25 @@ export const baseInputs: Inputs = {
   'text/instant-text.ts deadlineText': (text) => deadlineText(text, 0),
   'text/instant-text.ts isTimeZone': isTimeZone,
   'text/is-json.ts isJson': documents(isJson),
-  'core/base/json-place.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
+  'core/base/json.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
   'text/joiners.ts wordJoiners': wordJoiners,
   'text/look-alikes.ts lookAlikes': lookAlikes,
   'text/look-alikes.ts looksLike': looksLike,
   'text/one-sentence.ts oneSentence': oneSentence,
-  'core/base/parse-duration.ts parseDuration': parseDuration,
-  'core/base/parse-json.ts parseJson': documents(parseJson),
+  'core/base/duration.ts parseDuration': parseDuration,
+  'core/base/json.ts parseJson': documents(parseJson),
   'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
   'core/base/problem.ts isProblemCode': isProblemCode,
   'core/base/problem.ts problemCodeOf': problemCodeOf,
-  'core/base/read-changes.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
+  'core/base/call-preview.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
   'text/quote-word.ts quoteWord': quoteWord,
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
-  'core/base/shortened.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
+  'core/base/text.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
   'text/shown-name.ts shownName': shownName,
-  'core/people/shown-person.ts personsShown': (text) => personsShown({ [text]: { name: text } })(text),
-  'core/people/shown-person.ts shownPerson': (text) => shownPerson(text, `${text}a`),
-  'core/base/strict-json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
-  'core/base/strict-json.ts endOfText': (text) => endOfText(`"${text}`, 0),
+  'core/people/directory.ts personsShown': (text) => personsShown({ [text]: { name: text } })(text),
+  'core/people/directory.ts shownPerson': (text) => shownPerson(text, `${text}a`),
+  'core/base/json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
+  'core/base/json.ts endOfText': (text) => endOfText(`"${text}`, 0),
   'core/base/undecodable.ts sizeOf': values(sizeOf),
   'core/base/undecodable.ts nestsTooDeep': (text) => nestsTooDeep(bytesOf(text)),
   'text/check-call-options.ts checkCallOptions': (text) => {
@@ -157,11 +166,11 @@ export const baseInputs: Inputs = {
   'text/visible-text.ts fromVisible': fromVisible,
   'text/visible-text.ts visibleLine': visibleLine,
   'text/visible-text.ts visibleJson': { places: 2, runs: documents(visibleJson) },
-  'core/base/text-search.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
-  'core/base/text-search.ts TextSearch.places': [
+  'core/base/text.ts TextSearch.next': (text) => new TextSearch(almostWithin(text)).next(text),
+  'core/base/text.ts TextSearch.places': [
     (text) => new TextSearch(almostWithin(text)).places(text),
     (text) => new TextSearch(text.slice(0, 20)).places(text),
   ],
-  'core/base/text-search.ts TextSearch.overlap': (text) => new TextSearch(`${text}!`).overlap(text),
-  'core/base/well-formed.ts isWellFormed': isWellFormed,
+  'core/base/text.ts TextSearch.overlap': (text) => new TextSearch(`${text}!`).overlap(text),
+  'core/base/text.ts isWellFormed': isWellFormed,
 };

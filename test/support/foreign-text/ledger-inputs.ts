@@ -19,7 +19,15 @@ import {
   withoutDenials,
 } from '../../../src/core/ledger/denials.ts';
 import { openedAtMs } from '../../../src/core/ledger/escalation.ts';
-import { hideGlobs, hideInRequest } from '../../../src/core/ledger/hidden-arguments.ts';
+import {
+  hideGlobs,
+  hideInRequest,
+  argumentBytes,
+  redactInRequest,
+  redactInSettlement,
+  redactInVote,
+  shownPreview,
+} from '../../../src/core/ledger/hidden-arguments.ts';
 import {
   emptyLedger,
   findOpen,
@@ -28,17 +36,14 @@ import {
   requestInPlaceOf,
   requestOf,
 } from '../../../src/core/ledger/ledger-state.ts';
-import { argumentBytes } from '../../../src/core/ledger/listed-request.ts';
 import { useGrant } from '../../../src/core/ledger/make-grant.ts';
 import { isHash, isTree, leafHash } from '../../../src/core/ledger/merkle.ts';
 import { countsAsIrreversible } from '../../../src/core/ledger/open-request.ts';
 import { recordedContext } from '../../../src/core/ledger/recorded-context.ts';
-import { redactInRequest, redactInSettlement, redactInVote } from '../../../src/core/ledger/redacted-arguments.ts';
 import { editedSentence, settledSentence } from '../../../src/core/ledger/sentences.ts';
-import { notOpenReceipt, settledReceipt, votedReceipt } from '../../../src/core/ledger/settled-receipt.ts';
+import { notOpenReceipt, settledReceipt, votedReceipt } from '../../../src/core/ledger/settle.ts';
 import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
-import { shownPreview } from '../../../src/core/ledger/shown-parts.ts';
-import { waitingNotice } from '../../../src/core/ledger/waiting-notice.ts';
+import { waitingNotice } from '../../../src/core/ledger/waiting-for.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
@@ -156,7 +161,7 @@ export const ledgerInputs: Inputs = {
   'core/ledger/ledger-state.ts findOpen': inLedger(findOpen),
   'core/ledger/ledger-state.ts requestInPlaceOf': inLedger(requestInPlaceOf),
   'core/ledger/ledger-state.ts refusalOf': inLedger((ledger, text) => refusalOf(ledger, text, 'internal', text)),
-  'core/ledger/listed-request.ts argumentBytes': objects(argumentBytes),
+  'core/ledger/hidden-arguments.ts argumentBytes': objects(argumentBytes),
   'core/ledger/make-grant.ts useGrant': (text) => useGrant({ grants: [{ grantId: text } as never] }, `${text}!`),
   'core/ledger/merkle.ts leafHash': leafHash,
   'core/ledger/merkle.ts isTree': [
@@ -170,31 +175,31 @@ export const ledgerInputs: Inputs = {
     ...objects((metadata) => recordedContext({ metadata: metadata })),
     (text) => recordedContext({ caller: { userId: text } }),
   ],
-  'core/ledger/redacted-arguments.ts redactInRequest': {
+  'core/ledger/hidden-arguments.ts redactInRequest': {
     places: 3,
     runs: redacted((args, found) =>
       redactInRequest(cardRequest({ arguments: args, sentence: 'it pays' }) as never, found),
     ),
   },
-  'core/ledger/redacted-arguments.ts redactInSettlement': redacted((args, found) =>
+  'core/ledger/hidden-arguments.ts redactInSettlement': redacted((args, found) =>
     redactInSettlement({ edited: { arguments: args, digest: '' } } as never, found),
   ),
-  'core/ledger/redacted-arguments.ts redactInVote': (text) => redactInVote({ always: scopeOf(text) }, othersOf(text)),
+  'core/ledger/hidden-arguments.ts redactInVote': (text) => redactInVote({ always: scopeOf(text) }, othersOf(text)),
   'core/ledger/sentences.ts settledSentence': [
     (text) => settledSentence({ outcome: 'denied', reason: text } as never, 1, text),
     (text) => settledSentence({ outcome: 'responded', response: text } as never, 1, text),
     ...objects((response) => settledSentence({ outcome: 'responded', response } as never, 1, 'pay')),
   ],
   'core/ledger/sentences.ts editedSentence': objects((args) => editedSentence(args, { ...args, to: 1 })),
-  'core/ledger/settled-receipt.ts notOpenReceipt': inLedger((ledger, text) => notOpenReceipt(ledger, text, {})),
-  'core/ledger/settled-receipt.ts settledReceipt': (text) =>
+  'core/ledger/settle.ts notOpenReceipt': inLedger((ledger, text) => notOpenReceipt(ledger, text, {})),
+  'core/ledger/settle.ts settledReceipt': (text) =>
     settledReceipt(text, { outcome: 'approved', reviewerId: text, reviewerName: `${text}a` }),
-  'core/ledger/settled-receipt.ts votedReceipt': (text) => votedReceipt(text, { have: 1, need: 2 }),
+  'core/ledger/settle.ts votedReceipt': (text) => votedReceipt(text, { have: 1, need: 2 }),
   'core/ledger/shown-arguments.ts shownArguments': {
     places: 3,
     runs: redacted((args, found) => shownArguments(args, Object.keys(args), found.values)),
   },
-  'core/ledger/shown-parts.ts shownPreview': {
+  'core/ledger/hidden-arguments.ts shownPreview': {
     places: 3,
     runs: [
       ...redacted((args) =>
@@ -206,7 +211,7 @@ export const ledgerInputs: Inputs = {
       (text) => shownPreview(record({ password: 'a1b2c3d4' }), { state: 'failed', message: text }),
     ],
   },
-  'core/ledger/waiting-notice.ts waitingNotice': requested(waitingNotice),
+  'core/ledger/waiting-for.ts waitingNotice': requested(waitingNotice),
   'workflows/agent/readmission.ts heldAgain': (text) =>
     heldAgain(
       { modelCallId: text, tool: text, written: {}, call: { callId: text, args: {} } } as never,

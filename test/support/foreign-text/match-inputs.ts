@@ -1,4 +1,4 @@
-import { celArguments } from '../../../src/core/match/cel-arguments.ts';
+import { celArguments } from '../../../src/core/match/cel.ts';
 import { compileCondition } from '../../../src/core/match/condition.ts';
 import { exactGlob } from '../../../src/text/exact-glob.ts';
 import { expressionSize } from '../../../src/core/match/expression-size.ts';
@@ -6,14 +6,16 @@ import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.t
 import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
-import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/checks.ts';
+import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/detectors.ts';
 import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
-import { hostsIn } from '../../../src/core/redact/hosts-in.ts';
 import {
+  hostsIn,
   findSensitive,
   redactAsBefore,
   redactText,
   withPlaceholders,
+  namesSecret,
+  redactSecrets,
 } from '../../../src/core/redact/find-sensitive.ts';
 import {
   HiddenText,
@@ -25,21 +27,19 @@ import {
   withoutHidden,
 } from '../../../src/core/redact/join-redactions.ts';
 import { keptValues } from '../../../src/core/redact/kept-values.ts';
-import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { leavesOf, valueAt } from '../../../src/core/redact/leaves.ts';
-import { namedKind } from '../../../src/core/redact/named-kind.ts';
-import { findOwn } from '../../../src/redact/own-patterns.ts';
 import {
+  sensitiveKinds,
+  namedKind,
   grantsAccess,
   placeholdersNamed,
   valuePlaceholder,
   withoutDigest,
-} from '../../../src/core/redact/placeholder.ts';
+} from '../../../src/core/redact/kinds.ts';
+import { leavesOf, valueAt, type Redaction } from '../../../src/core/redact/redaction.ts';
+import { findOwn } from '../../../src/redact/own-patterns.ts';
 import { redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 import { redactJson } from '../../../src/redact/redact-json.ts';
 import { LineRedactor } from '../../../src/redact/redact-lines.ts';
-import { namesSecret, redactSecrets } from '../../../src/core/redact/redact-secrets.ts';
-import type { Redaction } from '../../../src/core/redact/redaction.ts';
 import { withoutActions } from '../../../src/core/redact/without-actions.ts';
 import { restorePlaceholders } from '../../../src/redact/restore-placeholders.ts';
 import { isOption, readOptions } from '../../../src/shell/options.ts';
@@ -71,7 +71,7 @@ export const matchInputs: Inputs = {
     most: longestCondition,
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
-  'core/match/cel-arguments.ts celArguments': objects((args) => celArguments(args, 3)),
+  'core/match/cel.ts celArguments': objects((args) => celArguments(args, 3)),
   'text/exact-glob.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
@@ -88,11 +88,11 @@ export const matchInputs: Inputs = {
     ...objects((args) => callSubjects({ tool: 'a', args }, engine).args()),
     (text) => callSubjects({ tool: text, args: {} }, engine),
   ],
-  'core/redact/checks.ts isCard': isCard,
-  'core/redact/checks.ts isIban': (text) => isIban(text, ''),
-  'core/redact/checks.ts isEmail': isEmail,
-  'core/redact/checks.ts isPhone': isPhone,
-  'core/redact/checks.ts isWrittenPassword': isWrittenPassword,
+  'core/redact/detectors.ts isCard': isCard,
+  'core/redact/detectors.ts isIban': (text) => isIban(text, ''),
+  'core/redact/detectors.ts isEmail': isEmail,
+  'core/redact/detectors.ts isPhone': isPhone,
+  'core/redact/detectors.ts isWrittenPassword': isWrittenPassword,
   'core/redact/exempt-names.ts saysOnWhat': (text) => saysOnWhat([text]),
   'core/redact/exempt-names.ts isStatement': [(text) => isStatement([text]), (text) => isStatement(pieces(text))],
   'core/redact/exempt-names.ts isExempt': [(text) => isExempt([text]), (text) => isExempt(pieces(text))],
@@ -106,7 +106,11 @@ export const matchInputs: Inputs = {
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: text } }, text, { whole: true }),
     (text) => mayBecome({ ...plainWord(text), glob: { before: text, after: '' } }, `${text}a`, { whole: false }),
   ],
-  'core/redact/hosts-in.ts hostsIn': [hostsIn, (text) => hostsIn(`https:${text}`), (text) => hostsIn(`a ${text}`)],
+  'core/redact/find-sensitive.ts hostsIn': [
+    hostsIn,
+    (text) => hostsIn(`https:${text}`),
+    (text) => hostsIn(`a ${text}`),
+  ],
   'core/redact/find-sensitive.ts findSensitive': [
     (text) => findSensitive(text),
     (text) => findSensitive(text, sensitiveKinds, ownPattern),
@@ -138,20 +142,20 @@ export const matchInputs: Inputs = {
     new HiddenText('[]', `${text}!`, '[PASSWORD]').overlap(text),
   'core/redact/join-redactions.ts hiddenTexts': withRedaction((args, { values: found }) => hiddenTexts(args, found)),
   'core/redact/kept-values.ts keptValues': withRedaction((args, { values: found }) => keptValues(args, found)),
-  'core/redact/leaves.ts leavesOf': values((value) => leavesOf(value)),
-  'core/redact/leaves.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
-  'core/redact/placeholder.ts grantsAccess': grantsAccess,
-  'core/redact/placeholder.ts valuePlaceholder': ['TICKET', 'IBAN', 'EMAIL'].map(
+  'core/redact/redaction.ts leavesOf': values((value) => leavesOf(value)),
+  'core/redact/redaction.ts valueAt': objects((value) => valueAt(value, ['list', 0])),
+  'core/redact/kinds.ts grantsAccess': grantsAccess,
+  'core/redact/kinds.ts valuePlaceholder': ['TICKET', 'IBAN', 'EMAIL'].map(
     (name) => (text: string) => valuePlaceholder(name, text),
   ),
-  'core/redact/placeholder.ts withoutDigest': withoutDigest,
-  'core/redact/placeholder.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
-  'core/redact/named-kind.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
+  'core/redact/kinds.ts withoutDigest': withoutDigest,
+  'core/redact/kinds.ts placeholdersNamed': (text) => placeholdersNamed(['TICKET'], pieces(text)),
+  'core/redact/kinds.ts namedKind': [(text) => namedKind(text, '1'), (text) => namedKind('phone', text)],
   'core/redact/redact-arguments.ts redactionOf': objects(redact),
   'redact/redact-json.ts redactJson': documents((text) => redactJson(text, sensitiveKinds)),
   'redact/redact-lines.ts LineRedactor.redact': (text) => new LineRedactor(sensitiveKinds).redact(text),
-  'core/redact/redact-secrets.ts redactSecrets': redactSecrets,
-  'core/redact/redact-secrets.ts namesSecret': namesSecret,
+  'core/redact/find-sensitive.ts redactSecrets': redactSecrets,
+  'core/redact/find-sensitive.ts namesSecret': namesSecret,
   'redact/restore-placeholders.ts restorePlaceholders': [
     ...withRedaction((args, { values: found }) => restorePlaceholders(args, keptValues(args, found))),
     ...objects((args) => restorePlaceholders(args, [])),

@@ -6,10 +6,9 @@ import {
   standingDelegationId,
   untilAtOf,
 } from '../../../src/client/inbox/standing-delegations.ts';
-import { joinAssessments } from '../../../src/core/assess/assessment.ts';
+import { joinAssessments, type AssessedCall } from '../../../src/core/assess/assessment.ts';
 import { assessBuiltIn } from '../../../src/assess/built-in.ts';
 import { viewCall } from '../../../src/assess/call-view.ts';
-import type { AssessedCall } from '../../../src/core/assess/assessed-call.ts';
 import { commandWords, programsIn } from '../../../src/assess/command-words.ts';
 import { assessCommandText, longestCommand, namesCommand, runsCommands } from '../../../src/assess/commands.ts';
 import { assessPath } from '../../../src/assess/files.ts';
@@ -23,8 +22,9 @@ import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { readConsoleLine } from '../../../src/text/console-line.ts';
-import { contentDigest, decisionDigest } from '../../../src/core/messages/content-digest.ts';
 import {
+  contentDigest,
+  decisionDigest,
   instantMs,
   messageIdOf,
   readClose,
@@ -186,8 +186,8 @@ export const messageInputs: Inputs = {
   'core/people/directory.ts namesIn': (text) => namesIn({ [text]: { name: text } }, [text], personKey),
   'core/people/directory.ts personOf': (text) => personOf(directory, text),
   'text/console-line.ts readConsoleLine': readConsoleLine,
-  'core/messages/content-digest.ts decisionDigest': decided((decision) => decisionDigest(decision as never)),
-  'core/messages/content-digest.ts contentDigest': objects((message) => contentDigest('revoke', message)),
+  'core/messages/control.ts decisionDigest': decided((decision) => decisionDigest(decision as never)),
+  'core/messages/control.ts contentDigest': objects((message) => contentDigest('revoke', message)),
   'core/messages/control.ts readExtend': control(readExtend, 'requestId', 'until', 'by', 'messageId'),
   'core/messages/control.ts readDelegate': control(readDelegate, 'requestId', 'to', 'reason'),
   'core/messages/control.ts readRevoke': control(readRevoke, 'grants', 'denials', 'tool'),

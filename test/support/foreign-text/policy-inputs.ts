@@ -9,7 +9,7 @@ import { nestedRunId, nestingProblem } from '../../../src/core/policy/nesting.ts
 import { oneRule } from '../../../src/core/policy/one-rule.ts';
 import { withModelCost, withNestedCost } from '../../../src/core/policy/run-cost.ts';
 import { readyCall } from '../../../src/core/policy/ruling.ts';
-import { namesToShow } from '../../../src/core/policy/show.ts';
+import { namesToShow } from '../../../src/core/policy/run-side.ts';
 import { allowsOnlyCommand } from '../../../src/core/policy/whole-call.ts';
 import { absentReads } from '../../../src/policy-file/absent-reads.ts';
 import { evaluated } from '../../../src/policy-file/condition-constants.ts';
@@ -30,8 +30,7 @@ import { runPolicy } from '../../../src/activities/load-agent.ts';
 import { readPolicy, readRunPolicy } from '../../../src/activities/read-policy.ts';
 import { loadPolicy } from '../../../src/worker/load-policy.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
-import type { AssessedCall } from '../../../src/core/assess/assessed-call.ts';
-import type { Assessment } from '../../../src/core/assess/assessment.ts';
+import type { AssessedCall, Assessment } from '../../../src/core/assess/assessment.ts';
 import { almostWithin, escapable, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const longestPattern = 256;
@@ -162,7 +161,7 @@ export const policyInputs: Inputs = {
         unpriced: [text, ...pieces(text)],
       }),
   ],
-  'core/policy/show.ts namesToShow': (text) =>
+  'core/policy/run-side.ts namesToShow': (text) =>
     namesToShow({ run: { approval: { show: { 'pay*': ['to'] } } } } as never, text, pieces(text)),
   'core/policy/whole-call.ts allowsOnlyCommand': [
     (text) => allowsOnlyCommand([text]),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { policyDigest } from '../../../src/core/policy/policy-digest.ts';
+import { policyDigest } from '../../../src/core/policy/policy.ts';
 import type { Json, ToolDefinition } from '../../../src/core/base/tool-call.ts';
 import type { KeptMessage } from '../../../src/activities/model-turn.ts';
 import { earlierResult, keepResult, noteStart } from '../../../src/workflows/agent/result-cache.ts';

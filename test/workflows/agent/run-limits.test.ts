@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decision, Receipt, RunResult } from '../../../src/contract.ts';
 import { agentTool } from '../../../src/index.ts';
-import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { continueTool } from '../../../src/core/base/tool-call.ts';
 import { exported, verified } from '../../support/audit-file.ts';
 import { costlyModel } from '../../support/costly-model.ts';
 import { eventually } from '../../support/eventually.ts';

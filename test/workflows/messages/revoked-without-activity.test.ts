@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../src/contract.ts';
-import { continueTool } from '../../../src/core/base/continue-tool.ts';
+import { continueTool } from '../../../src/core/base/tool-call.ts';
 import type { RunState } from '../../../src/workflows/agent/run-state.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { callOf, last, once, team } from '../../support/team.ts';

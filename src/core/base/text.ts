@@ -1,0 +1,236 @@
+import type { Json } from './tool-call.ts';
+
+/** Bytes in UTF-8. Implemented here because the sandbox has neither Buffer nor a cheap TextEncoder. */
+export function byteLength(text: string): number {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    if (unit >= 0xd800 && unit < 0xdc00) {
+      bytes += 1;
+      index++;
+    }
+  }
+  return bytes;
+}
+
+/** The text if it has at most `most` UTF-16 code units, else its beginning and `…`, without half a surrogate pair. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
+}
+
+/** The longest prefix of a list whose JSON has at most `bytes` bytes. */
+export function fitting<T>(values: readonly T[], bytes: number): T[] {
+  let used = 2;
+  const end = values.findIndex((value) => {
+    used += byteLength(JSON.stringify(value)) + 1;
+    return used > bytes;
+  });
+  return values.slice(0, end === -1 ? values.length : end);
+}
+
+/** False if the text holds half a surrogate pair, which UTF-8, and so every other language, cannot represent. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}
+
+/** Unicode's normal forms, in a time that is linear in the text. */
+
+/**
+ * Longest run of combining marks that is put in order. Unicode's own algorithm takes quadratic time for it: 1 MB in one
+ * run took three minutes. Words need up to five.
+ */
+export const maxCombiningMarks = 100;
+
+/** No character below U+0300 combines, or is changed by NFC. */
+const mayChange = /[\u0300-\uffff]/;
+// Not literals: the bundler of workflow code writes out each \p{M} as 300 ranges.
+const marks = new RegExp(String.raw`\p{M}+`, 'gu');
+/** With the two letters whose compatibility form is a mark. */
+const compatibleMarks = new RegExp(String.raw`[\p{M}\uff9e\uff9f]+`, 'gu');
+
+/** True if the text has more than `maxCombiningMarks` combining marks in a row. */
+export function hasLongMarks(text: string, kind: RegExp = marks): boolean {
+  if (!mayChange.test(text)) return false;
+  for (const [run] of text.matchAll(kind)) if (run.length > maxCombiningMarks) return true;
+  return false;
+}
+
+/** The text in NFC. One that `hasLongMarks` stays as it is: nobody writes such a name, so it equals only itself. */
+export function nfc(text: string): string;
+export function nfc(text: string | null | undefined): string | undefined;
+export function nfc(text: string | null | undefined): string | undefined {
+  if (text == null) return undefined;
+  return !mayChange.test(text) || hasLongMarks(text) ? text : text.normalize('NFC');
+}
+
+/** As `nfc`, in the form of compatible characters (NFKC). */
+export function nfkc(text: string): string {
+  return hasLongMarks(text, compatibleMarks) ? text : text.normalize('NFKC');
+}
+
+// Makes text from elsewhere (a model, a run, a reviewer) safe to show on a terminal or in a log line, without hiding
+// anything. Characters that are invisible, or that would move, recolour or reorder the text, are written as escapes.
+// Letters of every script stay as they are. Never throws, and is injective: different texts give different results.
+
+/**
+ * Invisible or misleading characters: controls, format characters (bidi, zero-width, tags), surrogates without a
+ * partner, private use, unassigned and noncharacters, line and paragraph separators, spaces other than U+0020,
+ * everything that Unicode calls ignorable (soft hyphen, fillers, variation selectors), and two symbols that look blank:
+ * U+2800 and U+FFFC.
+ */
+const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|(?! )\p{Zs}/u;
+const mark = /\p{M}/u;
+/** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
+export const marksPerLetter = 6;
+
+/** True for a character that is invisible, or that would move, recolour or reorder the text around it. */
+export function isUnseen(character: string): boolean {
+  return unseen.test(character);
+}
+
+const shortEscapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
+
+function escapeCodePoint(character: string): string {
+  return shortEscapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`;
+}
+
+function escapeUnits(character: string): string {
+  let escaped = '';
+  for (let index = 0; index < character.length; index += 1) {
+    escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return escaped;
+}
+
+/** Replaces characters that `isUnsafe` matches, and combining marks without a letter or too many on one. */
+function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
+  const of = perCharacter((character) => ({
+    isMark: mark.test(character),
+    isReplaced: isUnsafe(character),
+    escaped: escape(character),
+  }));
+  let shown = '';
+  let marksLeft = 0;
+  for (const character of text) {
+    const { isMark, isReplaced, escaped } = of(character);
+    if (isReplaced || (isMark && marksLeft === 0)) {
+      shown += escaped;
+      marksLeft = 0;
+    } else {
+      shown += character;
+      if (isMark) marksLeft -= 1;
+      else marksLeft = character === ' ' || character === '"' || character === '\n' ? 0 : marksPerLetter;
+    }
+  }
+  return shown;
+}
+
+/**
+ * One line: newline and tab become `\n` and `\t`, a backslash becomes `\\`, and an invisible character becomes, for
+ * example, `\u{202E}`. Not idempotent: escape once, where the text is shown.
+ */
+export function escapeText(text: string): string {
+  return replaceUnsafe(text, (character) => character === '\\' || unseen.test(character), escapeCodePoint);
+}
+
+/**
+ * Like `escapeText`, but a backslash stays. Idempotent, so it can show text that may be escaped already; different texts
+ * can give the same result.
+ */
+export function escapeUnseen(text: string): string {
+  return replaceUnsafe(text, (character) => unseen.test(character), escapeCodePoint);
+}
+
+/**
+ * JSON text of `value` without invisible characters; `parseJson` returns `value` unchanged. `indent` is a number of
+ * spaces; without it the text is one line.
+ */
+export function escapeJson(value: Json, indent = 0): string {
+  return replaceUnsafe(
+    JSON.stringify(value, null, indent),
+    (character) => character !== '\n' && unseen.test(character),
+    escapeUnits,
+  );
+}
+
+/** Computes each character's answer once: a text of a million characters has a few hundred different ones. */
+export function perCharacter<Answer>(answerOf: (character: string) => Answer): (character: string) => Answer {
+  const known = new Map<string, Answer>();
+  return (character) => {
+    let answer = known.get(character);
+    if (answer === undefined) {
+      answer = answerOf(character);
+      known.set(character, answer);
+    }
+    return answer;
+  };
+}
+
+/** Up to this length, the engine's own search is fast whatever the text holds. */
+const shortLength = 16;
+
+/**
+ * Finds one word in texts. Takes time proportional to the lengths: `indexOf` takes that of their product where a long word and
+ * a text repeat themselves. So `indexOf` looks for the beginning of a long word, and Knuth, Morris and Pratt go on from there.
+ */
+export class TextSearch {
+  readonly word: string;
+  /** For each prefix of the word, the longest shorter one that it also ends with. Made when it is needed. */
+  #shorter: Uint32Array | undefined;
+
+  constructor(word: string) {
+    this.word = word;
+  }
+
+  /** Where the word begins in the text, at `from` or later; -1: nowhere. */
+  next(text: string, from = 0): number {
+    const { word } = this;
+    if (word.length <= shortLength) return text.indexOf(word, from);
+    const beginning = word.slice(0, shortLength);
+    let at = text.indexOf(beginning, from);
+    while (at !== -1 && at < text.length) {
+      for (let length = 0; at < text.length; at++) {
+        length = this.#grown(length, text.charCodeAt(at));
+        if (length === word.length) return at + 1 - length;
+        if (length === 0) break;
+      }
+      at = text.indexOf(beginning, at);
+    }
+    return -1;
+  }
+
+  /** Every place where the word begins, without overlaps, from left to right. */
+  places(text: string): number[] {
+    const found: number[] = [];
+    if (this.word === '') return found;
+    for (let at = this.next(text); at !== -1; at = this.next(text, at + this.word.length)) found.push(at);
+    return found;
+  }
+
+  /** The length of the longest end of the text, shorter than the word, with which the word begins. */
+  overlap(text: string): number {
+    let length = 0;
+    for (let at = Math.max(0, text.length - this.word.length + 1); at < text.length; at++) {
+      length = this.#grown(length, text.charCodeAt(at));
+    }
+    return length;
+  }
+
+  #grown(length: number, code: number): number {
+    return grown(this.word, (this.#shorter ??= shorterPrefixes(this.word)), length, code);
+  }
+}
+
+/** The length of the longest prefix that a text ends with, if it ended with one of `length` before this character. */
+function grown(word: string, shorter: Uint32Array, length: number, code: number): number {
+  let kept = length;
+  while (kept > 0 && word.charCodeAt(kept) !== code) kept = shorter[kept - 1]!;
+  return word.charCodeAt(kept) === code ? kept + 1 : kept;
+}
+
+function shorterPrefixes(word: string): Uint32Array {
+  const shorter = new Uint32Array(word.length);
+  for (let at = 1; at < word.length; at++) shorter[at] = grown(word, shorter, shorter[at - 1]!, word.charCodeAt(at));
+  return shorter;
+}
