@@ -64,7 +64,7 @@ function verdictOf(recorded: RecordedRuling, answer: Case, digest: string, atMs:
   return isEdited(standing, entry) ? edited(recorded, answer, digest, atMs) : superseded(recorded, answer, atMs);
 }
 
-/** As the gate admits a call (workflows/gate/admit-call.ts), or a reviewer's edit (workflows/messages/check-edit.ts). */
+/** As the gate admits a call (workflows/gate/admit-call.ts), or a reviewer's edit (workflows/messages/decide.ts). */
 function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case, digest: string, atMs: number) {
   const { entry, call, standing, edit } = recorded;
   const { action, rule, layer, severity, reason } = ruling;

@@ -14,7 +14,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { LoadAgent } from '../../activities/load-agent.ts';
-import type { CallModelResult } from '../../activities/model-turn.ts';
+import type { CallModelResult, CallModelInput, JournalCarrier } from '../../activities/model-turn.ts';
 import {
   type Message,
   type RunInput,
@@ -28,19 +28,16 @@ import {
 } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
-import type { AgentConfig } from '../../core/policy/run-config.ts';
+import type { AgentConfig, ModelCallLimits } from '../../core/policy/run-config.ts';
 import { type SizeLimits, inlineLimits } from '../../core/base/size-limits.ts';
 import { Gate } from '../gate/gate.ts';
 import { isContinued, refuseRepeated, thisExecution, verified } from '../state/carried.ts';
-import { ModelCall } from './call-model.ts';
-import { failRun, problemOf } from './fail-run.ts';
-import { gateOptionsOf } from './gate-options.ts';
+import { failRun, problemOf, gateOptionsOf, continuedInput, readInput, startOf } from './start.ts';
 import { LimitCheck } from './limit-check.ts';
 import { NestedRuns } from './nested-runs.ts';
 import { type Carried, type RunState, agentOf, spentOf } from './run-state.ts';
 import { runStatus } from './run-status.ts';
 import { UserSession } from './session.ts';
-import { continuedInput, readInput, startOf } from './start.ts';
 import { isFinal, keptAnswer, lastText, resultOf, withoutFileData } from './transcript.ts';
 import { TurnCalls } from './turn-calls.ts';
 
@@ -323,5 +320,39 @@ class AgentRun {
       awaitsMessage: this.#session.awaitsUser && this.#gate.closing === undefined,
       nested: this.#nested.listed(this.#calls?.nested ?? []),
     });
+  }
+}
+
+const { [activityNames.callModel]: activity } = proxyActivities<{
+  [activityNames.callModel]: (input: CallModelInput, carrier: JournalCarrier) => Promise<CallModelResult>;
+}>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '30s',
+  retry: { maximumAttempts: 10 },
+});
+
+/** Calls the model in an activity, for as long and as often as the agent declares. One call at a time. */
+export class ModelCall {
+  #scope: CancellationScope | undefined;
+
+  make(
+    summary: string,
+    { timeoutMs, heartbeatTimeoutMs, maxAttempts }: ModelCallLimits = {},
+    args: [CallModelInput, JournalCarrier],
+  ): Promise<CallModelResult> {
+    // Temporal merges these into the defaults above, and an undefined option would replace a default.
+    const options = {
+      summary,
+      ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs }),
+      ...(heartbeatTimeoutMs !== undefined && { heartbeatTimeout: heartbeatTimeoutMs }),
+      ...(maxAttempts !== undefined && { retry: { maximumAttempts: maxAttempts } }),
+    };
+    this.#scope = new CancellationScope();
+    return this.#scope.run(() => activity.executeWithOptions(options, args));
+  }
+
+  /** Cancels the call in flight, if there is one. */
+  cancel(): void {
+    this.#scope?.cancel();
   }
 }

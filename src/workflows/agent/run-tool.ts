@@ -1,5 +1,5 @@
-import type { EventGroupMarker } from '@temporalio/workflow';
 import {
+  type EventGroupMarker,
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
@@ -11,8 +11,7 @@ import type { ChangedDefinition } from '../../activities/changed-definition.ts';
 import type { Permit, Usage } from '../../contract.ts';
 import type { Ran } from '../../core/ledger/approval.ts';
 import { resultNotGivenStart, sentences } from '../../core/ledger/sentences.ts';
-import type { Json, JsonObject, ToolDefinition } from '../../core/base/tool-call.ts';
-import { isRepeatable } from '../../core/base/tool-call.ts';
+import { type Json, type JsonObject, type ToolDefinition, isRepeatable } from '../../core/base/tool-call.ts';
 import {
   leftInMidCallTypes,
   payloadNotKeptType,
@@ -23,7 +22,7 @@ import {
   toolFailedType,
 } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { changedDefinitionOf } from '../gate/changed-definition.ts';
+import { changedDefinitionOf } from '../gate/admit-call.ts';
 
 /** How a tool's activity ended: the answer to the model, and what the ledger keeps. */
 export interface ToolEnd {

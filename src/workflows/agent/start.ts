@@ -1,11 +1,20 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  workflowInfo,
+  ActivityFailure,
+  TemporalFailure,
+  isCancellation,
+} from '@temporalio/workflow';
 import type { ParentOfRun, RunInput } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import type { RunConfig } from '../../core/policy/run-config.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { isObject } from '../../core/base/json.ts';
-import type { RunState } from './run-state.ts';
+import { type RunState, agentOf, recordedTool } from './run-state.ts';
 import { withoutFileData } from './transcript.ts';
+import type { GateOptions } from '../state/active-policies.ts';
+import { type Problem, problemCodeOf } from '../../core/base/problem.ts';
+import type { Gate } from '../gate/gate.ts';
 
 /** A run's input must leave room for what is sent to the model with it. */
 const maxInputBytes = 512_000;
@@ -65,4 +74,59 @@ export function startOf({ input }: RunInput, config: RunConfig): RunState {
 export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
   const said = typeof input === 'string' ? input : withoutFileData(input);
   return { ...rest, input: said, ...(parent !== undefined && { parent: { ...parent, policies: [] } }) };
+}
+
+/** What the gate is told of a run: the policies of the agent in charge, and what they rule by. */
+export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
+  const { ceiling, ceilingLines, parents, engine, auditSalt, redacts, tellsApart } = state.config;
+  const { continueAsNewAfter, attributes, routes, announcesUserMessages, consultsAdvisors } = state.config;
+  const { agent, run } = agentOf(state);
+  return {
+    agent,
+    policies: { ceiling, parents, run },
+    ceilingLines,
+    caller,
+    metadata,
+    lineage,
+    onParents: (changed) => {
+      state.config = { ...state.config, parents: changed };
+    },
+    engine,
+    schemaOf: (tool, definition) => recordedTool(state, tool, definition)?.schema,
+    auditSalt,
+    continueAsNewAfter,
+    attributes,
+    redacts,
+    tellsApart,
+    routes,
+    announcesUserMessages,
+    consultsAdvisors,
+  };
+}
+
+/**
+ * The error of a run that cannot go on: one sentence, the code, and the journal entries that no payload has carried.
+ * Other errors than Temporal's failures pass unchanged: a defect of ours makes the task retry until a deploy fixes it.
+ */
+export function failRun(error: unknown, gate: Gate): unknown {
+  if (!(error instanceof TemporalFailure) || isCancellation(error)) return error;
+  const { message, type } = reasonOf(error);
+  return ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: true,
+    details: [{ status: 'failed', ...gate.takeLast() }],
+  });
+}
+
+/** Why an activity failed, in its own sentence. */
+export function problemOf(failure: ActivityFailure): Problem {
+  const { message, type } = reasonOf(failure);
+  return { code: problemCodeOf(type), message };
+}
+
+function reasonOf(error: TemporalFailure): { message: string; type: string } {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return { message, type: cause instanceof ApplicationFailure ? (cause.type ?? 'internal') : 'internal' };
 }

@@ -9,13 +9,23 @@ import {
   defineSignal,
   setHandler,
   workflowInfo,
+  continueAsNew,
+  proxyActivities,
+  sleep,
 } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
-import { changedName, channelsWorkflowId, deliveriesName, type Delivered, endedRunsPrefix } from '../../contract.ts';
+import {
+  changedName,
+  channelsWorkflowId,
+  deliveriesName,
+  type Delivered,
+  endedRunsPrefix,
+  activityNames,
+} from '../../contract.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { verified } from '../state/carried.ts';
 import { Deliveries, type DeliveryState } from './deliveries.ts';
-import { watchEndedRuns } from './ended-runs.ts';
+import type { LookForEndedRuns } from '../../channels/activities/look-for-ended-runs.ts';
 
 const changedSignal = defineSignal<[unknown]>(changedName);
 const deliveriesQuery = defineQuery<Delivered[]>(deliveriesName);
@@ -75,4 +85,21 @@ function readStep(value: unknown): AnnouncedStep | undefined {
   if (kind !== 'escalated') return { kind, dueAt };
   const areNames = Array.isArray(to) && to.every((name) => typeof name === 'string');
   return areNames && to.join(' ').length <= longestNames ? { kind, to, dueAt } : undefined;
+}
+
+const { [activityNames.lookForEndedRuns]: lookForEndedRuns } = proxyActivities<{
+  [activityNames.lookForEndedRuns]: LookForEndedRuns;
+}>({ startToCloseTimeout: '5m', retry: { maximumInterval: '60s' }, summary: 'Look for runs that have ended' });
+
+/**
+ * Looks once a minute, for all runs of the task queue together, which of them have ended without a word: terminated,
+ * timed out, or deleted. Ends once no request of the queue has channels.
+ */
+export async function watchEndedRuns(): Promise<void> {
+  for (;;) {
+    await sleep('60s');
+    const looked: Partial<Awaited<ReturnType<LookForEndedRuns>>> | null = await lookForEndedRuns();
+    if (looked?.open === 0) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew();
+  }
 }

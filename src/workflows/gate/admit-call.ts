@@ -1,5 +1,5 @@
 /** The step that every tool call passes (I1): the policies' ruling on the call, and its consequences. */
-import { patched } from '@temporalio/workflow';
+import { patched, ApplicationFailure } from '@temporalio/workflow';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -22,6 +22,8 @@ import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
+import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import { definitionChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
  * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it does
@@ -193,4 +195,15 @@ function digestOf({ args }: ToolCall, { name, definition }: ToolDefinition): str
 function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts): ShellSplit | undefined {
   if (shellSubject !== true) return undefined;
   return shell !== undefined && shell.argument === subject ? shell : notSplit;
+}
+
+/** The change that the second gate reported for tool `name`; undefined for every other failure. */
+export function changedDefinitionOf(cause: unknown, name: string): ChangedDefinition | undefined {
+  if (!(cause instanceof ApplicationFailure) || cause.type !== definitionChangedType) return undefined;
+  const [by, change] = (cause.details ?? []) as [unknown, Partial<ChangedDefinition> | undefined];
+  const isWhole = typeof change?.definition?.definition === 'string';
+  // Anyone who may fail activities can write this failure too, so it must not change another tool.
+  return by === refusedBySecondGate && isWhole && change?.definition?.name === name
+    ? (change as ChangedDefinition)
+    : undefined;
 }

@@ -22,20 +22,18 @@ import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import { approvedSentence, editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
 import { secretKinds } from '../../core/redact/kinds.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
-import { activation } from '../sandbox/activation.ts';
+import { activation, misused, needsPlugin } from '../sandbox/activation.ts';
 import { clock } from '../sandbox/clock.ts';
 import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
 import { ApproverChecks, approversChecked } from './approver-checks.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
-import { misused, needsPlugin } from './misused.ts';
-import { outputsOf } from './outputs.ts';
+import { outputsOf, VisibilityIndex } from './visibility-index.ts';
 import { Previews } from './previews.ts';
 import { answerQueries } from './queries.ts';
 import { type GateOptions, ActivePolicies } from '../state/active-policies.ts';
 import { Scheduler } from '../state/scheduler.ts';
-import { VisibilityIndex } from './visibility-index.ts';
 
 /** What lets a call run that no rule allows: its request, or those who made the grant that answers it. */
 export interface LetRunBy {

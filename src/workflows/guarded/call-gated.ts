@@ -24,7 +24,7 @@ import type { Consultation } from '../gate/consult-advisors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
 import { ranOf, refusal, revokedIn } from './gate-refusal.ts';
-import { changedDefinitionOf } from '../gate/changed-definition.ts';
+import { changedDefinitionOf } from '../gate/admit-call.ts';
 
 /** A larger payload may be stored outside of history, where readers of the journal do not look. */
 const smallBytes = 32_000;

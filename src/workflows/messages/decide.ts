@@ -1,13 +1,27 @@
 /** Message `decide`: a reviewer's answer to one request, with or without edited arguments. */
-import { decideName } from '../../contract.ts';
+import { decideName, activityNames } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import { parseDecision, type ParsedDecision } from '../../core/messages/decision.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import { checkEdit } from './check-edit.ts';
 import type { InFlight } from '../state/in-flight.ts';
-import type { MessageKind } from './message-kind.ts';
-import { refused } from './message-kind.ts';
+import { type MessageKind, refused, type Lookup } from './message-kind.ts';
+import { patched, proxyActivities } from '@temporalio/workflow';
+import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
+import { admittedBefore } from '../../core/ledger/argument-sums.ts';
+import { answerBefore } from '../../core/ledger/admission.ts';
+import { mayRun } from '../../core/policy/modes.ts';
+import { callDigest } from '../../core/base/digest.ts';
+import { type RequestRecord, type CheckedEdit, requestOf } from '../../core/ledger/ledger.ts';
+import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
+import type { DecideCommand } from '../../core/ledger/decide.ts';
+import type { ProblemCode } from '../../core/base/problem.ts';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { keptValues } from '../../core/redact/kept-values.ts';
+import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
+import { clock } from '../sandbox/clock.ts';
+import { editedRedaction } from '../state/redact-request.ts';
+import { recordRequest } from '../state/record-request.ts';
 
 export function decideMessages(
   state: GateState,
@@ -74,4 +88,125 @@ function outdated({ requestId }: ParsedDecision): Receipt {
 function inTheWay({ requestId }: ParsedDecision): Receipt {
   const message = `another edit of request ${requestId} is being checked: repeat it`;
   return refused(requestId, { code: 'rate_limited', message });
+}
+
+// Edited arguments are a new call (I9): an activity checks them, then the policies rule on them.
+
+const checkEditActivity = proxyActivities<{ [activityNames.checkEdit]: CheckEdit }>({
+  startToCloseTimeout: '1m',
+  retry: { maximumAttempts: 5 },
+  summary: 'Check the edited arguments',
+})[activityNames.checkEdit];
+
+type Decided = Pick<DecideCommand, 'decision' | 'voter' | 'atMs'>;
+
+/** Checks an edit. Meanwhile the request neither expires nor is carried over; other decisions may settle it. */
+export function checkEdit(
+  state: GateState,
+  policies: () => ActivePolicies,
+  decided: Decided,
+  { request, ruled, redaction }: RequestRecord,
+): Lookup {
+  const { decision, atMs } = decided;
+  const { requestId, agentName: agent, toolName: tool, riskLevel: risk } = request;
+  const revokedBefore = state.lastRevocation;
+  return {
+    blocks: false,
+    holds: requestId,
+    failed: `the edit of request ${requestId} could not be checked: repeat it`,
+    ended: `the run ended while the edit of request ${requestId} was being checked`,
+    find: async () => {
+      const redact = policies().redaction;
+      const kept =
+        redaction &&
+        keptValues(
+          request.arguments,
+          redaction.values,
+          redact?.patterns.map(({ name }) => name),
+        );
+      const { caller, engine = 1 } = policies().options;
+      const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
+      const checked = await checkEditActivity({ ...edited, caller, engine });
+      if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
+      // Its placeholders would run as they are written.
+      const isUnread = kept !== undefined && checked.restored !== true;
+      return () => (isUnread ? refuse('no_worker', sentences.oldWorker) : applyEdit(checked));
+    },
+  };
+
+  function applyEdit(checked: CheckedArguments): Receipt {
+    const { args, shell, sentence, assessment, redaction: seen, cannotStart } = checked;
+    const digest = callDigest({ tool, args, definition: ruled.definition });
+    const found = requestOf(state.ledger, requestId);
+    if (digest === request.digest || found === undefined || 'settlement' in found) return answer();
+    const split = splitOf(ruled, shell);
+    const call = { tool, args, risk, ...ruled, shell: split, digest };
+    const admitted = admittedBefore(state.ledger, found.callId);
+    const ruledCase = policies().rule({ ...call, assessed: assessment }, admitted, atMs);
+    const { ruling, limits } = ruledCase;
+    if (!mayRun(ruling.action)) {
+      return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
+    }
+    if (cannotStart !== undefined && patched('refused-at-start')) return refuse('denied_by_policy', cannotStart);
+    const { reversible } = ruledCase.assessment;
+    const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
+    const latestMs = latestDeadlineMs(found, policies().policies);
+    // The call that this one replaces is counted already.
+    const counted = { ruled: call, digest, atMs, reversible: reversible || !request.assessment.reversible };
+    const before = answerBefore(state.ledger, { action: 'allow' }, counted, limits);
+    if (before !== undefined) return refuse('denied_by_policy', `the edited call: ${before.content}`);
+    return answer({
+      arguments: args,
+      digest,
+      reversible,
+      redaction: hidden,
+      ...(ruling.layer === 'grant' && ruling.rule !== null && { grantId: ruling.rule }),
+      ...(ruling.action === 'ask' && {
+        asked: {
+          ruling,
+          successor: recordRequest(policies(), {
+            callId: found.callId,
+            tool,
+            args,
+            risk,
+            ruled: { ...ruled, shell: split, assessment: assessment ?? ruled.assessment },
+            digest,
+            ruledCase,
+            redaction: hidden,
+            contextSummary: request.contextSummary,
+            sentence,
+            lineage: request.lineage,
+            replaces: { requestId, by: 'edit' },
+            previewTimeoutMs: found.previewTimeoutMs,
+            // The check may end after the latest time at which the call may be asked about.
+            atMs: Math.min(clock.nowMs, latestMs ?? Infinity),
+            latestMs,
+          }),
+        },
+      }),
+    });
+  }
+
+  /** Applies the decision. A grant that it creates is revoked if all grants were revoked during the check. */
+  function answer(edit?: CheckedEdit): Receipt {
+    const receipt = state.answer({ kind: 'decide', ...decided, edit });
+    const { lastRevocation } = state;
+    const isRevoked = receipt.grantId !== undefined && lastRevocation !== revokedBefore;
+    if (!isRevoked || lastRevocation === undefined) return receipt;
+    state.apply({ ...lastRevocation, grants: [receipt.grantId!] });
+    return { ...receipt, message: `${receipt.message}; ${receipt.grantId} has been revoked since` };
+  }
+
+  function refuse(code: ProblemCode, message: string): Receipt {
+    return refused(requestId, { code, message });
+  }
+}
+
+/** Returns `notSplit` if the run recorded a shell command that was not split now: what it runs is unknown (I2). */
+function splitOf(
+  { subject, shell: before }: RequestRecord['ruled'],
+  shell: (ShellSplit & { argument: string }) | undefined,
+): ShellSplit | undefined {
+  if (shell !== undefined && (subject === undefined || shell.argument === subject)) return shell;
+  return before === undefined ? undefined : notSplit;
 }

@@ -4,6 +4,7 @@
  * signal.
  */
 import { runLocal } from './run-local.ts';
+import { ApplicationFailure } from '@temporalio/workflow';
 
 /** Signals whose names Temporal reserves would throw before any handler (I5b); they are renamed to this. */
 export const reservedSignalName = 'countersign.reserved';
@@ -70,3 +71,12 @@ export const activation = {
     return activations().isBeingHandedOver;
   },
 };
+
+// Mistakes of code that uses a gate.
+
+export const needsPlugin =
+  'ApprovalGate needs a worker made by createWorker, or with CountersignPlugin, from countersign/worker';
+
+export function misused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'internal');
+}

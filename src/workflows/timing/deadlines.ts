@@ -5,11 +5,13 @@
  */
 import { nextStepAtMs } from '../../core/ledger/escalation.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
 import type { EscalationSteps } from './escalation-steps.ts';
-import { timerSummary } from './timer-summary.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { InFlight } from '../state/in-flight.ts';
+import { CancellationScope, sleep } from '@temporalio/workflow';
+import { clock } from '../sandbox/clock.ts';
+import { byteLength } from '../../core/base/text.ts';
+import { callText } from '../../core/ledger/shown-arguments.ts';
 
 export class Deadlines {
   readonly #state: GateState;
@@ -82,4 +84,84 @@ export class Deadlines {
     });
     return dues.length === 0 ? null : Math.min(...dues);
   }
+}
+
+/** One durable timer for the earliest of many deadlines, instead of one for each request. */
+export class DeadlineTimer {
+  readonly #onFired: () => void;
+  #running: { atMs: number; scope: CancellationScope } | undefined;
+
+  constructor(onFired: () => void) {
+    this.#onFired = onFired;
+  }
+
+  /** True if the timer fires by `atMs`, or no timer is needed and none runs. */
+  firesBy(atMs: number | null): boolean {
+    return atMs === null ? this.#running === undefined : this.#running !== undefined && this.#running.atMs <= atMs;
+  }
+
+  /** Starts the timer for `atMs` (workflow time), or cancels it; a timer that fires earlier stays. */
+  set(atMs: number | null, summary: string): void {
+    if (this.firesBy(atMs)) return;
+    this.#running?.scope.cancel();
+    this.#running = undefined;
+    if (atMs === null) return;
+    const scope = new CancellationScope();
+    const running = { atMs, scope };
+    this.#running = running;
+    void scope.run(() => this.#fire(running, summary));
+  }
+
+  async #fire(running: { atMs: number }, summary: string): Promise<void> {
+    try {
+      await sleep(Math.max(1, running.atMs - clock.nowMs), { summary });
+    } catch {
+      // Cancelled: another timer replaced it, or none is needed.
+      return;
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+    clock.prove(running.atMs);
+    this.#onFired();
+  }
+}
+
+/** Longest text of the call, in UTF-16 units: the timeline of Temporal's UI is about 130 letters wide. */
+const longestCall = 72;
+/**
+ * Most bytes of the call's JSON. The server refuses summaries of more than 400 bytes, and the workflow task then fails
+ * for ever: this leaves room for what a codec adds, such as a header and base64.
+ */
+const callBytes = 130;
+/** The command line finds a request by the beginning of its id. */
+const idStart = 8;
+
+/**
+ * The summary of the deadline timer: what waits, until when, and how to answer. Temporal's UI reads it from history, so
+ * it needs no worker. It stays as it was when the timer started, so with several requests it names none to approve.
+ */
+export function timerSummary(open: readonly RequestRecord[]): string {
+  const [first] = open.toSorted((one, other) => (one.deadlineMs ?? Infinity) - (other.deadlineMs ?? Infinity));
+  if (first === undefined) return '';
+  const { requestId, deadline } = first.request;
+  const call = cut(callText(first.request));
+  const until = deadline === null ? 'no deadline' : `until ${deadline.slice(0, 16).replace('T', ' ')} UTC`;
+  return open.length === 1
+    ? `${call} · ${until} · countersign approve ${requestId.slice(0, idStart)}`
+    : `${call} and ${open.length - 1} more · ${until} · countersign approvals`;
+}
+
+function cut(text: string): string {
+  if (text.length <= longestCall && jsonBytes(text) <= callBytes) return text;
+  let kept = '';
+  for (const character of text) {
+    const longer = `${kept}${character}`;
+    if (longer.length >= longestCall || jsonBytes(longer) > callBytes - jsonBytes('…')) break;
+    kept = longer;
+  }
+  return `${kept}…`;
+}
+
+function jsonBytes(text: string): number {
+  return byteLength(JSON.stringify(text));
 }

@@ -21,7 +21,7 @@ import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { emptyLedger, reduce, type LedgerCommand } from '../../../src/core/ledger/ledger.ts';
 import { compileLayers, evaluate } from '../../../src/core/policy/ruling.ts';
 import type { JsonObject, Risk } from '../../../src/core/base/tool-call.ts';
-import { currentDetails } from '../../../src/workflows/gate/current-details.ts';
+import { currentDetails } from '../../../src/workflows/gate/visibility-index.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 import { requestRecord, requestIdOf } from '../../support/record-request.ts';
 

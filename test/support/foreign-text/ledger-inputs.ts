@@ -61,11 +61,11 @@ import {
 import { failureReason } from '../../../src/workflows/channels/failures.ts';
 import { approversOfGrant } from '../../../src/core/ledger/approved-by.ts';
 import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
-import { changedDefinitionOf } from '../../../src/workflows/gate/changed-definition.ts';
+import { changedDefinitionOf } from '../../../src/workflows/gate/admit-call.ts';
 import { gateRefusal, ranOf, revokedIn } from '../../../src/workflows/guarded/gate-refusal.ts';
 import { claimed } from '../../../src/workflows/messages/authenticate.ts';
 import { identityOf, misusedId } from '../../../src/workflows/messages/idempotency.ts';
-import { loosening } from '../../../src/workflows/messages/loosening.ts';
+import { loosening } from '../../../src/workflows/messages/policy-messages.ts';
 import { refused } from '../../../src/workflows/messages/message-kind.ts';
 import { editedRedaction, redactionFor, redactSummary } from '../../../src/workflows/state/redact-request.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
@@ -236,7 +236,7 @@ export const ledgerInputs: Inputs = {
   'workflows/agent/transcript.ts lastText': (text) => [lastText(said(text), 'user'), lastText(said(text), 'assistant')],
   'workflows/agent/transcript.ts withoutFileData': (text) => withoutFileData(said(text)),
   'workflows/channels/failures.ts failureReason': failed(failureReason),
-  'workflows/gate/changed-definition.ts changedDefinitionOf': failed((error) => changedDefinitionOf(error, 'pay')),
+  'workflows/gate/admit-call.ts changedDefinitionOf': failed((error) => changedDefinitionOf(error, 'pay')),
   'workflows/guarded/gate-refusal.ts gateRefusal': failed(gateRefusal),
   'workflows/guarded/gate-refusal.ts ranOf': failed(ranOf),
   'workflows/guarded/gate-refusal.ts revokedIn': (text) => {
@@ -253,7 +253,7 @@ export const ledgerInputs: Inputs = {
     ...objects((message) => identityOf('revoke', { ...message, signature, messageId: 'a' })),
   ],
   'workflows/messages/idempotency.ts misusedId': misusedId,
-  'workflows/messages/loosening.ts loosening': (text) =>
+  'workflows/messages/policy-messages.ts loosening': (text) =>
     loosening({ signature: { ...signature, signedAt: text } }, { operator: true } as never, ceiling, 0),
   'workflows/messages/message-kind.ts refused': (text) => refused(text, { code: 'internal', message: text }),
   'workflows/state/redact-request.ts redactionFor': redacted((args) => redactionFor({ args, ruled: {} }, settings)),

@@ -81,7 +81,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'packages/gateway/src/inbox/state/announcements.ts announceText',
     'packages/gateway/src/inbox/state/location.ts hrefOf',
     'payload-folder/payload-files.ts fileOf',
-    'workflows/gate/misused.ts misused',
+    'workflows/sandbox/activation.ts misused',
     'workflows/guarded/gate-refusal.ts refusal',
   ],
   'only makes a digest of a text': [
@@ -253,8 +253,8 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
   'takes hashes that isHash has accepted': ['core/ledger/merkle.ts nodeHash', 'core/ledger/merkle.ts withLeaf'],
   'passes a message on to functions that are measured: parseDecision and the other readers of messages': [
     'workflows/messages/authenticate.ts authenticate',
-    'workflows/messages/handlers.ts registerSignal',
-    'workflows/messages/handlers.ts registerUpdate',
+    'workflows/messages/receive-messages.ts registerSignal',
+    'workflows/messages/receive-messages.ts registerUpdate',
     'workflows/messages/pipeline.ts MessagePipeline.foresee',
   ],
   'takes the state of a run, whose texts other functions have read and bounded': [
@@ -262,9 +262,9 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'audit/statistics-rows.ts reviewerRow',
     'client/audit/policy-timeline.ts PolicyTimeline.toolsOf',
     'events/recorded-policies.ts layersOf',
-    'workflows/agent/call-model.ts ModelCall.make',
-    'workflows/agent/fail-run.ts failRun',
-    'workflows/agent/gate-options.ts gateOptionsOf',
+    'workflows/agent/agent-run.ts ModelCall.make',
+    'workflows/agent/start.ts failRun',
+    'workflows/agent/start.ts gateOptionsOf',
     'workflows/agent/limit-check.ts LimitCheck.addModelCall',
     'workflows/agent/limit-check.ts LimitCheck.addNested',
     'workflows/agent/limit-check.ts LimitCheck.takeSettled',
@@ -324,7 +324,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'workflows/state/in-flight.ts InFlight.some',
     'workflows/state/journal-tree.ts JournalTree.begin',
     'workflows/state/record-request.ts recordRequest',
-    'workflows/timing/deadline-timer.ts DeadlineTimer.set',
+    'workflows/timing/deadlines.ts DeadlineTimer.set',
     'workflows/timing/deadlines.ts Deadlines.isDoubtful',
   ],
   'goes step by step, and the steps that work on texts are functions that are measured': [

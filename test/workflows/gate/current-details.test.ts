@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { currentDetails } from '../../../src/workflows/gate/current-details.ts';
-import type { Ledger } from '../../../src/core/ledger/ledger.ts';
-import { emptyLedger } from '../../../src/core/ledger/ledger.ts';
+import { currentDetails } from '../../../src/workflows/gate/visibility-index.ts';
+import { type Ledger, emptyLedger } from '../../../src/core/ledger/ledger.ts';
 import { requestRecord, requestIdOf } from '../../support/record-request.ts';
 
 const withOpen = (...open: ReturnType<typeof requestRecord>[]): Ledger => ({ ...emptyLedger(1), open });

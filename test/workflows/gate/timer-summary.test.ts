@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { timerSummary } from '../../../src/workflows/timing/timer-summary.ts';
+import { timerSummary } from '../../../src/workflows/timing/deadlines.ts';
 import { requestIdOf, requestRecord } from '../../support/record-request.ts';
 
 const shown = { shownArguments: { to: 'ann', amount: '5' }, notShown: [] };

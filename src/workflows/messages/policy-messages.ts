@@ -1,0 +1,250 @@
+/** Message `setPolicy`: changes the run's policy or mode; everything open is ruled on again. */
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { ReadPolicy } from '../../activities/read-policy.ts';
+import { activityNames, messageNames, parentsChangedName } from '../../contract.ts';
+import type { Receipt } from '../../core/ledger/approval.ts';
+import {
+  readSetPolicy,
+  type SetPolicyMessage,
+  readRevoke,
+  type RevokeMessage,
+  instantMs,
+  type ControlMessage,
+} from '../../core/messages/control.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import type { Problem } from '../../core/base/problem.ts';
+import type { RulingMeter } from '../../core/match/ruling-meter.ts';
+import { ceilingRedaction } from '../../core/policy/redaction-settings.ts';
+import type { PolicyChange } from '../../core/policy/run-side.ts';
+import type { GateState } from '../state/gate-state.ts';
+import { reevaluateOpen } from '../state/reevaluate-open.ts';
+import type { ActivePolicies } from '../state/active-policies.ts';
+import { type Lookup, type MessageKind, acceptable, refused, tooManyLookups } from './message-kind.ts';
+import { deniedToolId, toolsToLift } from '../../core/ledger/denials.ts';
+import type { Grant } from '../../core/policy/grants.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { ReadParents } from '../../activities/read-parents.ts';
+import { byteLength } from '../../core/base/text.ts';
+import { inheritedBeside, maxInheritedBytes } from '../../core/policy/nesting.ts';
+
+const readPolicy = proxyActivities<{ [activityNames.readPolicy]: ReadPolicy }>({
+  startToCloseTimeout: '30s',
+  retry: { maximumAttempts: 5 },
+  summary: 'Check the new policy',
+})[activityNames.readPolicy];
+
+/** Characters: a problem may quote the document, which may be long. */
+const maxProblemLength = 1_000;
+
+/** What it takes to compile a changed policy, in units of a ruling's work. */
+const workOfChange = 500_000;
+const workOfRule = 5_000;
+/** Of a condition. */
+const workOfCharacter = 250;
+
+/** `change` puts the run under the changed policy. */
+export function setPolicyMessages(
+  state: GateState,
+  policies: () => ActivePolicies,
+  change: (change: PolicyChange) => void,
+): MessageKind<SetPolicyMessage> {
+  return {
+    name: messageNames.setPolicy,
+    parse: readSetPolicy,
+    concerns: () => state.ledger.open.map(({ request }) => request.requestId),
+    preview: (message, sender) => {
+      const loosened = loosen(message, sender);
+      return 'code' in loosened ? refused('', loosened) : acceptable;
+    },
+    loosens: (message, sender) => loosensByOperator(loosen(message, sender)),
+    apply: (message, sender, atMs) => {
+      const loosened = loosen(message, sender);
+      if ('code' in loosened) return refused('', loosened);
+      const { policy: document, mode, channels } = message;
+      const unknown = channels?.find((name) => !Object.hasOwn(policies().options.routes?.channels ?? {}, name));
+      if (unknown !== undefined) {
+        return refused('', { code: 'policy_invalid', message: `this run has no channel '${unknown.slice(0, 64)}'` });
+      }
+      if (document === undefined) {
+        if (state.affordsNoChange) return refused('', tooManyLookups);
+        const { ceiling, parents = [], run } = policies().policies;
+        const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
+        const conditions = rules.reduce((sum, { when = '' }) => sum + when.length, 0);
+        const meter = { work: 0 };
+        const receipt = follow({ mode, channels }, meter);
+        state.changes.work += workOfChange + rules.length * workOfRule + conditions * workOfCharacter + meter.work;
+        return receipt;
+      }
+      return read(document, (policy) => follow({ policy, mode, channels }));
+
+      function follow(next: PolicyChange, meter?: RulingMeter): Receipt {
+        const { reason } = message;
+        change(next);
+        const note = { voter: sender.voter, ...loosened, reason: reason || undefined };
+        const { policyDigest, settled } = reevaluateOpen(state, policies(), atMs, note, meter);
+        const which = settled.map(({ requestId, outcome }) => `${requestId} ${outcome}`).join(', ');
+        return {
+          requestId: '',
+          accepted: true,
+          settled,
+          message: `the policy is ${policyDigest.slice(0, 16)}…; settled: ${which || 'nothing'}`,
+        };
+      }
+    },
+  };
+
+  function loosen(message: SetPolicyMessage, sender: Sender): { operatorMs?: number } | Problem {
+    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+  }
+
+  function read(
+    document: NonNullable<SetPolicyMessage['policy']>,
+    follow: (policy: NonNullable<PolicyChange['policy']>) => Receipt,
+  ): Lookup {
+    const { ceiling } = policies().policies;
+    const { maxTimeoutMs } = ceiling?.approval ?? {};
+    const bounds = {
+      maxTimeoutMs,
+      underCeiling: ceiling !== undefined,
+      redaction: ceiling && ceilingRedaction(ceiling),
+    };
+    return {
+      blocks: true,
+      failed: 'the new policy could not be read: send it again',
+      ended: 'the run ended before it took the policy',
+      find: async () => {
+        const found = await readPolicy({ policy: document, ...bounds });
+        if ('policy' in found) return () => follow(found.policy);
+        const problem = `the new policy: ${found.problem.slice(0, maxProblemLength)}`;
+        return () => refused('', { code: 'policy_invalid', message: problem });
+      },
+    };
+  }
+}
+
+// Message `revoke`: ends some or all grants of the run, and lifts the denials of a tool.
+
+export function revokeMessages(state: GateState, policies: () => ActivePolicies): MessageKind<RevokeMessage> {
+  return {
+    name: messageNames.revoke,
+    parse: readRevoke,
+    concerns: () => [],
+    preview: (message, sender, atMs) => {
+      const loosened = lifting(message, sender);
+      return 'code' in loosened ? refused('', loosened) : state.preview(revocation(message, sender, atMs));
+    },
+    loosens: (message, sender) => loosensByOperator(lifting(message, sender)),
+    apply: (message, sender, atMs) => {
+      const ids = namedBy(message).map(({ grantId }) => grantId);
+      const loosened = lifting(message, sender);
+      if ('code' in loosened) return refused('', loosened);
+      const command = { ...revocation(message, sender, atMs), ...loosened };
+      const receipt = state.answer(command);
+      if (!receipt.accepted) return receipt;
+      if (message.grants === 'all') state.lastRevocation = command;
+      return { ...receipt, message: ids.length === 0 ? 'there was no grant to revoke' : `revoked ${ids.join(', ')}` };
+    },
+  };
+
+  function namedBy({ grants }: RevokeMessage): Pick<Grant, 'grantId' | 'approved'>[] {
+    const { ledger } = state;
+    if (grants === 'all') return ledger.grants;
+    const lifted = toolsToLift(ledger, grants).map((tool) => ({ grantId: deniedToolId(tool), approved: false }));
+    return [...ledger.grants.filter(({ grantId }) => grants.includes(grantId)), ...lifted];
+  }
+
+  /** Revoking a denial loosens what the run may do. */
+  function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
+    if (namedBy(message).every(({ approved }) => approved)) return {};
+    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+  }
+}
+
+function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: number) {
+  return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
+}
+
+/**
+ * If the ceiling names operators, only they may loosen what a run may do (I10). Each message of an operator counts
+ * once: one that was signed no later than the last is refused. `operatorMs`: when this message was signed.
+ */
+export function loosening(
+  message: ControlMessage,
+  { operator }: Sender,
+  ceiling: Policy | undefined,
+  lastOperatorMs: number,
+): { operatorMs?: number } | Problem {
+  const keys = Object.values(ceiling?.reviewerKeys ?? {});
+  if (!keys.some((key) => key.operator)) return {};
+  const code = 'not_permitted_by_ceiling';
+  const operatorMs = instantMs(message.signature?.signedAt);
+  if (!operator || operatorMs === undefined) {
+    return {
+      code,
+      message: `only an operator can loosen what this run may do: sign the message with an operator's key`,
+    };
+  }
+  if (operatorMs > lastOperatorMs) return { operatorMs };
+  return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
+}
+
+/** Whether an operator's word is what lets a message loosen. */
+export function loosensByOperator(found: { operatorMs?: number } | Problem): boolean {
+  return 'operatorMs' in found;
+}
+
+// Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0018).
+
+/** Retried until a worker answers, because what this run may do depends on it. */
+const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({
+  startToCloseTimeout: '30s',
+  summary: 'Read the policies of the calling run',
+});
+
+/** A calling run never sends more bytes. */
+const maxBytes = maxInheritedBytes + 1_000;
+
+interface ParentsChanged {
+  value: unknown;
+  eventId: string;
+}
+
+/** `inherit` puts the run under the parents' new policies. Undefined for a workflow without a parent. */
+export function parentsChangedMessages(
+  state: GateState,
+  policies: () => ActivePolicies,
+  inherit: (parents: Policy[]) => void,
+): MessageKind<ParentsChanged> | undefined {
+  const { parent, runId } = workflowInfo();
+  if (parent === undefined) return undefined;
+  return {
+    name: parentsChangedName,
+    parse: (value, eventId = '') => {
+      const isLong = byteLength(JSON.stringify(value ?? null)) > maxBytes;
+      const message = `the policies of a calling run have at most ${maxBytes} bytes`;
+      return isLong ? { problem: { code: 'too_large', message } } : { message: { value, eventId } };
+    },
+    concerns: () => [],
+    preview: () => {
+      if (policies().options.onParents !== undefined) return acceptable;
+      return refused('', { code: 'invalid_message', message: 'only agent runs inherit policies' });
+    },
+    apply: ({ value, eventId }) => ({
+      blocks: true,
+      isRequired: true,
+      failed: 'the policies of the calling run could not be read',
+      ended: 'the run ended before it took the policies of the calling run',
+      find: async () => {
+        const read = await readParents({ runId, eventId, parent, message: value });
+        const message = `the signal did not come from run '${parent.workflowId}'`;
+        if ('isForged' in read) return () => refused('', { code: 'forbidden', message });
+        return () => {
+          inherit(inheritedBeside(policies().policies.ceiling, read.policies));
+          const reason = `the policies of run '${parent.workflowId}' changed`;
+          reevaluateOpen(state, policies(), read.atMs, { reason });
+          return acceptable;
+        };
+      },
+    }),
+  };
+}
