@@ -1,10 +1,9 @@
 /** The runs whose history events have a budget (B1, B2), each compared to the same run written by hand. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest, RunInput, RunStatus } from '../src/contract.ts';
-import type { ScriptedTurn } from '../src/models/read-script.ts';
+import type { ScriptedTurn } from '../src/models/scripted.ts';
 import type { BareInput } from './bare-workflows.ts';
-import type { EventCounts } from './event-counts.ts';
-import { countEvents, difference, furtherTasks, total } from './event-counts.ts';
+import { type EventCounts, countEvents, difference, furtherTasks, total } from './event-counts.ts';
 import type { Stage } from './stage.ts';
 import { until } from './until.ts';
 

@@ -11,10 +11,8 @@ import { createRegistry } from '../src/agents/registry.ts';
 import type { CountersignClient } from '../src/client/countersign-client.ts';
 import { createClient } from '../src/client/client.ts';
 import type { RunInput } from '../src/contract.ts';
-import type { ScriptedTurn } from '../src/models/read-script.ts';
-import { scriptedModel } from '../src/models/scripted.ts';
-import type { WorkerOptions } from '../src/worker.ts';
-import { createWorker } from '../src/worker.ts';
+import { type ScriptedTurn, scriptedModel } from '../src/models/scripted.ts';
+import { type WorkerOptions, createWorker } from '../src/worker.ts';
 import type { BareInput } from './bare-workflows.ts';
 
 export type BareVariant = 'bareRun' | 'bareGatedRun';

@@ -1,7 +1,7 @@
 /** Defines tools, agents and models; reads and evaluates policies. */
 // Re-exports only.
 export type { AdvisedCall, Advisor, AdvisorAnswer, AdvisorFunction, ModelAdvisor } from './agents/advisor.ts';
-export type { Assessor, AssessorCall } from './agents/assessor.ts';
+export type { Assessor, AssessorCall } from './agents/advisor.ts';
 export { agentTool } from './agents/agent-tool.ts';
 export type { AgentToolOptions } from './agents/agent-tool.ts';
 export { defineAgent } from './agents/define-agent.ts';
@@ -14,7 +14,7 @@ export { defineTool } from './agents/define-tool.ts';
 export { isTool } from './agents/definitions.ts';
 export { defineToolset } from './agents/define-toolset.ts';
 export type { ToolsetOptions } from './agents/define-toolset.ts';
-export { UnknownOutcomeError } from './agents/unknown-outcome-error.ts';
+export { UnknownOutcomeError } from './agents/definitions.ts';
 export type { ToolOptions } from './agents/define-tool.ts';
 export type {
   CheckContext,
@@ -28,11 +28,11 @@ export type {
   Verdict,
 } from './agents/definitions.ts';
 export type { ToolSchema } from './agents/tool-schema.ts';
-export { DefinitionError } from './agents/definition-error.ts';
+export { DefinitionError } from './agents/check-options.ts';
 export { modelFromEnvironment, openAICompatible } from './models/openai-compatible.ts';
 export type { OpenAICompatibleOptions } from './models/openai-compatible.ts';
 export { scriptedModel } from './models/scripted.ts';
-export type { Script, ScriptedTurn } from './models/read-script.ts';
+export type { Script, ScriptedTurn } from './models/scripted.ts';
 
 export { formatProblems, parsePolicy } from './policy-file/parse-policy.ts';
 export type { ParsePolicyOptions, ParsedPolicy, PolicyProblem } from './policy-file/parse-policy.ts';

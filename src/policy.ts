@@ -1,8 +1,8 @@
 /** The language of policies: reading, checking, explaining and ruling. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { checkGated } from './agents/check-gated.ts';
-export { describeIssues } from './agents/describe-issues.ts';
-export { knownNames } from './agents/known-names.ts';
+export { describeIssues } from './agents/tool-schema.ts';
+export { knownNames } from './agents/registry.ts';
 export { createRegistry } from './agents/registry.ts';
 export { assess } from './assess/assess.ts';
 export { defaultAssessment } from './core/assess/assessment.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Assessor, AssessorCall } from '../agents/assessor.ts';
+import type { Assessor, AssessorCall } from '../agents/advisor.ts';
 import type { Tool } from '../agents/definitions.ts';
 import { assessBuiltIn } from '../assess/built-in.ts';
 import { joinAssessments, wantsApproval, type Assessment } from '../core/assess/assessment.ts';

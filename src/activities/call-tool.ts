@@ -5,8 +5,7 @@ import { parseJson } from '../core/base/json.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { type Json, type JsonObject, isRepeatable } from '../core/base/tool-call.ts';
-import type { ResultCheckContext, Tool, ToolContext } from '../agents/definitions.ts';
-import type { UnknownOutcomeError } from '../agents/unknown-outcome-error.ts';
+import type { ResultCheckContext, Tool, ToolContext, UnknownOutcomeError } from '../agents/definitions.ts';
 import { type CheckEnd, runCheck } from './run-check.ts';
 
 const longestMessage = 10_000;

@@ -1,12 +1,12 @@
 import type { Tool } from '../agents/definitions.ts';
-import { validateArguments } from '../agents/validate-arguments.ts';
+import { validateArguments } from '../agents/define-tool.ts';
 import type { FoundTools } from './find-tools.ts';
 import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
 import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
-import { parseArguments } from '../models/parse-arguments.ts';
+import { parseArguments } from '../models/parse-object.ts';
 import type { ModelCall } from './model-turn.ts';
 
 const longestName = 128;

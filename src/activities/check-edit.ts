@@ -1,10 +1,9 @@
 import { Context } from '@temporalio/activity';
-import type { Assessor } from '../agents/assessor.ts';
+import type { Assessor } from '../agents/advisor.ts';
 import { isActivity, type Registry } from '../agents/registry.ts';
 import type { Caller } from '../contract.ts';
 import type { Assessment } from '../core/assess/assessment.ts';
-import type { GatedDefinition } from '../core/policy/gated-activity.ts';
-import { gatedValues } from '../core/policy/gated-activity.ts';
+import { type GatedDefinition, gatedValues } from '../core/policy/gated-activity.ts';
 import type { Redaction, RedactionSettings } from '../core/redact/redaction.ts';
 import type { KeptValue } from '../core/redact/kept-values.ts';
 import { restorePlaceholders } from '../redact/restore-placeholders.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Agent } from '../agents/definitions.ts';
-import { parseWith } from '../agents/parse-with.ts';
+import { parseWith } from '../agents/tool-schema.ts';
 import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { parseObject } from '../models/parse-object.ts';

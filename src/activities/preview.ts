@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PreviewContext, Tool } from '../agents/definitions.ts';
 import { type Registry, definitionOf } from '../agents/registry.ts';
-import { validateArguments } from '../agents/validate-arguments.ts';
+import { validateArguments } from '../agents/define-tool.ts';
 import type { Caller } from '../contract.ts';
 import { type CallPreview, readChanges } from '../core/base/call-preview.ts';
 import { fitChanges } from '../text/fit-changes.ts';

@@ -2,25 +2,22 @@ import type { PayloadConverter } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import type { Registry } from '../agents/registry.ts';
-import { definitionOf } from '../agents/registry.ts';
-import type { UngatedWindow } from '../agents/ungated-window.ts';
-import { validateArguments } from '../agents/validate-arguments.ts';
+import { type Registry, definitionOf } from '../agents/registry.ts';
+import type { UngatedWindow } from '../agents/check-gated.ts';
+import { validateArguments } from '../agents/define-tool.ts';
 import { activityNames, channelsWorkflowType, standingDelegationType } from '../contract.ts';
 import { callDigest } from '../core/base/digest.ts';
 import { maxVotes } from '../core/ledger/ledger-state.ts';
-import type { GatedDefinition } from '../core/policy/gated-activity.ts';
-import { gatedArguments } from '../core/policy/gated-activity.ts';
-import type { secondGateTypes } from '../core/base/tool-failure.ts';
+import { type GatedDefinition, gatedArguments } from '../core/policy/gated-activity.ts';
 import {
+  type secondGateTypes,
   definitionChangedType,
   payloadNotKeptType,
   payloadUnreadType,
   refusedBySecondGate,
   outcomeUnknownType,
 } from '../core/base/tool-failure.ts';
-import type { JsonObject, ToolDefinition } from '../core/base/tool-call.ts';
-import { isRepeatable } from '../core/base/tool-call.ts';
+import { type JsonObject, type ToolDefinition, isRepeatable } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import type { ChangedDefinition } from './changed-definition.ts';
 import type { CheckEdit } from './check-edit.ts';

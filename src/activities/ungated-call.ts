@@ -1,6 +1,6 @@
 import { activityInfo, getClient, log, metricMeter } from '@temporalio/activity';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import type { UngatedWindow } from '../agents/ungated-window.ts';
+import type { UngatedWindow } from '../agents/check-gated.ts';
 import { mayRun } from '../core/policy/modes.ts';
 import type { Ruling } from '../core/policy/ruling.ts';
 import { activityExecution } from './recorded-events.ts';

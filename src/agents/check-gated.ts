@@ -1,12 +1,14 @@
-import type { GatedActivities, GatedDefinition } from '../core/policy/gated-activity.ts';
-import { gatedActivityOptions, gatedDefinition } from '../core/policy/gated-activity.ts';
+import {
+  type GatedActivities,
+  type GatedDefinition,
+  gatedActivityOptions,
+  gatedDefinition,
+  type GatedActivity,
+} from '../core/policy/gated-activity.ts';
 import { risks } from '../core/base/tool-call.ts';
-import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { checkToolName, longestMs } from './define-tool.ts';
-import { DefinitionError } from './definition-error.ts';
-import { ungatedWindow, type UngatedWindow } from './ungated-window.ts';
-import { readShow } from './read-show.ts';
-import { checkBeside, shellSubjectOptions } from './read-subject.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
+import { checkToolName, longestMs, readShow, checkBeside, shellSubjectOptions } from './define-tool.ts';
+import { instantMs } from '../core/messages/control.ts';
 
 /** The windows of gated activities that have one, by name. Throws as `checkGated`. */
 export function ungatedWindows(gated: GatedActivities): ReadonlyMap<string, UngatedWindow> {
@@ -75,4 +77,40 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
     throw new DefinitionError(`${place}: subject must name one of its arguments (${known})`);
   }
   if (beside !== undefined) checkBeside(place, beside, argument, names);
+}
+
+/**
+ * While a gate comes into a system that runs: calls without a permit are admitted until `untilMs`, from executions that
+ * started before `sinceMs`. Both are milliseconds since 1970.
+ */
+export interface UngatedWindow {
+  sinceMs: number;
+  untilMs: number;
+}
+
+/** The window of a declared activity; undefined if it has none. Throws a `DefinitionError`, one sentence. */
+export function ungatedWindow(
+  place: string,
+  { gatedSince, ungatedUntil }: Pick<GatedActivity, 'gatedSince' | 'ungatedUntil'>,
+): UngatedWindow | undefined {
+  if (gatedSince === undefined && ungatedUntil === undefined) return undefined;
+  if (gatedSince === undefined) {
+    throw new DefinitionError(
+      `${place}: ungatedUntil needs gatedSince, the time from which every new execution has the gate`,
+    );
+  }
+  if (ungatedUntil === undefined) throw new DefinitionError(`${place}: gatedSince needs ungatedUntil`);
+  const sinceMs = readInstant(`${place}: gatedSince`, gatedSince);
+  const untilMs = readInstant(`${place}: ungatedUntil`, ungatedUntil);
+  if (sinceMs < untilMs) return { sinceMs, untilMs };
+  throw new DefinitionError(`${place}: ungatedUntil must be later than gatedSince`);
+}
+
+function readInstant(place: string, text: unknown): number {
+  const isDate = typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const atMs = instantMs(isDate ? `${text}T00:00Z` : text);
+  if (atMs !== undefined) return atMs;
+  throw new DefinitionError(
+    `${place} must be an instant with its offset, such as 2030-01-31T12:00:00Z, or a date such as 2030-01-31`,
+  );
 }

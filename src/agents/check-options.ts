@@ -1,5 +1,4 @@
 import { optionProblem, type OptionNames } from '../text/unknown-name.ts';
-import { DefinitionError } from './definition-error.ts';
 
 /**
  * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are.
@@ -19,4 +18,24 @@ export function checkPositiveInteger(place: string, value: unknown, max: number)
   if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > max) {
     throw new DefinitionError(`${place}: expected a whole number from 1 to ${max}`);
   }
+}
+
+/**
+ * Thrown by functions that define something, such as `defineTool` and `createWorker`, for options that are invalid or
+ * contradict each other. `message` is one sentence.
+ *
+ * @example
+ * ```ts
+ * import { DefinitionError, defineAgent, scriptedModel } from 'countersign';
+ *
+ * try {
+ *   defineAgent({ name: 'support', instructions: 'Help.', model: scriptedModel([]), maxTurns: 0 });
+ * } catch (error) {
+ *   if (error instanceof DefinitionError) console.log(error.message);
+ *   // agent 'support': maxTurns: expected a whole number from 1 to 100000
+ * }
+ * ```
+ */
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError' as const;
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 import {
   type Agent,
   agentMark,
@@ -11,7 +11,6 @@ import {
   type Toolset,
   type Verdict,
 } from './definitions.ts';
-import { DefinitionError } from './definition-error.ts';
 import { type FileOptions, takenFiles } from './file-options.ts';
 import { checkModelCall, type ModelCallOptions } from './model-call.ts';
 import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Change } from '../core/base/call-preview.ts';
 import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
 import { isObject } from '../core/base/json.ts';
-import { checkOptions, checkPositiveInteger } from './check-options.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 import {
   type PreviewContext,
   type ResultCheckContext,
@@ -11,11 +11,9 @@ import {
   toolMark,
   type Verdict,
 } from './definitions.ts';
-import { DefinitionError } from './definition-error.ts';
-import { readPreview } from './read-preview.ts';
-import { readShow } from './read-show.ts';
-import { readSubject } from './read-subject.ts';
-import { jsonSchemaOf, type ToolSchema } from './tool-schema.ts';
+import { jsonSchemaOf, type ToolSchema, parseWith } from './tool-schema.ts';
+import { maxShown } from '../core/policy/policy.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 type ArgumentName<Schema extends ToolSchema> = Extract<keyof StandardSchemaV1.InferOutput<Schema>, string>;
 
@@ -215,4 +213,106 @@ function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['hea
   checkOptions(`${place}: heartbeat`, heartbeat, ['timeoutMs']);
   checkPositiveInteger(`${place}: heartbeat.timeoutMs`, heartbeat.timeoutMs, longestMs);
   return heartbeat.timeoutMs;
+}
+
+const defaultTimeoutMs = 10_000;
+const longestPreviewMs = 600_000;
+
+/** Reads the options `preview` and `previewTimeoutMs` of a tool. */
+export function readPreview<Preview>(
+  place: string,
+  { preview, previewTimeoutMs }: { preview?: Preview; previewTimeoutMs?: number },
+): Pick<Tool, 'previewTimeoutMs'> & { preview?: Preview } {
+  if (preview === undefined) {
+    if (previewTimeoutMs === undefined) return {};
+    throw new DefinitionError(`${place}: previewTimeoutMs goes with preview`);
+  }
+  if (typeof preview !== 'function') {
+    throw new DefinitionError(`${place}: preview must be a function that returns a list of changes`);
+  }
+  const timeoutMs = previewTimeoutMs ?? defaultTimeoutMs;
+  checkPositiveInteger(`${place}: previewTimeoutMs`, timeoutMs, longestPreviewMs);
+  return { preview, previewTimeoutMs: timeoutMs };
+}
+
+/** Reads the option `show` of a tool or a gated activity. A name that a call has no argument of shows nothing. */
+export function readShow(place: string, show: unknown): { show?: readonly string[] } {
+  if (show === undefined) return {};
+  const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= 200;
+  if (Array.isArray(show) && show.length <= maxShown && show.every(isName) && new Set(show).size === show.length) {
+    return { show: Object.freeze([...(show as string[])]) };
+  }
+  throw new DefinitionError(
+    `${place}: show must be a list of at most ${maxShown} different argument names, such as ['amount', 'recipient']`,
+  );
+}
+
+// The subject of a tool: the argument that `name:args` patterns match, and what is harmless beside a command.
+
+export const shellSubjectOptions = ['argument', 'shell', 'beside'];
+
+/** Reads the option `subject` of a tool whose arguments have this JSON Schema. */
+export function readSubject(
+  place: string,
+  subject: unknown,
+  schema: JsonObject,
+): Pick<Tool, 'subject' | 'shellSubject' | 'beside'> {
+  if (subject === undefined) return {};
+  const properties = (schema['properties'] ?? {}) as JsonObject;
+  const names = Object.keys(properties);
+  const known = names.join(', ') || 'none';
+  if (typeof subject !== 'object') {
+    if (typeof subject === 'string' && Object.hasOwn(properties, subject)) return { subject };
+    throw new DefinitionError(`${place}: subject must name an argument of its input (${known})`);
+  }
+  checkOptions(`${place}: subject`, subject, shellSubjectOptions);
+  const { argument, shell, beside } = subject as { argument?: unknown; shell?: unknown; beside?: unknown };
+  if (shell !== true) {
+    throw new DefinitionError(`${place}: subject.shell must be true; for any other text name the argument alone`);
+  }
+  if (typeof argument !== 'string' || !Object.hasOwn(properties, argument)) {
+    throw new DefinitionError(`${place}: subject.argument must name an argument of its input (${known})`);
+  }
+  const { type = 'string' } = properties[argument] as JsonObject;
+  if (type !== 'string') throw new DefinitionError(`${place}: subject.argument must name an argument that is text`);
+  if (beside === undefined) return { subject: argument, shellSubject: true };
+  checkBeside(place, beside, argument, names);
+  return { subject: argument, shellSubject: true, beside: Object.freeze([...beside]) };
+}
+
+/** Throws unless `beside` lists arguments other than the command. `names`: all arguments, if they are known. */
+export function checkBeside(
+  place: string,
+  beside: unknown,
+  command: string,
+  names?: readonly string[],
+): asserts beside is string[] {
+  const isOther = (name: unknown): boolean =>
+    typeof name === 'string' && name !== command && (names === undefined || names.includes(name));
+  if (Array.isArray(beside) && beside.every(isOther)) return;
+  const others = names?.filter((name) => name !== command).join(', ') || 'none';
+  throw new DefinitionError(`${place}: subject.beside must list arguments beside '${command}' (${others})`);
+}
+
+/** `problem` names a place and what was expected there, in at most 1,000 characters. */
+export type ValidatedArguments = { args: JsonObject } | { problem: string };
+
+/**
+ * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is what is shown, hashed,
+ * approved and executed (I8). Never throws.
+ *
+ * A reviewer's edit of the result is parsed again, so the schema must give the result back unchanged. Not every library
+ * shows a transform in its JSON Schema: one that doubles an amount would double it again after each edit.
+ */
+export async function validateArguments({ name, input }: Tool, args: JsonObject): Promise<ValidatedArguments> {
+  try {
+    const parsed = await parseWith('arguments', input, args);
+    if ('problem' in parsed) return parsed;
+    const { value } = parsed;
+    if (isDeepStrictEqual(await parseWith('arguments', input, value), parsed)) return { args: value };
+    return { problem: `arguments: the schema of tool '${name}' changes or refuses what it has given itself` };
+  } catch {
+    // A custom check threw. Its message is for the author, not for a model.
+    return { problem: `arguments: a check of tool '${name}' failed on them` };
+  }
 }

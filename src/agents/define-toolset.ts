@@ -1,5 +1,4 @@
-import { checkOptions } from './check-options.ts';
-import { DefinitionError } from './definition-error.ts';
+import { checkOptions, DefinitionError } from './check-options.ts';
 import { type Toolset, toolsetMark } from './definitions.ts';
 
 /** Options of `defineToolset`: both are required. */

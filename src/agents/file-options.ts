@@ -1,7 +1,6 @@
 import { isMediaType, mostFiles, type TakenFiles } from '../core/base/user-files.ts';
 import { storedLimits } from '../core/base/size-limits.ts';
-import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { DefinitionError } from './definition-error.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 
 /** Option `files` of `defineAgent`: what the agent takes, as far as its model does. Only `types` is required. */
 export interface FileOptions {

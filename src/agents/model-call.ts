@@ -1,7 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelCallLimits } from '../core/policy/run-config.ts';
-import { checkOptions, checkPositiveInteger } from './check-options.ts';
-import { DefinitionError } from './definition-error.ts';
+import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 import { isObject } from '../core/base/json.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefinitionError } from './definition-error.ts';
+import { DefinitionError } from './check-options.ts';
 import type { OpenToolset, Tool, Toolset, ToolsetListing } from './definitions.ts';
 
 const separator = '__';

@@ -1,10 +1,12 @@
 import { definitionDigest } from '../core/base/digest.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
 import { isAgent, isTool, type Agent, type Tool } from './definitions.ts';
-import { DefinitionError } from './definition-error.ts';
-import { handoffTools } from './handoff-tool.ts';
+import { DefinitionError } from './check-options.ts';
+import { handoffTools } from './agent-tool.ts';
 import { OpenToolsets } from './open-toolsets.ts';
 import { nfc } from '../core/base/text.ts';
+import { isObject } from '../core/base/json.ts';
+import type { KnownNames } from '../policy-file/lint-names.ts';
 
 /**
  * The agents and tools of a worker. Look-ups find only what was defined, because names may come from a model or a
@@ -119,4 +121,28 @@ export function definitionOf(tool: Tool): ToolDefinition {
 /** False for tools that call an agent or hand over: no activity runs them. */
 export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>): boolean {
   return agent === undefined && handoff === undefined;
+}
+
+/** The names of a worker's tools, gated activities and agents, and of their arguments where those are listed. */
+export function knownNames(
+  { agents, tools, toolsets }: Registry,
+  gated: ReadonlyMap<string, ToolDefinition>,
+): KnownNames {
+  const all = [...tools.map(definitionOf), ...gated.values()];
+  return {
+    tools: new Map(all.map((definition) => [definition.name, argumentsOf(definition)])),
+    required: new Map(all.map((definition) => [definition.name, requiredOf(definition)])),
+    prefixes: toolsets.prefixes,
+    agents: agents.map(({ name }) => name),
+  };
+}
+
+/** Undefined if a call may bring others. */
+function argumentsOf({ schema }: ToolDefinition): string[] | undefined {
+  const { properties, additionalProperties = false } = schema;
+  return isObject(properties) && additionalProperties === false ? Object.keys(properties) : undefined;
+}
+
+function requiredOf({ schema: { required } }: ToolDefinition): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }

@@ -2,8 +2,8 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { z } from 'zod';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { DefinitionError } from './definition-error.ts';
-import { parseJson } from '../core/base/json.ts';
+import { DefinitionError } from './check-options.ts';
+import { parseJson, jsonPlace } from '../core/base/json.ts';
 
 /**
  * The schema of an object, from zod 4, `zod/mini`, or any library whose schemas are both a Standard Schema and a Standard
@@ -92,4 +92,53 @@ function isZod(value: unknown): value is z.core.$ZodType {
   if (typeof value !== 'object' || value === null || !('_zod' in value)) return false;
   const internals = value._zod as { def?: { type?: unknown } } | undefined;
   return typeof internals?.def?.type === 'string';
+}
+
+/** An issue of any Standard Schema; those of zod say more of a union. */
+export type Issue = StandardSchemaV1.Issue & { readonly errors?: unknown };
+
+const mostIssues = 5;
+
+/** Describes the first five issues of a value that its author calls `root`: a place and what was expected there. */
+export function describeIssues(root: string, issues: readonly Issue[], above: readonly PropertyKey[] = []): string {
+  const shown = issues.slice(0, mostIssues).map((issue) => describeOne(root, issue, above));
+  if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
+  return shown.join('; ');
+}
+
+function describeOne(root: string, issue: Issue, above: readonly PropertyKey[]): string {
+  const path = [...above, ...(issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step))];
+  if (isUnion(issue.errors)) {
+    const branches = issue.errors.map((branch) => describeIssues(root, branch.slice(0, 1), path));
+    return [...new Set(branches)].join(', or ');
+  }
+  const message = issue.message.replace(/^Invalid input: /, '').replace(/\s+/g, ' ');
+  return `${jsonPlace(root, path)}: ${message}`;
+}
+
+/** True for the issues of each branch of a zod union. */
+function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
+  return Array.isArray(errors) && errors.length > 0 && errors.every(Array.isArray);
+}
+
+const longestProblem = 1_000;
+
+/**
+ * Parses a value with the schema of an object: fills defaults and strips unknown keys. `problem` names places in what is
+ * called `root`, and what was expected there, in at most 1,000 characters. Rejects with what a custom check throws.
+ */
+export async function parseWith(
+  root: string,
+  schema: StandardSchemaV1<unknown, object>,
+  value: JsonObject,
+): Promise<{ value: JsonObject } | { problem: string }> {
+  const parsed = await schema['~standard'].validate(value);
+  if (parsed.issues !== undefined) return { problem: bounded(describeIssues(root, parsed.issues)) };
+  // Only JSON reaches the run. An undefined or a Date from a default must become JSON before hashing; otherwise the
+  // approved arguments would differ from those that the tool receives.
+  return { value: parseJson(JSON.stringify(parsed.value)) as JsonObject };
+}
+
+function bounded(text: string): string {
+  return text.length <= longestProblem ? text : `${text.slice(0, longestProblem)}…`;
 }

@@ -1,5 +1,5 @@
 /** What the person for whom a run works reads while it waits for a decision, and once there is one. */
-import { DefinitionError } from '../agents/definition-error.ts';
+import { DefinitionError } from '../agents/check-options.ts';
 import { argumentsText } from '../core/ledger/shown-arguments.ts';
 import { isAmong, personKeyIn, personsShown, shownPerson } from '../core/people/directory.ts';
 import { shortened } from '../core/base/text.ts';

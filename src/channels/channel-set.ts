@@ -1,5 +1,4 @@
-import { checkOptions } from '../agents/check-options.ts';
-import { DefinitionError } from '../agents/definition-error.ts';
+import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
 import type { KnownChannels } from '../policy-file/lint-channels.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';

@@ -1,9 +1,8 @@
-import { DefinitionError } from '../agents/definition-error.ts';
+import { DefinitionError, checkOptions } from '../agents/check-options.ts';
 import { aborted } from '../text/aborted.ts';
 import { severities, type Severity } from '../core/base/tool-call.ts';
 import { severityRank } from '../core/assess/assessment.ts';
 import type { Channel, ChannelFunction, ChannelRequest, TestContext } from './channel.ts';
-import { checkOptions } from '../agents/check-options.ts';
 import { answerTo, type ReasonOptions } from './answer-reason.ts';
 import { toChannel } from './to-channel.ts';
 

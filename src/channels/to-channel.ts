@@ -1,6 +1,5 @@
-import { checkOptions } from '../agents/check-options.ts';
+import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import type { OptionNames } from '../text/unknown-name.ts';
-import { DefinitionError } from '../agents/definition-error.ts';
 import { callback } from './callback.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 

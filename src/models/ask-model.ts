@@ -3,10 +3,11 @@ import {
   type LanguageModelV4,
   type LanguageModelV4CallOptions,
   UnsupportedFunctionalityError,
+  InvalidResponseDataError,
+  type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import type { ModelCallOptions } from '../agents/model-call.ts';
-import { isUnstreamed, NotStreamed, refusesStreaming } from './not-streamed.ts';
-import { refusesRequest } from './refuses-request.ts';
+import { refusesRequest, ModelFailure } from './model-failure.ts';
 import { type RawTurn, TurnBuilder } from './turn-builder.ts';
 
 interface AskOptions {
@@ -130,4 +131,28 @@ async function generate(model: LanguageModelV4, options: LanguageModelV4CallOpti
   }
   turn.add({ type: 'finish', usage: result.usage, finishReason: result.finishReason });
   return turn.finish();
+}
+
+// How a server that cannot stream shows itself when it is asked to.
+
+/** The answer held no event: most likely it was plain JSON, which the provider's parser of events skips. */
+export class NotStreamed extends ModelFailure {
+  constructor() {
+    super('model_output_invalid', "The model's answer holds no event of a stream: set modelCall.stream to 'off'.");
+  }
+}
+
+/**
+ * True for the first part of an answer that held no event, after `stream-start`. Some providers report such an answer
+ * as an error, others as one that finished for an unknown reason, which would complete the run with an empty text.
+ */
+export function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
+  if (part === undefined) return true;
+  if (part.type === 'error') return InvalidResponseDataError.isInstance(part.error);
+  return part.type === 'finish' && part.finishReason.unified === 'other';
+}
+
+/** True if the server refused the request and named streaming; a wrong guess costs one request. */
+export function refusesStreaming(error: unknown): boolean {
+  return refusesRequest(error) && /\bstream/i.test(error.responseBody ?? '');
 }

@@ -1,7 +1,14 @@
-import { AISDKError, APICallError } from '@ai-sdk/provider';
+import {
+  AISDKError,
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
 import type { ProblemCode } from '../core/base/problem.ts';
-import { retryAfterMs } from './retry-after.ts';
-import { unreadableAnswer } from './unreadable-answer.ts';
+import { describeIssues, type Issue } from '../agents/tool-schema.ts';
+import { readJson } from '../text/read-json.ts';
+import { quote } from './quote.ts';
 
 export type ModelFailureKind = Extract<ProblemCode, `model_${string}`>;
 
@@ -147,4 +154,62 @@ function className(error: unknown): string | undefined {
 /** Host and port only: other parts of a URL may contain a password or a key. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host || 'its address';
+}
+
+/** The longest wait that a header can impose: one hour. */
+export const longestRetryAfterMs = 3_600_000;
+
+/**
+ * The wait that a response's headers ask for, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a
+ * date (`nowMs` is milliseconds since the epoch). Undefined if there is no readable one.
+ */
+export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
+  const wait = readMilliseconds(headers?.['retry-after-ms']) ?? readSecondsOrDate(headers?.['retry-after'], nowMs);
+  return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), longestRetryAfterMs);
+}
+
+function readMilliseconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+function readSecondsOrDate(text: string | undefined, nowMs: number): number | undefined {
+  const seconds = readMilliseconds(text);
+  if (seconds !== undefined) return seconds * 1_000;
+  // Accept only HTTP's own date format: Date.parse accepts almost anything, even a negative number.
+  const at = /^[A-Z][a-z]{2}, .+ GMT$/.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
+  return Number.isNaN(at) ? undefined : at - nowMs;
+}
+
+/** Statuses that say what is wrong with a request, not who sent it or how often. */
+const refusals = new Set([400, 404, 405, 406, 415, 422, 501]);
+
+/** True if the server refused the request for what it asks. */
+export function refusesRequest(error: unknown): error is APICallError {
+  return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
+}
+
+/**
+ * What is wrong with a model's answer and where, then how the answer begins; for example
+ * `answer.choices: expected array, received string; it begins {"choices":"x"}`. Undefined for other errors.
+ */
+export function unreadableAnswer(error: unknown): string | undefined {
+  if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);
+  if (JSONParseError.isInstance(error)) {
+    const read = readJson(error.text, { root: 'answer' });
+    return described('problem' in read ? read.problem : 'answer: expected other JSON', error.text);
+  }
+  if (TypeValidationError.isInstance(error)) {
+    const { issues } = (error.cause ?? {}) as { issues?: readonly Issue[] };
+    return described(
+      issues === undefined ? 'answer: expected another form' : describeIssues('answer', issues),
+      error.value,
+    );
+  }
+  if (InvalidResponseDataError.isInstance(error)) return described(error.message, error.data);
+  return undefined;
+}
+
+function described(problem: string, answer: unknown): string {
+  const text = typeof answer === 'string' ? answer : answer === undefined ? '' : JSON.stringify(answer);
+  return `${quote(problem).replace(/\.$/, '')}${text.trim() === '' ? '' : `; it begins ${quote(text)}`}`;
 }

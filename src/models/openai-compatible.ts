@@ -1,7 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { checkOptions } from '../agents/check-options.ts';
-import { DefinitionError } from '../agents/definition-error.ts';
+import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { keepSecret } from './quote.ts';
 
 /** Options of `openAICompatible`. */

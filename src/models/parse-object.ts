@@ -1,6 +1,7 @@
 import { kindOf } from '../core/base/json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { readJson } from '../text/read-json.ts';
+import { inlineLimits } from '../core/base/size-limits.ts';
 
 /**
  * Parses an object that a model wrote as JSON of at most `maxBytes`. `problem` names a place in what is called `root` and
@@ -17,4 +18,18 @@ export function parseObject(root: string, text: string, maxBytes: number): { val
   const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value };
   return { problem: `${root}: expected an object, got ${kindOf(value)}` };
+}
+
+/** `problem` names a place and what was expected there, in one line. */
+export type ParsedArguments = { args: JsonObject } | { problem: string };
+
+/**
+ * Parses the raw text of a tool call's arguments, up to `maxBytes` (default: what fits into a Temporal payload). Empty
+ * text means no arguments. Refuses what two parsers could read differently, so that the policy, the reviewer and the tool
+ * see the same call. Never throws.
+ */
+export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
+  if (text.trim() === '') return { args: {} };
+  const parsed = parseObject('arguments', text, maxBytes);
+  return 'problem' in parsed ? parsed : { args: parsed.value };
 }

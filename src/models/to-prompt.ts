@@ -182,3 +182,9 @@ function sendableName(name: string): string {
 function sendableArguments(value: Json): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { unreadable: value };
 }
+
+/** Instructions that also say how the final answer is written. In words, because every provider understands these. */
+export function outputInstructions(instructions: string, schema: JsonObject): string {
+  const format = `Write your final answer as one JSON object and nothing else: no text around it, no code fence. It must be valid by this JSON Schema:\n${JSON.stringify(schema)}`;
+  return instructions === '' ? format : `${instructions}\n\n${format}`;
+}

@@ -1,6 +1,5 @@
 import type { OptionNames } from '../text/unknown-name.ts';
-import type { Advisor } from '../agents/advisor.ts';
-import type { Assessor } from '../agents/assessor.ts';
+import type { Advisor, Assessor } from '../agents/advisor.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import type { Agent, Tool } from '../agents/definitions.ts';
 import type { AttributeNameOptions } from '../core/base/attribute-names.ts';

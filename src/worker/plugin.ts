@@ -11,9 +11,8 @@ import {
   type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { checkOptions } from '../agents/check-options.ts';
+import { checkOptions, DefinitionError } from '../agents/check-options.ts';
 import { separatePermit } from '../activities/permit-of-call.ts';
-import { DefinitionError } from '../agents/definition-error.ts';
 import { CountersignClientPlugin } from '../client/server/client-plugin.ts';
 import { attributeNamesOf } from '../connection/attribute-names.ts';
 import { modulePath } from '../connection/module-path.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { assessCalls } from '../../src/activities/assess-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
-import type { Assessor } from '../../src/agents/assessor.ts';
+import type { Assessor } from '../../src/agents/advisor.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { Assessment } from '../../src/core/assess/assessment.ts';
 

@@ -6,7 +6,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provide
 import { z } from 'zod';
 import { createCallModel } from '../../src/activities/call-model.ts';
 import type { CallModelInput, CallModelResult } from '../../src/activities/model-turn.ts';
-import type { Assessor } from '../../src/agents/assessor.ts';
+import type { Assessor } from '../../src/agents/advisor.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { Tool } from '../../src/agents/definitions.ts';

@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { callTool } from '../../src/activities/call-tool.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
-import { UnknownOutcomeError } from '../../src/agents/unknown-outcome-error.ts';
+import { UnknownOutcomeError } from '../../src/agents/definitions.ts';
 import type { Permit } from '../../src/contract.ts';
 
 const permit: Permit = {

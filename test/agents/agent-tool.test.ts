@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
-import { isAgent, type Agent } from '../../src/agents/definitions.ts';
-import { isTool, type Tool } from '../../src/agents/definitions.ts';
+import { isAgent, type Agent, isTool, type Tool } from '../../src/agents/definitions.ts';
 import { createRegistry, definitionOf } from '../../src/agents/registry.ts';
-import { validateArguments } from '../../src/agents/validate-arguments.ts';
+import { validateArguments } from '../../src/agents/define-tool.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 
 const model = scriptedModel([]);

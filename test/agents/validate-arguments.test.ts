@@ -4,9 +4,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { defineTool } from '../../src/agents/define-tool.ts';
+import { defineTool, validateArguments } from '../../src/agents/define-tool.ts';
 import type { ToolSchema } from '../../src/agents/tool-schema.ts';
-import { validateArguments } from '../../src/agents/validate-arguments.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 const toolOf = (input: ToolSchema) => defineTool({ name: 'a', description: '', input, execute: () => null });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { argumentSchema } from '../../packages/mcp/src/argument-schema.ts';
-import { defineTool } from '../../src/agents/define-tool.ts';
-import { validateArguments } from '../../src/agents/validate-arguments.ts';
+import { defineTool, validateArguments } from '../../src/agents/define-tool.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 
 const schema: JsonObject = {

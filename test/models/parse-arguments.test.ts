@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { inlineLimits } from '../../src/core/base/size-limits.ts';
 import { maxJsonDepth } from '../../src/text/read-json.ts';
-import { parseArguments } from '../../src/models/parse-arguments.ts';
+import { parseArguments } from '../../src/models/parse-object.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { parseJson } from '../../src/core/base/json.ts';
 

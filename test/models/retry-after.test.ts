@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longestRetryAfterMs, retryAfterMs } from '../../src/models/retry-after.ts';
+import { longestRetryAfterMs, retryAfterMs } from '../../src/models/model-failure.ts';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/contract.ts';
 import { askModel } from '../../src/models/ask-model.ts';
 import { toModelFailure } from '../../src/models/model-failure.ts';
-import type { Script } from '../../src/models/read-script.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { type Script, scriptedModel } from '../../src/models/scripted.ts';
 import { toPrompt } from '../../src/models/to-prompt.ts';
 import type { RawTurn } from '../../src/models/turn-builder.ts';
 

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { Agent } from '../../src/agents/definitions.ts';
-import type { ScriptedTurn } from '../../src/models/read-script.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { type ScriptedTurn, scriptedModel } from '../../src/models/scripted.ts';
 
 /** What users say to the agents of the inbox's stage, and what the agents then do. */
 export const scripts = {

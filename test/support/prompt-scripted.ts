@@ -1,6 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { ScriptedTurn } from '../../src/models/read-script.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { type ScriptedTurn, scriptedModel } from '../../src/models/scripted.ts';
 
 /** A model whose script is the first user message: a JSON list of turns. */
 export function promptScripted(): LanguageModelV4 {

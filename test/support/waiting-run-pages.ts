@@ -4,12 +4,9 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { createClient } from '../../src/client/client.ts';
-import type { ApprovalRequest } from '../../src/contract.ts';
-import { decideName } from '../../src/contract.ts';
-import type { ScriptedTurn } from '../../src/models/read-script.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
-import type { WorkerOptions } from '../../src/worker.ts';
-import { createWorker } from '../../src/worker.ts';
+import { type ApprovalRequest, decideName } from '../../src/contract.ts';
+import { type ScriptedTurn, scriptedModel } from '../../src/models/scripted.ts';
+import { type WorkerOptions, createWorker } from '../../src/worker.ts';
 import { eventually } from './eventually.ts';
 
 export interface WaitingRunPages {

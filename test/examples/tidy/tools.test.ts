@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { validateArguments } from '../../../src/agents/validate-arguments.ts';
+import { validateArguments } from '../../../src/agents/define-tool.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { tidyTools } from '../../../examples/tidy/tools.ts';
 

@@ -35,17 +35,12 @@ import { askingMessage, callerMessage, settledMessage } from '../../../src/adapt
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
 import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
-import { askModel } from '../../../src/models/ask-model.ts';
-import { toModelFailure } from '../../../src/models/model-failure.ts';
-import { refusesStreaming } from '../../../src/models/not-streamed.ts';
-import { parseArguments } from '../../../src/models/parse-arguments.ts';
-import { parseObject } from '../../../src/models/parse-object.ts';
+import { askModel, refusesStreaming } from '../../../src/models/ask-model.ts';
+import { toModelFailure, refusesRequest, retryAfterMs, unreadableAnswer } from '../../../src/models/model-failure.ts';
+import { parseArguments, parseObject } from '../../../src/models/parse-object.ts';
 import { quote } from '../../../src/models/quote.ts';
-import { refusedFiles } from '../../../src/models/refused-files.ts';
-import { refusesRequest } from '../../../src/models/refuses-request.ts';
-import { retryAfterMs } from '../../../src/models/retry-after.ts';
+import { refusedFiles } from '../../../src/models/files-for-model.ts';
 import { toPrompt } from '../../../src/models/to-prompt.ts';
-import { unreadableAnswer } from '../../../src/models/unreadable-answer.ts';
 import type { Card } from '../../../src/card/card.ts';
 import type { ChannelRequest } from '../../../src/channels/channel.ts';
 import type { Settlement } from '../../../src/contract.ts';
@@ -141,15 +136,15 @@ export const edgeInputs: Inputs = {
     (text) => toModelFailure(answerOf(text), 0),
     (text) => toModelFailure(new Error(text), 0),
   ],
-  'models/not-streamed.ts refusesStreaming': (text) => refusesStreaming(answerOf(text)),
-  'models/parse-arguments.ts parseArguments': documents((text) => parseArguments(text, Infinity)),
+  'models/ask-model.ts refusesStreaming': (text) => refusesStreaming(answerOf(text)),
+  'models/parse-object.ts parseArguments': documents((text) => parseArguments(text, Infinity)),
   'models/parse-object.ts parseObject': documents((text) => parseObject('output', text, Infinity)),
   'models/quote.ts quote': quote,
-  'models/refused-files.ts refusedFiles': [
+  'models/files-for-model.ts refusedFiles': [
     (text) => refusedFiles(answerOf(text), { kind: 'model_refused', message: text }, [fileNamed(text)]),
   ],
-  'models/refuses-request.ts refusesRequest': (text) => refusesRequest(answerOf(text)),
-  'models/retry-after.ts retryAfterMs': [
+  'models/model-failure.ts refusesRequest': (text) => refusesRequest(answerOf(text)),
+  'models/model-failure.ts retryAfterMs': [
     (text) => retryAfterMs({ 'retry-after': text }, 0),
     (text) => retryAfterMs({ 'retry-after': `Mon, ${text} GMT` }, 0),
     (text) => retryAfterMs({ 'retry-after-ms': text }, 0),
@@ -178,7 +173,7 @@ export const edgeInputs: Inputs = {
       toPrompt('', [{ ...turn, providerTurn: { provider: 'test', parts } }, ...answers], 'test');
     },
   ],
-  'models/unreadable-answer.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
+  'models/model-failure.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
   'packages/gateway/src/http/chat/said-parts.ts saidMessage': (text) =>
     saidMessage(
       'a',

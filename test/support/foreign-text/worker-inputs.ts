@@ -9,11 +9,9 @@ import type { ModelCall } from '../../../src/activities/model-turn.ts';
 import { redactCall, redactCalls, shownBeside } from '../../../src/activities/redact-calls.ts';
 import { notAsRecorded, unavailable } from '../../../src/activities/tool-unavailable.ts';
 import { toolNameOf } from '../../../src/agents/agent-tool.ts';
-import { checkToolName } from '../../../src/agents/define-tool.ts';
-import { describeIssues } from '../../../src/agents/describe-issues.ts';
+import { checkToolName, validateArguments } from '../../../src/agents/define-tool.ts';
+import { describeIssues, parseWith } from '../../../src/agents/tool-schema.ts';
 import { OpenToolsets } from '../../../src/agents/open-toolsets.ts';
-import { parseWith } from '../../../src/agents/parse-with.ts';
-import { validateArguments } from '../../../src/agents/validate-arguments.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { inlineLimits } from '../../../src/core/base/size-limits.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
@@ -81,7 +79,7 @@ export const workerInputs: Inputs = {
   'activities/tool-unavailable.ts notAsRecorded': notAsRecorded,
   'agents/agent-tool.ts toolNameOf': toolNameOf,
   'agents/define-tool.ts checkToolName': checkToolName,
-  'agents/describe-issues.ts describeIssues': [
+  'agents/tool-schema.ts describeIssues': [
     (text) => describeIssues('a', [{ message: text, path: [text] }]),
     (text) =>
       describeIssues(
@@ -91,8 +89,8 @@ export const workerInputs: Inputs = {
     (text) => describeIssues(text, [{ message: text, errors: [[{ message: text, path: [text] }]] }], pieces(text)),
   ],
   'agents/open-toolsets.ts OpenToolsets.owns': [(text) => toolsets.owns(text), (text) => toolsets.owns(`a__${text}`)],
-  'agents/parse-with.ts parseWith': parsed((schema, args) => parseWith('arguments', schema, args)),
-  'agents/validate-arguments.ts validateArguments': {
+  'agents/tool-schema.ts parseWith': parsed((schema, args) => parseWith('arguments', schema, args)),
+  'agents/define-tool.ts validateArguments': {
     places: 3,
     runs: parsed((schema, args) => validateArguments(tool(schema), args)),
   },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../../src/client.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import { openAICompatible } from '../../../src/index.ts';
-import type { ScriptedTurn } from '../../../src/models/read-script.ts';
+import type { ScriptedTurn } from '../../../src/models/scripted.ts';
 import { completion, reply, startChatServer, type ChatServer } from '../../support/chat-completions-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { said } from '../../support/said.ts';

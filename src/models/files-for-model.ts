@@ -1,6 +1,7 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { type LanguageModelV4, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import type { Agent } from '../agents/definitions.ts';
-import { dataOf, type UserFile } from '../core/base/user-files.ts';
+import { dataOf, type UserFile, filesText, shownFile } from '../core/base/user-files.ts';
+import { type ModelFailure, refusesRequest } from './model-failure.ts';
 
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
@@ -27,4 +28,16 @@ function isRead(mediaType: string, url: string, addresses: Addresses): boolean {
   const [kind] = mediaType.split('/');
   const patterns = ['*', '*/*', `${kind}/*`, mediaType].flatMap((key) => addresses[key] ?? []);
   return patterns.some((pattern) => new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(url));
+}
+
+/** Why a request with new files failed, if they may be the reason: one sentence. Undefined: they are not. */
+export function refusedFiles(
+  error: unknown,
+  { kind, message }: Pick<ModelFailure, 'kind' | 'message'>,
+  files: readonly UserFile[],
+): string | undefined {
+  if (files.length === 0 || kind !== 'model_refused') return undefined;
+  const told = `The input with ${filesText(files.map(shownFile))} was refused`;
+  if (UnsupportedFunctionalityError.isInstance(error)) return `${told}: the model takes no such file.`;
+  return refusesRequest(error) ? `${told}, which may be more than the model takes: ${message}` : undefined;
 }
