@@ -2,16 +2,16 @@
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { verifyAudit } from './client/audit/verify-audit.ts';
 export type { SealedLine } from './audit/audit-line.ts';
-export type { AuditVerdict } from './audit/audit-verdict.ts';
-export type { Share } from './audit/answers-of.ts';
+export type { AuditVerdict } from './audit/finding.ts';
+export type { Share } from './audit/statistics-rows.ts';
 export { plainMembers } from './core/ledger/commit-entry.ts';
 export { csvRows, csvSeparators } from './audit/csv.ts';
 export type { AgentUsage } from './audit/agent-usage.ts';
 export { decisionStatistics } from './audit/decision-statistics.ts';
 export type { DecisionStatistics } from './audit/decision-statistics.ts';
 export { otherWithholdable, redacted } from './audit/entry-line.ts';
-export { policyInForce } from './audit/policy-in-force.ts';
-export type { PlacedRule, RecordedPolicy } from './audit/policy-in-force.ts';
+export { policyInForce } from './audit/agent-usage.ts';
+export type { PlacedRule, RecordedPolicy } from './audit/agent-usage.ts';
 export { readLine } from './audit/read-line.ts';
 export { auditReport } from './audit/report.ts';
 export type { ReviewerStatistics, RuleStatistics } from './audit/statistics-rows.ts';

@@ -1,10 +1,10 @@
 /** What people see of a request, and how they may answer it. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
-export { cardDigest } from './card/card-digest.ts';
+export { cardDigest } from './card/card-of.ts';
 export { cardOf } from './card/card-of.ts';
 export type { CardOptions } from './card/card-of.ts';
-export type { CardRequest } from './card/card-request.ts';
+export type { CardRequest } from './card/card.ts';
 export {
   answerLabels,
   argumentsNote,
@@ -29,15 +29,15 @@ export type {
   FieldFormat,
 } from './card/card.ts';
 export { hiddenNote, wholeText } from './card/cut-text.ts';
-export { decidingTexts } from './card/deciding-texts.ts';
+export { decidingTexts } from './card/card.ts';
 export { cardStyle } from './card/html-style.ts';
-export { lineCard, noAlways } from './card/line-card.ts';
+export { lineCard, noAlways } from './card/narrowest-scope.ts';
 export { memberSchema, schemaText } from './card/member-schema.ts';
 export { renderHtml, renderHtmlPage } from './card/render-html.ts';
 export { renderMarkdown } from './card/render-markdown.ts';
 export { renderSlack } from './card/render-slack.ts';
 export { renderTerminal } from './card/render-terminal.ts';
-export { wrapText } from './card/wrap-text.ts';
+export { wrapText } from './card/cut-text.ts';
 export { chosenScope } from './core/ledger/make-grant.ts';
 export type { Ran } from './core/ledger/approval.ts';
 export { argumentsText } from './core/ledger/shown-arguments.ts';

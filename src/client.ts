@@ -30,7 +30,7 @@ export type { RunView } from './client/inbox/show-run.ts';
 export type { PolicyOutcome, PolicyResult, SetPolicyOfRunsOptions } from './client/send/set-policy-of-runs.ts';
 export { signDecision, signMessage } from './client/send/sign-message.ts';
 export type { Signed, Signer, SigningOptions } from './client/send/sign-message.ts';
-export type { Setup } from './client/doctor/set-up.ts';
+export type { Setup } from './client/doctor/check.ts';
 export type { Registration } from './connection/search-attributes.ts';
 export type { StartOptions } from './client/send/start-run.ts';
 export type { WatchOptions } from './client/watch/watch-run.ts';
@@ -46,7 +46,7 @@ export type {
 export type { Approvals, ToolApproval, ToolApprovals, ToolLike } from './client/inbox/tool-approvals.ts';
 export type { Cleaned } from './payload-folder/clean-folder.ts';
 export type * from './audit/audit-line.ts';
-export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './audit/audit-verdict.ts';
+export type { AuditVerdict, RuledAgain, RunToRule, VerifierOptions } from './audit/finding.ts';
 export type { AuditFinding, FindingKind } from './audit/finding.ts';
 export type { TreeState } from './core/ledger/merkle.ts';
 export type { ProjectedRequest, Projection } from './events/journal.ts';

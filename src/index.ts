@@ -53,7 +53,7 @@ export { explain } from './policy-file/explain.ts';
 export type { Explanation, RuleMatch } from './policy-file/explain.ts';
 export { lintPolicy } from './policy-file/lint-policy.ts';
 export type { KnownNames } from './policy-file/lint-names.ts';
-export type { PolicyWarning } from './policy-file/policy-warning.ts';
+export type { PolicyWarning } from './policy-file/lint-names.ts';
 export { mergeRunSide } from './core/policy/run-side.ts';
 export type { RunSide, RunSideRule } from './core/policy/run-side.ts';
 export { splitShell } from './shell/split.ts';

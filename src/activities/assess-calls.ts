@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Assessor, AssessorCall } from '../agents/advisor.ts';
 import type { Tool } from '../agents/definitions.ts';
-import { assessBuiltIn } from '../assess/built-in.ts';
+import { assessBuiltIn } from '../assess/assess.ts';
 import { joinAssessments, wantsApproval, type Assessment } from '../core/assess/assessment.ts';
 import { severities } from '../core/base/tool-call.ts';
 import { aborted } from '../text/aborted.ts';

@@ -1,30 +1,202 @@
+import { inlineLimits, type SizeLimits } from '../core/base/size-limits.ts';
+import { startOfText, checkCalls, describeCalls } from './check-calls.ts';
+import type { ModelCall, CallModelInput, CallModelResult } from './model-turn.ts';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Agent, Verdict, Tool } from '../agents/definitions.ts';
+import { shownTranscript, newInput } from '../contract.ts';
+import type { KeptMessage } from '../contract/provider-turn.ts';
+import type { ProblemCode } from '../core/base/problem.ts';
+import { parseWith } from '../agents/tool-schema.ts';
+import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
+import { parseObject } from '../models/parse-object.ts';
+import { quote, keepSecret } from '../models/quote.ts';
+import type { RawTurn } from '../models/turn-builder.ts';
+import { aborted } from '../text/aborted.ts';
+import { oneSentence } from '../text/visible-text.ts';
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Assessor } from '../agents/advisor.ts';
-import type { Tool } from '../agents/definitions.ts';
 import { settingsOf } from '../agents/model-call.ts';
 import { isActivity, type Registry } from '../agents/registry.ts';
-import { inlineLimits } from '../core/base/size-limits.ts';
-import type { JsonObject } from '../core/base/tool-call.ts';
 import { filesText, shownFile } from '../core/base/user-files.ts';
-import { newInput } from '../contract.ts';
 import { leftOutFiles, refusedFiles } from '../models/files-for-model.ts';
 import { askModel } from '../models/ask-model.ts';
 import { ModelFailure, toModelFailure } from '../models/model-failure.ts';
 import { outputInstructions, toPrompt } from '../models/to-prompt.ts';
-import { keepSecret } from '../models/quote.ts';
 import { assessCalls } from './assess-calls.ts';
-import { boundCalls } from './bound-calls.ts';
-import { checkCalls } from './check-calls.ts';
-import { checkInput } from './check-input.ts';
-import { checkOutput } from './check-output.ts';
-import { describeCalls } from './describe-calls.ts';
-import { findTools } from './find-tools.ts';
+import { findTools } from './load-agent.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { PresentCeiling } from './present-ceiling.ts';
 import { redactCalls, shownBeside } from './redact-calls.ts';
-import type { CallModelInput, CallModelResult, ModelCall } from './model-turn.ts';
+
+export interface CallBounds {
+  limits: SizeLimits;
+  /** Bytes of the turn without its calls. */
+  besideBytes: number;
+  /** Payloads of at least this many bytes travel by reference; absent: all travel inline. */
+  thresholdBytes?: number;
+}
+
+/** A call whose arguments travel by reference adds this many bytes to the message that starts its tool. */
+const referenceBytes = 1_000;
+/** Bytes that a refused call may take in the turn, and characters of its arguments that it keeps to fit into them. */
+const refusedBytes = 1_600;
+const refusedCharacters = 200;
+
+/**
+ * Refuses, with a sentence for the model, the calls that would make their turn too large to travel; earlier calls
+ * stand. Nothing is truncated: a call runs with all its arguments or not at all. Two sums are limited: the whole turn,
+ * which is one payload, and what travels inline, because one message to the server, which takes 4 MB, may start all
+ * tools of a turn.
+ */
+export function boundCalls(
+  calls: readonly ModelCall[],
+  { limits, besideBytes, thresholdBytes = Infinity }: CallBounds,
+): ModelCall[] {
+  let turnBytes = besideBytes;
+  let wholeBytes = 0;
+  return calls.map((call, index) => {
+    // Reserve room for refusing each of the following calls.
+    const mostBytes = limits.turnBytes - (calls.length - 1 - index) * refusedBytes;
+    const bytes = Buffer.byteLength(JSON.stringify(call));
+    const travels = bytes < thresholdBytes ? bytes : referenceBytes;
+    const most =
+      turnBytes + bytes > mostBytes
+        ? limits.turnBytes
+        : wholeBytes + travels > inlineLimits.turnBytes
+          ? inlineLimits.turnBytes
+          : undefined;
+    turnBytes += most === undefined ? bytes : refusedBytes;
+    wholeBytes += most === undefined ? travels : 0;
+    return most === undefined ? call : refused(call, most);
+  });
+}
+
+function refused({ id, tool, args, raw }: ModelCall, most: number): ModelCall {
+  const written = args ?? raw ?? {};
+  const bytes = Buffer.byteLength(JSON.stringify(written));
+  return {
+    id,
+    tool,
+    raw: startOfText(written, refusedCharacters),
+    problem: `Error: arguments: ${bytes} bytes, and with the calls before it more than the ${most} of one turn; make fewer or smaller calls at a time`,
+  };
+}
+
+/** After this many attempts, a check that gives no verdict fails the model call for good. */
+const attempts = 5;
+
+/**
+ * Runs the agent's `checkInput` on what the model would get. Throws `input_refused` with its reason, never retried, or
+ * `check_failed` if it gives no verdict: a service that it asks may answer at the next attempt.
+ */
+export async function checkInput(
+  { name, checkInput: check }: Pick<Agent, 'name' | 'checkInput'>,
+  messages: readonly KeptMessage[],
+  { cancellationSignal, info, log }: Pick<Context, 'cancellationSignal' | 'info' | 'log'>,
+): Promise<void> {
+  if (check === undefined) return;
+  // A copy: the model gets what was checked.
+  const checked = structuredClone(shownTranscript(messages.filter((each) => !isRefused(each))));
+  const workflowId = info.workflowExecution?.workflowId ?? '';
+  const end = await runCheck((signal) => check(checked, { workflowId, agent: name, log, signal }), cancellationSignal);
+  cancellationSignal.throwIfAborted();
+  if (end === undefined) return;
+  if ('refused' in end) throw failure('input_refused', `The input was refused: ${end.refused}`, true);
+  throw failure(
+    'check_failed',
+    `The input for agent '${name}' was not checked: ${end.failed}`,
+    info.attempt >= attempts,
+  );
+}
+
+function isRefused(message: KeptMessage): boolean {
+  return message.role === 'user' && message.refused === true;
+}
+
+function failure(type: ProblemCode, message: string, nonRetryable: boolean): ApplicationFailure {
+  return ApplicationFailure.create({ message, type, nonRetryable });
+}
+
+/** In bytes. A turn and a run's result hold the text, in which JSON escapes each quote, and the value: both fit inline. */
+const maxOutputBytes = 400_000;
+/** How often a model is asked again, counted from the last message of its user. */
+const mostCorrections = 2;
+
+/**
+ * Reads a final answer by the agent's `output`: its value, or one sentence that says what does not fit. After two
+ * corrections throws a failure that is not retried, because the model would be asked the same again.
+ */
+export async function checkOutput(
+  turn: Pick<RawTurn, 'text' | 'calls' | 'finishReason'>,
+  { name, output }: Pick<Agent, 'name' | 'output'>,
+  { messages }: Pick<CallModelInput, 'messages'>,
+): Promise<Pick<CallModelResult, 'structuredOutput' | 'outputProblem'>> {
+  if (output === undefined || turn.calls.length > 0) return {};
+  const read = await readOutput(turn, { name, output });
+  if ('value' in read) return { structuredOutput: read.value };
+  if (correctionsIn(messages) < mostCorrections) return { outputProblem: read.problem };
+  throw ApplicationFailure.nonRetryable(
+    `The answer of agent '${name}' does not fit its output after ${mostCorrections} corrections (${quote(read.problem)}).`,
+    'model_output_invalid',
+  );
+}
+
+async function readOutput(
+  { text, finishReason }: Pick<RawTurn, 'text' | 'finishReason'>,
+  { name, output }: Pick<Required<Agent>, 'name' | 'output'>,
+): Promise<{ value: JsonObject } | { problem: string }> {
+  // A text that was cut off may be whole JSON by chance.
+  const unfinished = unfinishedOf(finishReason);
+  if (unfinished !== undefined) return { problem: `output: ${unfinishedText(unfinished)}` };
+  if (text.trim() === '') return { problem: 'output: expected JSON, got no text' };
+  const parsed = parseObject('output', text, maxOutputBytes);
+  if ('problem' in parsed) return parsed;
+  try {
+    const valid = await parseWith('output', output, parsed.value);
+    const bytes = 'value' in valid ? Buffer.byteLength(JSON.stringify(valid.value)) : 0;
+    if (bytes <= maxOutputBytes) return valid;
+    return { problem: `output: ${bytes} bytes with its defaults, expected at most ${maxOutputBytes}` };
+  } catch {
+    // A custom check threw. Its message is for the author, not for a model.
+    return { problem: `output: a check of agent '${name}' failed on it` };
+  }
+}
+
+function correctionsIn(messages: readonly KeptMessage[]): number {
+  const said = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(said + 1).filter((each) => 'outputProblem' in each).length;
+}
+
+const longestMs = 30_000;
+
+/** Undefined: the check lets it pass. `failed`: the check gave no verdict, and why. */
+export type CheckEnd = { refused: string } | { failed: string } | undefined;
+
+/**
+ * Runs a check of an agent's or a tool's author, for at most 30 seconds. Never throws: only undefined lets what is checked
+ * pass. `cancellation`: aborts the check earlier.
+ */
+export async function runCheck(
+  check: (signal: AbortSignal) => Verdict,
+  cancellation: AbortSignal,
+  timeoutMs = longestMs,
+): Promise<CheckEnd> {
+  const signal = AbortSignal.any([cancellation, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const checking = Promise.resolve().then(() => check(signal));
+    const verdict: unknown = await Promise.race([checking, aborted(signal)]);
+    if (verdict === undefined) return undefined;
+    if (typeof verdict === 'string') return { refused: oneSentence(verdict) || 'no reason given' };
+    return { failed: 'the check gave neither a text nor undefined' };
+  } catch (error) {
+    if (cancellation.aborted) return { failed: 'the check was cut off' };
+    if (signal.aborted) return { failed: `the check took longer than ${timeoutMs} ms` };
+    // Only the type: a message may hold what was checked, which must not be written to history (I13).
+    return { failed: oneSentence(`the check failed: ${error instanceof Error ? error.name : typeof error}`) };
+  }
+}
 
 export type CallModel = (input: CallModelInput) => Promise<CallModelResult>;
 

@@ -1,12 +1,22 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context, activityInfo } from '@temporalio/activity';
 import type { Permit } from '../contract.ts';
-import { outcomeUnknownType, resultWithheldType, toolFailedType } from '../core/base/tool-failure.ts';
+import {
+  outcomeUnknownType,
+  resultWithheldType,
+  toolFailedType,
+  refusedBySecondGate,
+  type secondGateTypes,
+} from '../core/base/tool-failure.ts';
 import { parseJson } from '../core/base/json.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
-import { type Json, type JsonObject, isRepeatable } from '../core/base/tool-call.ts';
+import { type Json, type JsonObject, isRepeatable, type ToolDefinition } from '../core/base/tool-call.ts';
 import type { ResultCheckContext, Tool, ToolContext, UnknownOutcomeError } from '../agents/definitions.ts';
-import { type CheckEnd, runCheck } from './run-check.ts';
+import { type CheckEnd, runCheck } from './call-model.ts';
+import type { OpenToolsets } from '../agents/open-toolsets.ts';
+import { definitionOf } from '../agents/registry.ts';
+import type { GatedDefinition } from '../core/policy/gated-activity.ts';
+import type { CheckEditResult } from './check-edit.ts';
 
 const longestMessage = 10_000;
 
@@ -125,4 +135,48 @@ function failed(tool: Tool, error: unknown): ApplicationFailure {
 function withheld(end: NonNullable<CheckEnd>, nonRetryable: boolean): ApplicationFailure {
   const message = 'refused' in end ? end.refused : end.failed;
   return ApplicationFailure.create({ message, type: resultWithheldType, nonRetryable });
+}
+
+/**
+ * The activity of every tool that a toolset has. It runs after the second gate, which has just listed the toolset: if that
+ * has changed since, the tool does not run.
+ */
+export function callToolsetTool(
+  toolsets: OpenToolsets,
+  maxResultBytes: number,
+): (permit: Permit, args: JsonObject) => Promise<unknown> {
+  return async (permit, args) => {
+    const { activityType } = activityInfo();
+    if (!toolsets.owns(activityType)) {
+      // As Temporal's worker says it of a name that it does not know.
+      throw ApplicationFailure.retryable(`'${activityType}' is no activity of this worker`, 'NotFoundError');
+    }
+    const found = await toolsets.find(activityType, { fresh: false });
+    if ('problem' in found) throw unavailable(found.problem);
+    if (definitionOf(found.tool).definition !== permit.definition) throw notAsRecorded(activityType);
+    return callTool(found.tool, maxResultBytes)(permit, args);
+  };
+}
+
+// Why a toolset's tool, which the gate admitted, does not start.
+
+const type = 'tool_unavailable' satisfies (typeof secondGateTypes)[number];
+
+export function unavailable(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, refusedBySecondGate);
+}
+
+/** The authors of the run have not seen the change, so what they have allowed or approved does not let it run. */
+export function notAsRecorded(tool: string): ApplicationFailure {
+  return unavailable(
+    `tool '${tool}' has changed since this run recorded it, so it does not run here; runs that start now take it as it is`,
+  );
+}
+
+/** The second gate's report on a tool that changed after its call was admitted. */
+export interface ChangedDefinition {
+  /** The tool as defined on the worker that refused to start it. */
+  definition: ToolDefinition | GatedDefinition;
+  /** Tools only: the arguments parsed by the new schema, defaults filled in, or why they cannot run. */
+  checked?: CheckEditResult;
 }

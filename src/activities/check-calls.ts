@@ -1,6 +1,6 @@
 import type { Tool } from '../agents/definitions.ts';
 import { validateArguments } from '../agents/define-tool.ts';
-import type { FoundTools } from './find-tools.ts';
+import type { FoundTools } from './load-agent.ts';
 import { splitShell } from '../shell/split.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import { maxCallsOfTurn, type RawCall, type RawTurn } from '../models/turn-builder.ts';
@@ -8,6 +8,9 @@ import { unfinishedOf, unfinishedText } from '../core/base/model-answer.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 import { parseArguments } from '../models/parse-object.ts';
 import type { ModelCall } from './model-turn.ts';
+import { Context } from '@temporalio/activity';
+import { aborted } from '../text/aborted.ts';
+import { oneSentence } from '../text/visible-text.ts';
 
 const longestName = 128;
 /** How many characters of arguments that cannot be parsed the transcript keeps. */
@@ -81,4 +84,42 @@ export function startOfText(args: Json, most: number): string {
 function shorten(text: string, most: number): string {
   const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   return whole.length <= most ? whole : `${whole.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
+}
+
+const limitMs = 1_000;
+
+/**
+ * Adds to each call that can run the sentence of its tool's `describe`. A call whose `describe` throws, gives no text or
+ * takes more than a second has no sentence: nothing is denied for that, and the worker logs a warning. Recording the
+ * sentence here gives the run the same one in every replay (I12).
+ */
+export function describeCalls(
+  calls: readonly ModelCall[],
+  toolNamed: (name: string) => Tool | undefined,
+): Promise<ModelCall[]> {
+  return Promise.all(
+    calls.map(async (call) => {
+      const tool = toolNamed(call.tool);
+      if (tool?.describe === undefined || call.args === undefined) return call;
+      const sentence = await describe(tool, call.args);
+      return sentence === undefined ? call : { ...call, sentence };
+    }),
+  );
+}
+
+async function describe(tool: Tool, args: JsonObject): Promise<string | undefined> {
+  const limit = AbortSignal.timeout(limitMs);
+  try {
+    // A copy: no change affects the arguments that are shown, hashed and executed (I8).
+    const describing = Promise.resolve().then(() => tool.describe!(structuredClone(args)));
+    const sentence: unknown = await Promise.race([describing, aborted(limit)]);
+    if (typeof sentence !== 'string') throw new TypeError(`expected a text, not ${typeof sentence}`);
+    return oneSentence(sentence) || undefined;
+  } catch (error) {
+    // Only the type: a message may hold values of arguments, which no log may (I13).
+    const failure = error instanceof Error ? error.name : typeof error;
+    const what = limit.aborted ? `it took longer than ${limitMs} ms` : failure;
+    Context.current().log.warn(`describe of tool '${tool.name}' gave no sentence: ${what}`);
+    return undefined;
+  }
 }

@@ -10,9 +10,8 @@ import { restorePlaceholders } from '../redact/restore-placeholders.ts';
 import type { ShellSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { assessCalls } from './assess-calls.ts';
-import { checkCalls } from './check-calls.ts';
-import { describeCalls } from './describe-calls.ts';
-import { findTools } from './find-tools.ts';
+import { checkCalls, describeCalls } from './check-calls.ts';
+import { findTools } from './load-agent.ts';
 import type { Called, PresentCeiling } from './present-ceiling.ts';
 import { redactCall } from './redact-calls.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import type { Agent } from '../agents/definitions.ts';
+import type { Agent, Tool } from '../agents/definitions.ts';
 import { recordedLimits } from '../agents/model-call.ts';
 import { type Registry, definitionOf } from '../agents/registry.ts';
 import type { RunInput } from '../contract.ts';
@@ -12,7 +12,7 @@ import { inheritedBeside } from '../core/policy/nesting.ts';
 import type { ChannelRoutes } from '../core/people/channel-routes.ts';
 import type { ProblemCode } from '../core/base/problem.ts';
 import type { AgentConfig, ContinueAsNewAfter, RunConfig } from '../core/policy/run-config.ts';
-import { ceilingRedaction } from '../core/policy/redaction-settings.ts';
+import { ceilingRedaction, type CeilingRedaction } from '../core/policy/redaction-settings.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { filesProblem } from '../core/base/user-files.ts';
 import { inlineLimits, type SizeLimits } from '../core/base/size-limits.ts';
@@ -20,7 +20,8 @@ import type { RuleLines } from '../core/policy/rule-place.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { parentOfRun } from './parent-of-run.ts';
-import { readRunPolicy } from './read-policy.ts';
+import { parseRunPolicy, hidingProblem } from '../policy-file/parse-run-policy.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 
 export type LoadAgent = (input: RunInput) => Promise<RunConfig>;
 
@@ -211,4 +212,65 @@ export function runPolicy(document: object, ceiling: Policy | undefined): Policy
 
 function refused(type: ProblemCode, sentence: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(sentence, type);
+}
+
+/** The tools of a turn's calls. */
+export interface FoundTools {
+  toolNamed: (name: string) => Tool | undefined;
+  /** One sentence for the model. Undefined: there is no such tool. */
+  whyNot: (name: string) => string | undefined;
+}
+
+/** Finds these tools and no others. What a toolset listed earlier will do here: the second gate asks again. */
+export async function findTools(registry: Registry, names: readonly string[]): Promise<FoundTools> {
+  const { toolsets } = registry;
+  const wanted = new Set(names);
+  const ofToolsets = [...wanted].filter((name) => toolsets.owns(name));
+  const listed = new Map(
+    await Promise.all(ofToolsets.map(async (name) => [name, await toolsets.find(name, { fresh: false })] as const)),
+  );
+  return {
+    toolNamed: (name) => {
+      const found = listed.get(name);
+      if (found !== undefined) return 'tool' in found ? found.tool : undefined;
+      return wanted.has(name) ? registry.tool(name) : undefined;
+    },
+    whyNot: (name) => {
+      const found = listed.get(name);
+      return found !== undefined && 'problem' in found ? found.problem : undefined;
+    },
+  };
+}
+
+export interface ReadPolicyInput {
+  policy: JsonObject;
+  /** The longest time-out that the run's ceiling allows; null permits `never`. */
+  maxTimeoutMs?: number | null;
+  /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
+  underCeiling?: boolean;
+  /** The built-in kinds that the ceiling redacts. Runs of older versions do not send it: their policies may redact any built-in kind. */
+  redaction?: CeilingRedaction;
+}
+
+/** `problem`: the first problem, with its place. */
+export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } | { problem: string }>;
+
+/** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
+export const readPolicy: ReadPolicy = async ({ policy: document, ...bounds }) => {
+  const read = readRunPolicy(document, bounds);
+  if ('policy' in read) return read;
+  const { path, message } = read.problem;
+  return { problem: path === '' ? message : `${path}: ${message}` };
+};
+
+/** Reads the policy of a run. `problem`: the first problem, and its place; empty for the whole policy. */
+export function readRunPolicy(
+  document: object,
+  { maxTimeoutMs, underCeiling = false, redaction }: Omit<ReadPolicyInput, 'policy'>,
+): { policy: Policy } | { problem: { path: string; message: string } } {
+  const parsed = parseRunPolicy(document, { maxTimeoutMs });
+  if ('problems' in parsed) return { problem: parsed.problems[0]! };
+  const { policy } = parsed;
+  const problem = underCeiling ? hidingProblem(policy, redaction) : undefined;
+  return problem === undefined ? { policy } : { problem };
 }

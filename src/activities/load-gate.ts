@@ -8,7 +8,7 @@ import { modes } from '../core/policy/modes.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
 import { type LoadAgentOptions, callerShape, newAuditSalt, runPolicy } from './load-agent.ts';
-import { optionProblem } from '../text/unknown-name.ts';
+import { optionProblem } from '../text/check-call-options.ts';
 import { nfc } from '../core/base/text.ts';
 
 export type LoadGate = (requested: RequestedGateConfig, carrier?: ContextCarrier) => Promise<GateConfig>;

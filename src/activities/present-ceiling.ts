@@ -6,7 +6,7 @@ import { assessRecorded } from '../core/policy/recorded-assessment.ts';
 import { compilePolicy, engine, evaluate, type Ruling, type RulingContext } from '../core/policy/ruling.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { knownCeiling, strictCeiling } from '../policy-file/known-ceiling.ts';
+import { knownCeiling, strictCeiling } from '../policy-file/parse-run-policy.ts';
 import type { ApprovedBy } from '../contract.ts';
 import { personKeyIn } from '../core/people/directory.ts';
 import { revokedOf, revokedSentence, type Revoked } from '../core/people/revoked.ts';

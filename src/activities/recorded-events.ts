@@ -1,8 +1,7 @@
 import { ApplicationFailure, activityInfo, getClient } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import proto from '@temporalio/proto';
-import type { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 
 const { WorkflowExecutionStatus, HistoryEventFilterType } = proto.temporal.api.enums.v1;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING: running, WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: continuedAsNew } =
@@ -95,3 +94,22 @@ async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
 export function recordedAtMs({ eventTime }: ServerEvent): number {
   return optionalTsToMs(eventTime) ?? 0;
 }
+
+export interface ArbitrateInput {
+  /** The execution whose history holds the events. */
+  runId: string;
+  /** Ids of signal events. */
+  eventIds: string[];
+}
+
+/** When the server recorded each event, in whole milliseconds. */
+export type Arbitrate = (input: ArbitrateInput) => Promise<Record<string, number>>;
+
+/**
+ * Reads the recorded times of decisions that were handled after the deadline but may have been sent before it (I6).
+ * Times are compared, not event ids: the event of a fired timer may lag by seconds.
+ */
+export const arbitrate: Arbitrate = async ({ runId, eventIds }) => {
+  const events = await recordedEvents(runId, eventIds);
+  return Object.fromEntries([...events].map(([id, event]) => [id, recordedAtMs(event)]));
+};

@@ -1,6 +1,6 @@
 import type { PayloadConverter } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
-import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, Context, getClient, log, metricMeter } from '@temporalio/activity';
 import { z } from 'zod';
 import { type Registry, definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/check-gated.ts';
@@ -19,13 +19,14 @@ import {
 } from '../core/base/tool-failure.ts';
 import { type JsonObject, type ToolDefinition, isRepeatable } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
-import type { ChangedDefinition } from './changed-definition.ts';
+import { type ChangedDefinition, notAsRecorded, unavailable } from './call-tool.ts';
 import type { CheckEdit } from './check-edit.ts';
-import { permitOfCall } from './permit-of-call.ts';
 import type { PresentCeiling } from './present-ceiling.ts';
-import { refuseSecondStart } from './second-start.ts';
-import { notAsRecorded, unavailable } from './tool-unavailable.ts';
-import { noteUngatedCall, ungatedProblem } from './ungated-call.ts';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { mayRun } from '../core/policy/modes.ts';
+import type { Ruling } from '../core/policy/ruling.ts';
+import { activityExecution } from './recorded-events.ts';
+import { Permitted } from '../core/base/permit-metadata.ts';
 
 /** The workflows beside runs may use these and nothing else: no tool. */
 const channelActivities: readonly string[] = [
@@ -286,4 +287,86 @@ function asRead(result: unknown, converter: PayloadConverter): unknown {
 
 function notKept(message: string, cause?: Error): ApplicationFailure {
   return ApplicationFailure.create({ message, type: payloadNotKeptType, nonRetryable: true, cause });
+}
+
+/**
+ * Refuses to start a call that may have run before (I7). A call with side effects has only one attempt, but an operator
+ * can make the server start it again: by more attempts, a reset or an unpause of the activity, or a reset of the
+ * workflow. Each of these changes the activity's attempt number or scheduled time. Heartbeat details are no proof,
+ * because `--reset-heartbeats` removes them.
+ */
+export function refuseSecondStart(name: string): void {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  if (attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs) return;
+  throw ApplicationFailure.nonRetryable(
+    `'${name}' may have been started before and is not started again`,
+    outcomeUnknownType,
+  );
+}
+
+/** Temporal's metric of the calls that ran without a permit, by activity and workflow type. */
+export const ungatedCallsMetric = 'countersign_ungated_calls';
+
+/**
+ * Why the present call, which has no permit, must not run; undefined if it may. `ruling` is the ceiling's: a rule or a
+ * mode that denies still counts, and a risk default does not. The server says when the execution started (I1).
+ */
+export async function ungatedProblem(
+  { sinceMs, untilMs }: UngatedWindow,
+  { action, rule, mode, reason }: Ruling,
+): Promise<{ type: 'denied_by_policy' | 'forbidden'; message: string } | undefined> {
+  const { activityType } = activityInfo();
+  if (!mayRun(action) && (rule !== null || mode !== undefined)) {
+    return { type: 'denied_by_policy', message: reason ?? `the operator's policy denies '${activityType}'` };
+  }
+  const without = (why: string) =>
+    ({ type: 'forbidden', message: `'${activityType}' was called without a permit, and ${why}` }) as const;
+  if (Date.now() >= untilMs) return without(`ungatedUntil, ${isoOf(untilMs)}, has passed`);
+  const startedAtMs = await executionStartedAtMs();
+  if (startedAtMs < sinceMs) return undefined;
+  return without(`its execution started at ${isoOf(startedAtMs)}, not before gatedSince, ${isoOf(sinceMs)}`);
+}
+
+/** Counts and logs an admitted call without a permit, so that an operator sees when the last one was. */
+export function noteUngatedCall({ untilMs }: UngatedWindow): void {
+  const { activityType, workflowType = '' } = activityInfo();
+  metricMeter
+    .createCounter(ungatedCallsMetric, 'calls', 'Gated activities that ran without a permit (ungatedUntil)')
+    .add(1, { activityType, workflowType });
+  log.warn(`'${activityType}' runs without a permit: its execution is older than its gate`, {
+    ungatedUntil: isoOf(untilMs),
+  });
+}
+
+async function executionStartedAtMs(): Promise<number> {
+  const { connection, options } = getClient();
+  const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
+    namespace: options.namespace,
+    execution: activityExecution(),
+  });
+  const startTime = workflowExecutionInfo?.startTime;
+  return startTime?.seconds == null ? Infinity : tsToMs(startTime);
+}
+
+function isoOf(atMs: number): string {
+  return Number.isFinite(atMs) ? new Date(atMs).toISOString() : 'an unknown time';
+}
+
+const permits = new WeakMap<Context, object>();
+
+/** Separates the permit of a call from its arguments. It comes first, so that other interceptors see the arguments. */
+export const separatePermit: ActivityInboundCallsInterceptor = {
+  execute(received, next) {
+    const args = received.args.map((arg) => (arg instanceof Permitted ? arg.value : arg));
+    const [first] = received.args;
+    if (!(first instanceof Permitted)) return next({ ...received, args });
+    permits.set(Context.current(), first.permit);
+    const hasNone = args.length === 1 && args[0] === undefined;
+    return next({ ...received, args: hasNone ? [] : args });
+  },
+};
+
+/** The permit that came beside the first argument of the present call; undefined if there was none. */
+export function permitOfCall(): object | undefined {
+  return permits.get(Context.current());
 }

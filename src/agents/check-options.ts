@@ -1,4 +1,4 @@
-import { optionProblem, type OptionNames } from '../text/unknown-name.ts';
+import { optionProblem, type OptionNames } from '../text/check-call-options.ts';
 
 /**
  * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are.

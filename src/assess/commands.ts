@@ -1,11 +1,9 @@
 /** Assesses shell commands and program text (docs/assessment.md). Nothing is run or looked up. */
 import { assessPath } from './files.ts';
 import { assessStatements } from './statements.ts';
-import type { CallView } from './call-view.ts';
+import { type CallView, tooLong, type Finding, holdsWord, isNamed, nameWords } from './finding.ts';
 import { codeRows, commandRows, type CommandRow } from './command-rows.ts';
 import { commandWords, programsIn, type CommandWords } from './command-words.ts';
-import { tooLong, type Finding } from './finding.ts';
-import { holdsWord, isNamed, nameWords } from './name-words.ts';
 import { maxShellLength, notSplit, type ShellSplit, type Uncertainty } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
 

@@ -1,8 +1,5 @@
 /** Assesses the paths of a file tool by their text (docs/assessment.md). No disk is read. */
-import type { CallView } from './call-view.ts';
-import type { Finding } from './finding.ts';
-import { holdsWord, isNamed } from './name-words.ts';
-import { longestPath, readPath, type PathText } from './path-text.ts';
+import { type CallView, type Finding, holdsWord, isNamed } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
 export interface PathRow {
@@ -137,4 +134,45 @@ export function assessPath(written: string, use: FileUse): Finding[] {
       ? [{ severity, reason: row.reason, affected: [`file:${written}`] }]
       : [];
   });
+}
+
+/** A path as text, in a form that can be compared. No disk is read. */
+export interface PathText {
+  /** With `/` between its parts, and without `.`, `..` and empty parts if they can be resolved; in lower case. */
+  normal: string;
+  /** It leads above its starting point. */
+  climbs: boolean;
+}
+
+/** Maximum number of characters read of a path. */
+export const longestPath = 4_096;
+
+/**
+ * Normalises `C:\a`, `file:///a`, `/a//b/./c/..`, `%2e%2e`, `$HOME` and `${HOME}`. In lower case, because some disks
+ * ignore case.
+ */
+export function readPath(written: string): PathText {
+  const text = written
+    .slice(0, longestPath)
+    .trim()
+    .toLowerCase()
+    .replaceAll('%2e', '.')
+    .replaceAll('%2f', '/')
+    .replaceAll('%5c', '/')
+    .replaceAll('\\', '/')
+    .replace(/^file:\/\/(localhost(?=\/))?/, '')
+    .replace(/^(\$home|\$\{home\}|%userprofile%)(?=\/|$)/, '~');
+  const root = /^([a-z]:)?\//.exec(text)?.[0] ?? '';
+  const parts: string[] = [];
+  let climbs = false;
+  for (const part of text.slice(root.length).split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.length > 0 && parts.at(-1) !== '..' && parts.at(-1) !== '~') parts.pop();
+    else if (root === '') {
+      parts.push(part);
+      climbs = true;
+    }
+  }
+  return { normal: root + parts.join('/') || '.', climbs };
 }

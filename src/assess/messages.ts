@@ -1,7 +1,5 @@
 /** Messages to people: how many get one, and who (docs/assessment.md). */
-import type { CallView } from './call-view.ts';
-import type { Finding } from './finding.ts';
-import { holdsWord, readingWords } from './name-words.ts';
+import { type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
 /** The severity by number of recipients, from `from` on. The last row that matches counts. */

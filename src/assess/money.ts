@@ -1,7 +1,5 @@
 /** Amounts of money in a call: how much, and whether the call moves it (docs/assessment.md). */
-import type { ArgumentField, CallView } from './call-view.ts';
-import type { Finding } from './finding.ts';
-import { holdsWord, readingWords } from './name-words.ts';
+import { type ArgumentField, type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
 /** The severity of an amount, from `from` on, in units such as dollars and euros. The last row that matches counts. */

@@ -1,8 +1,6 @@
 /** Assesses where a call connects to, by the text of its addresses (docs/assessment.md). Nothing is looked up. */
-import type { ArgumentField, CallView } from './call-view.ts';
-import type { Finding } from './finding.ts';
+import { type ArgumentField, type CallView, type Finding, holdsWord, isNamed } from './finding.ts';
 import { hostKind, type HostKind } from './host-kind.ts';
-import { holdsWord, isNamed } from './name-words.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
 export interface NetworkRow {

@@ -1,8 +1,6 @@
 /** Assesses database statements (docs/assessment.md). */
-import type { CallView } from './call-view.ts';
+import { type CallView, tooLong, type Finding, holdsWord, isNamed } from './finding.ts';
 import { statementRows } from './command-rows.ts';
-import { tooLong, type Finding } from './finding.ts';
-import { holdsWord, isNamed } from './name-words.ts';
 
 /** A longer text is not read, and is rated `high`. In UTF-16 code units. */
 export const longestStatement = 20_000;

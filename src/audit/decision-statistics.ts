@@ -8,8 +8,11 @@ import { personKey } from '../core/people/person-key.ts';
 import { projectJournal } from '../events/journal.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
-import { type Answer, answersOf, isByPeople, timeOf } from './answers-of.ts';
 import {
+  type Answer,
+  answersOf,
+  isByPeople,
+  timeOf,
   type Deciding,
   type ReviewerStatistics,
   type RuleStatistics,

@@ -9,9 +9,10 @@ import { reviewersOf, whyAsked } from '../core/ledger/waiting-for.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Action } from '../core/policy/modes.ts';
 import { sameDemands } from '../core/policy/ask-terms.ts';
-import type { EvidenceCall, Standing } from './evidence.ts';
+import type { EvidenceCall, Standing, AuditedEntry } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
 import { isCountedBefore, isEdited, openRequestOf, raisedFor } from './standing.ts';
+import { orderedEntries } from '../events/journal.ts';
 
 /** One recorded ruling, and everything that it depends on. */
 export interface RecordedRuling {
@@ -115,4 +116,33 @@ function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }
   const { action, layer, rule, reason } = ruling;
   const answer = answers[action];
   return layer === 'grant' ? { answer, grantId: rule ?? undefined, reason } : { answer, rule, reason };
+}
+
+/**
+ * True for an entry that records what the policies said of a call. A call that was settled without them has no digest:
+ * an unknown tool, bad arguments, a run that closes. A reviewer's decision is no ruling, unless it edits the arguments.
+ */
+export function isRuling(
+  { open }: { open: readonly { requestId: string; digest: string }[] },
+  entry: AuditedEntry,
+): boolean {
+  const { kind, digest, by, outcome, requestId, withheld = [] } = entry;
+  const hasDigest = digest !== undefined || withheld.includes('digest');
+  if (kind === 'ruling') return hasDigest;
+  if (kind === 'opened' || kind === 'reruled') return true;
+  if (kind !== 'settled') return false;
+  if (outcome === 'superseded') return by === 'policy' || by === 'grant';
+  const request = open.find((each) => each.requestId === requestId);
+  return outcome === 'approved' && request !== undefined && digest !== undefined && digest !== request.digest;
+}
+
+/** The entries that record a ruling, in order. */
+export function rulingsOf(entries: readonly JournalEntry[], start?: Standing): JournalEntry[] {
+  const open = (start?.open ?? []).map(({ requestId, digest }) => ({ requestId, digest }));
+  return orderedEntries(entries).filter((entry) => {
+    const { kind, requestId, digest } = entry;
+    const isOne = isRuling({ open }, entry);
+    if (kind === 'opened') open.push({ requestId: requestId ?? '', digest: digest ?? '' });
+    return isOne;
+  });
 }

@@ -1,6 +1,5 @@
-import type { RuledAgain } from './audit-verdict.ts';
-import { evidenceOfParts, type EvidencePart } from './evidence-parts.ts';
-import type { AuditedEntry } from './evidence.ts';
+import type { RuledAgain } from './finding.ts';
+import { evidenceOfParts, type EvidencePart, type AuditedEntry } from './evidence.ts';
 import { verifyEvidence } from './verify-evidence.ts';
 
 /** A run of an export: its entries, each with the members that are withheld, and its evidence. */

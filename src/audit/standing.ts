@@ -6,7 +6,13 @@ import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument
 import { instantMs } from '../core/messages/control.ts';
 import { hiddenText } from '../core/ledger/hidden-arguments.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
-import { counted, emptyLedger, irreversibleCount } from '../core/ledger/ledger-state.ts';
+import {
+  counted,
+  emptyLedger,
+  irreversibleCount,
+  type Ledger,
+  type RequestRecord,
+} from '../core/ledger/ledger-state.ts';
 import { deniedToolId, heardDenials, withDenial, withoutDenials } from '../core/ledger/denials.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
@@ -237,4 +243,43 @@ function withRequest(
 ): Standing {
   const open = standing.open.map((each) => (each.requestId === requestId ? { ...each, ...change(each) } : each));
   return { ...standing, open };
+}
+
+/** What a ledger says about later rulings. `callOf`: the digest of a request's call in the evidence, if it is known. */
+export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
+  const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
+  const running = settled.filter(({ settlement, request }) => {
+    return settlement.runs && settlement.edited === undefined && irreversibleCount(request.assessment) > 0;
+  });
+  return {
+    seq,
+    engine,
+    counts,
+    ...(sums !== undefined && { sums }),
+    denied,
+    grants,
+    open: open.map((record) => standingRequest(record, callOf(record))),
+    running: running.map(({ callId, request: { requestId } }) => ({ callId, requestId })),
+    vague: [],
+  };
+}
+
+function standingRequest(record: RequestRecord, call: string | undefined): StandingRequest {
+  const { callId, request, terms, votes, delegations, ruled } = record;
+  const { requestId, digest, requestedAt, callerUserId, assessment, replaces } = request;
+  return {
+    requestId,
+    callId,
+    digest,
+    ...(call !== undefined && { call }),
+    terms,
+    definition: ruled.definition,
+    delegations,
+    votes: votes.map(({ reviewerId, identity, approved }) => ({ reviewerId, identity, approved })),
+    requestedAt,
+    callerUserId,
+    irreversible: irreversibleCount(assessment),
+    ...(ruled.raised !== undefined && { raised: ruled.raised }),
+    ...(replaces?.by === 'edit' && { isEdit: true as const }),
+  };
 }

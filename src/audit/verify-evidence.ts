@@ -6,15 +6,16 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { instantMs } from '../core/messages/control.ts';
-import { policyDigest } from '../core/policy/policy.ts';
-import type { AuditedEntry, Evidence, RunEvidence, Standing } from './evidence.ts';
-import { KeptResults } from './kept-results.ts';
+import { policyDigest, type PolicyLayers } from '../core/policy/policy.ts';
+import type { AuditedEntry, Evidence, RunEvidence, Standing, EvidenceCall } from './evidence.ts';
 import { NamedEvidence, type Unusable } from './named-evidence.ts';
-import { lostWith, notReRuled, readsArguments } from './not-re-ruled.ts';
-import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict } from './rule-again.ts';
-import { isRuling } from './rulings-of.ts';
+import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict, isRuling } from './rule-again.ts';
 import { emptyStanding, isEdited, openRequestOf, standingAfter, type Ruled } from './standing.ts';
 import { escapeText, shortened } from '../core/base/text.ts';
+import { conditionReads } from '../policy-file/condition-constants.ts';
+import { limitsOf } from '../core/policy/limits.ts';
+import { callSubjects } from '../core/match/matching.ts';
+import type { RunRules } from '../core/ledger/rule-case.ts';
 
 const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
 
@@ -211,4 +212,81 @@ function textOf(value: Verdict[(typeof members)[number]]): string {
   if (value === undefined) return 'none';
   if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
   return shortened(escapeText(JSON.stringify(value)), longestText);
+}
+
+/** The calls of a run that gave a result, by the journal: only these can have answered an equal call. */
+export class KeptResults {
+  /** The digest of what last passed the gate, by call id. */
+  readonly #admitted = new Map<string, string>();
+  readonly #ran = new Map<string, string | undefined>();
+
+  take({ kind, callId, digest, ran, code }: JournalEntry): void {
+    if (callId === undefined) return;
+    if (kind === 'ran' && ran === 'yes' && code === undefined) this.#ran.set(callId, this.#admitted.get(callId));
+    else if (digest !== undefined) this.#admitted.set(callId, digest);
+  }
+
+  /** What is wrong with an entry that says that an earlier result answered its call, as one clause. */
+  problem({ outcome, resultOf = '', digest }: JournalEntry): string | undefined {
+    if (outcome !== 'cached' || this.#ran.get(resultOf) === digest) return undefined;
+    return 'the call whose result answers it gave none, or is not equal to it';
+  }
+}
+
+/** Why a ruling cannot be made again although call and policies are known; undefined if it can. */
+export function notReRuled(
+  { rules, context }: RecordedRuling,
+  isVague: { ofCounts: boolean; ofSums: boolean },
+): string | undefined {
+  const { policies } = rules;
+  const unread = (context.unknown ?? []).find((name) => readsOf(policies, [name]));
+  if (unread !== undefined) return `a rule reads '${unread}', which the history does not keep`;
+  const isLimited = limitsOf(policies).maxIrreversiblePerRun !== null;
+  if (isVague.ofCounts && (isLimited || readsOf(policies, ['counts']))) {
+    return 'the policies count irreversible calls, and an earlier call is not known';
+  }
+  if (isVague.ofSums && readsOf(policies, ['sum'])) {
+    return 'a rule adds up arguments, and those of an earlier call are not known';
+  }
+  return undefined;
+}
+
+/** True if the answer to a call may depend on its arguments: then it cannot be given without them. */
+export function readsArguments(
+  { layers, assessRules }: RunRules,
+  call: EvidenceCall,
+  { grants, engine }: Standing,
+): boolean {
+  const { ceiling, parents = [], run } = layers;
+  const subjects = callSubjects({ tool: call.tool, args: {} }, engine);
+  const candidates = [ceiling, ...parents, run].flatMap((policy) => policy?.candidates(subjects).all ?? []);
+  return (
+    call.shell !== undefined ||
+    assessRules.length > 0 ||
+    grants.some(({ tool, scope }) => tool === call.tool && scope.kind === 'arguments') ||
+    candidates.some(({ rule }) => {
+      return (
+        'problem' in rule.pattern ||
+        rule.pattern.args !== undefined ||
+        rule.fields.length > 0 ||
+        rule.condition !== undefined
+      );
+    })
+  );
+}
+
+/**
+ * What later rulings cannot know because of this entry, as a clause; undefined if nothing. A redacted export leaves out
+ * members of entries.
+ */
+export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {
+  const isLost = (name: string): boolean => withheld.includes(name);
+  if (kind === 'grant' && ['scope', 'voters'].some(isLost)) return `the scope of ${grantId ?? 'a grant'} is withheld`;
+  if (outcome === 'denied' && isLost('digest')) return `the call that entry ${seq} denied is withheld`;
+  return kind === 'delegated' && isLost('to') ? `the delegation of entry ${seq} is withheld` : undefined;
+}
+
+function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters<typeof conditionReads>[1]): boolean {
+  const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
+  return rules.some(({ when }) => when !== undefined && conditionReads(when, names));
 }

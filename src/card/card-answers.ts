@@ -3,8 +3,7 @@ import type { Risk } from '../core/base/tool-call.ts';
 import { defaultAlways } from '../core/policy/grants.ts';
 import type { Always } from '../core/policy/policy.ts';
 import { instantMs } from '../core/messages/control.ts';
-import type { CardAnswer } from './card.ts';
-import type { CardRequest } from './card-request.ts';
+import type { CardAnswer, CardRequest } from './card.ts';
 import { quoted } from './card-rows.ts';
 
 /** `chosen`: any grant, where the reviewer chooses it next. */

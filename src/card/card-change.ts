@@ -4,9 +4,8 @@ import type { Change } from '../core/base/call-preview.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';
 import { type CardChange, type DiffLine, isCut } from './card.ts';
-import { type CardBounds, cutInline, cutLine } from './cut-text.ts';
-import { jsonText } from './json-text.ts';
-import { tableTotals } from './table-totals.ts';
+import { type CardBounds, cutInline, cutLine, countedNoun, grouped } from './cut-text.ts';
+import { jsonText } from './member-schema.ts';
 
 /** Two texts that differ in more lines are shown as one removed and one added. */
 const mostEdits = 1_000;
@@ -93,4 +92,93 @@ function tableChange({ name, columns, rows }: Change & { kind: 'table' }, bounds
     cutCells,
     totals: tableTotals(columns, rows),
   };
+}
+
+type Rows = (Change & { kind: 'table' })['rows'];
+
+const mostDecimals = 6;
+
+/** How many rows change, and the sums of the columns that hold only numbers: of all rows, shown or not. */
+export function tableTotals(columns: readonly string[], rows: Rows): string[] {
+  const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
+  const added = rows.filter(({ before }) => before === null).length;
+  const removed = rows.filter(({ before, after }) => before !== null && after === null).length;
+  const same = rows.filter(
+    ({ before, after }) => before !== null && after !== null && JSON.stringify(before) === JSON.stringify(after),
+  ).length;
+  const changed = rows.length - added - removed - same;
+  const counts = [
+    ...of(added, 'added'),
+    ...of(changed, 'changed'),
+    ...of(removed, 'removed'),
+    ...of(same, 'as before'),
+  ];
+  const sums = columns.flatMap((column, index) => {
+    const [before, after] = [sumOf(rows, 'before', index), sumOf(rows, 'after', index)];
+    if (before === undefined || after === undefined || rows.length < 2) return [];
+    const change = before === after ? after : `${before} → ${after}`;
+    return [`${cutInline(column, 60)} in total: ${change}`];
+  });
+  return [...counts, ...sums];
+}
+
+/** Undefined if a cell holds no number that can be summed exactly. */
+function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
+  const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
+  let sum = 0n;
+  for (const value of values) {
+    const digits = typeof value === 'number' ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
+    const decimals = digits?.[3] ?? '';
+    if (digits === null || decimals.length > mostDecimals) return undefined;
+    const scaled = BigInt(`${digits[2]}${decimals.padEnd(mostDecimals, '0')}`);
+    sum += digits[1] === '-' ? -scaled : scaled;
+  }
+  const text = String(sum < 0n ? -sum : sum).padStart(mostDecimals + 1, '0');
+  const decimals = text.slice(-mostDecimals).replace(/0+$/, '');
+  const whole = grouped(text.slice(0, -mostDecimals));
+  return `${sum < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+type TableChange = CardChange & { kind: 'table' };
+type RowKind = TableChange['rows'][number]['kind'];
+
+const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
+const gap = '  ';
+/** Beside a wider cell, others are not filled up: one long cell among thousands would make a text of gigabytes. */
+const widestColumn = 2_000;
+
+/** A table of a change as cells: one that changes is `BEFORE → AFTER`, and the first column says what happens. */
+export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
+  return [
+    { kind: 'head', cells: ['', ...columns] },
+    ...rows.map(({ kind, cells }) => ({
+      kind,
+      cells: [
+        rowMarks[kind],
+        ...cells.map(({ before, after }) => {
+          if (kind === 'removed') return before ?? '';
+          if (kind === 'added' || before === after) return after ?? '';
+          return `${before ?? 'nothing'} → ${after ?? 'nothing'}`;
+        }),
+      ],
+    })),
+  ];
+}
+
+/** The same as lines of text, in columns. `columnsOf`: the columns that a text takes. */
+export function tableText(
+  change: TableChange,
+  columnsOf: (text: string) => number,
+): { kind: RowKind | 'head'; text: string }[] {
+  const rows = changeTable(change);
+  const widths = rows[0]!.cells.map((_, column) =>
+    Math.min(
+      widestColumn,
+      rows.reduce((most, { cells }) => Math.max(most, columnsOf(cells[column]!)), 0),
+    ),
+  );
+  return rows.map(({ kind, cells }) => {
+    const padded = cells.map((cell, column) => cell + ' '.repeat(Math.max(0, widths[column]! - columnsOf(cell))));
+    return { kind, text: padded.join(gap).trimEnd() };
+  });
 }

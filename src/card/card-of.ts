@@ -4,15 +4,16 @@ import { instantText } from '../text/instant-text.ts';
 import { visibleJson, visibleLine, visibleText } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
-import { type Card, type CardField, isCut } from './card.ts';
+import { type Card, type CardField, isCut, type CardRequest } from './card.ts';
 import { type OfferedAlways, cardAnswers } from './card-answers.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
-import type { CardRequest } from './card-request.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds } from './cut-text.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './member-schema.ts';
 import { misleading } from './misleading.ts';
-import { nameWords } from '../assess/name-words.ts';
+import { nameWords } from '../assess/finding.ts';
+import { jsonDigest } from '../core/base/digest.ts';
+import type { Json } from '../core/base/tool-call.ts';
 
 const longestValue = 60;
 
@@ -224,4 +225,13 @@ function oneLine(text: string): string {
     .slice(0, longestValue)
     .replace(/\\u?\{?[0-9A-F]{0,6}$|\p{Surrogate}$/u, '');
   return short === text ? text : `${short}…`;
+}
+
+/**
+ * Identifies what a reviewer was shown: SHA-256 over the canonical JSON of the card without the time left, as 64
+ * lower-case hex digits.
+ */
+export function cardDigest({ time, ...card }: Card): string {
+  const { left: _, ...fixed } = time;
+  return jsonDigest({ ...card, time: fixed } as unknown as Json);
 }

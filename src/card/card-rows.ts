@@ -2,10 +2,9 @@
 import { adviceSentence } from '../core/policy/advice.ts';
 import { personsShown } from '../core/people/directory.ts';
 import { visibleText } from '../text/visible-text.ts';
-import type { CardRow, CardText } from './card.ts';
-import type { CardRequest } from './card-request.ts';
+import type { CardRow, CardText, CardRequest } from './card.ts';
 import { type CardBounds, cutLine } from './cut-text.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './member-schema.ts';
 
 /** A row of texts, none of which is longer than a value may be; no row if there are no texts. */
 function rows(label: string, texts: readonly (string | null | undefined)[], bounds: CardBounds): CardRow[] {

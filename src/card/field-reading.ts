@@ -1,5 +1,5 @@
 /** What a value means, beside the value itself: `1.5 MiB`, the host of a URL, the folder that `..` leads to. */
-import { nameWords } from '../assess/name-words.ts';
+import { nameWords } from '../assess/finding.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { visibleText } from '../text/visible-text.ts';

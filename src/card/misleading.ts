@@ -1,8 +1,7 @@
 /** Says in words what the escapes of a card show. */
 import { lookAlikes, looksLike } from '../text/look-alikes.ts';
 import { fromVisible, visibleEscape, visibleText } from '../text/visible-text.ts';
-import type { CardField } from './card.ts';
-import type { CardRequest } from './card-request.ts';
+import type { CardField, CardRequest } from './card.ts';
 
 /** Longest part of a value that is quoted in a warning. */
 const longestQuote = 80;

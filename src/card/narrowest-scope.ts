@@ -8,7 +8,9 @@ import { engine, readyCall } from '../core/policy/ruling.ts';
 import { grantedCommand } from '../core/policy/whole-call.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
-import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
+import { type AlwaysTerms, pressedScope } from '../core/ledger/make-grant.ts';
+import { cardOf } from './card-of.ts';
+import type { Card, CardRequest } from './card.ts';
 
 /** A decision with more globs, or with a longer name, is refused. */
 const most = { fields: 20, nameLength: 200 };
@@ -70,4 +72,19 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
 function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
   if (kind === 'arguments') return { kind, match };
   return kind === 'call' ? { kind, digest: 'same' } : { kind };
+}
+
+/** The whole card for a terminal that reads one line, and what its `A` grants, as the card says; absent: `A` is not offered. */
+export function lineCard(request: CardRequest, nowMs: number): { card: Card; always?: RequestedScope } {
+  const pressed = request.always && pressedScope(request.always);
+  const card = cardOf(request, { all: true, always: pressed?.kind ?? false, nowMs });
+  const isOffered = card.answers.some(({ name }) => name === 'always');
+  return { card, ...(isOffered && pressed !== undefined && { always: pressed }) };
+}
+
+/** Why such a terminal does not offer "always". */
+export function noAlways({ always }: Pick<CardRequest, 'always'>): string {
+  return always === undefined
+    ? 'The rule that asks admits no "always".'
+    : 'Not all is shown here, so "always" is not offered.';
 }

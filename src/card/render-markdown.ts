@@ -17,7 +17,7 @@ import {
   saysName,
   timeNote,
 } from './card-words.ts';
-import { tableText } from './change-table.ts';
+import { tableText } from './card-change.ts';
 import { hiddenNote, wholeText } from './cut-text.ts';
 
 const seeAll = 'the raw call shows them';

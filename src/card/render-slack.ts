@@ -15,7 +15,7 @@ import {
   previewNote,
   timeParts,
 } from './card-words.ts';
-import { tableText } from './change-table.ts';
+import { tableText } from './card-change.ts';
 import { hiddenNote } from './cut-text.ts';
 import {
   type RichElement,

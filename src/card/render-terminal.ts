@@ -16,9 +16,8 @@ import {
   previewNote,
   timeNote,
 } from './card-words.ts';
-import { hiddenNote } from './cut-text.ts';
-import { tableText } from './change-table.ts';
-import { wrapText } from './wrap-text.ts';
+import { hiddenNote, wrapText } from './cut-text.ts';
+import { tableText } from './card-change.ts';
 
 export type CardStyle = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse';
 

@@ -5,8 +5,7 @@ import { isAmong, personKeyIn, personsShown, shownPerson } from '../core/people/
 import { shortened } from '../core/base/text.ts';
 import type { Settlement } from '../contract.ts';
 import { deadlineText, instantText, type ReaderClock } from '../text/instant-text.ts';
-import { shownName } from '../text/shown-name.ts';
-import { visibleLine, visibleText } from '../text/visible-text.ts';
+import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 /** Texts without markup, in which nothing is invisible. They hold no link: a caller approves no call of their own run. */

@@ -1,6 +1,6 @@
 import { personKey } from '../core/people/person-key.ts';
 import type { ShapeProblem } from '../policy-file/explain-shape.ts';
-import { explainWithoutValues } from '../policy-file/explain-without-values.ts';
+import { explainWithoutValues } from '../policy-file/explain.ts';
 import type { ChannelEntry } from './channel-builder.ts';
 import type { ChannelDocument } from './channel-file-shape.ts';
 import type { ChannelKind } from './channel-kind.ts';

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import type { Channel, ChannelAnswer, ChannelRequest } from './channel.ts';
-import { lineCard, noAlways } from '../card/line-card.ts';
+import { lineCard, noAlways } from '../card/narrowest-scope.ts';
 import { renderTerminal } from '../card/render-terminal.ts';
 import { aborted } from '../text/aborted.ts';
 import { terminalClock } from '../text/instant-text.ts';

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ProblemError } from '../core/base/problem.ts';
-import type { ShapeProblem } from '../policy-file/explain-shape.ts';
-import { explainWithoutValues } from '../policy-file/explain-without-values.ts';
+import { type ShapeProblem, prototypeKeys } from '../policy-file/explain-shape.ts';
+import { explainWithoutValues } from '../policy-file/explain.ts';
 import { formatProblems, type PolicyProblem } from '../policy-file/parse-policy.ts';
-import { prototypeKeys } from '../policy-file/prototype-keys.ts';
 import { type PolicyText, readPolicyText } from '../policy-file/text.ts';
 import type { Channel } from './channel.ts';
 import { ChannelBuilder, type ChannelEntry } from './channel-builder.ts';

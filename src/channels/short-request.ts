@@ -1,5 +1,5 @@
 import { argumentBytes as bytesOf } from '../core/ledger/hidden-arguments.ts';
-import { shownName } from '../text/shown-name.ts';
+import { shownName } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
 const mostNames = 5;

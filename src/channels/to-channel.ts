@@ -1,5 +1,5 @@
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
-import type { OptionNames } from '../text/unknown-name.ts';
+import type { OptionNames } from '../text/check-call-options.ts';
 import { callback } from './callback.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 

@@ -29,7 +29,7 @@ import { startRun } from './send/start-run.ts';
 import { delegateAllUntil, standingDelegations } from './inbox/standing-delegations.ts';
 import { approvalsOf } from './inbox/tool-approvals.ts';
 import { setPolicyOfRuns } from './send/set-policy-of-runs.ts';
-import { setUp } from './doctor/set-up.ts';
+import { setUp } from './doctor/check.ts';
 import { watchRun } from './watch/watch-run.ts';
 import { noWorker, waitForWorker } from './server/worker-presence.ts';
 import type { ClientOptions, CountersignClient, RunHandle } from './countersign-client.ts';

@@ -15,7 +15,7 @@ import type {
   UserMessage,
 } from '../contract.ts';
 import type { CancelOptions } from './send/cancel-run.ts';
-import type { Check } from './doctor/check.ts';
+import type { Check, Setup } from './doctor/check.ts';
 import type { CheckOptions } from './doctor/check-set-up.ts';
 import type { Session } from './server/connect.ts';
 import type { RequestOptions, SendOptions } from './send/control-run.ts';
@@ -24,8 +24,7 @@ import type { AttributeNameOptions } from '../core/base/attribute-names.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 import type { HistoryChain } from './history/history-chain.ts';
 import type { SealedLine } from '../audit/audit-line.ts';
-import type { AuditOptions } from './audit/audit.ts';
-import type { AuditScope } from './audit/audit.ts';
+import type { AuditOptions, AuditScope } from './audit/audit.ts';
 import type { Journal } from './history/fetch-journal.ts';
 import type { ListedRun, RunFilter } from './inbox/list-runs.ts';
 import type { RunView } from './inbox/show-run.ts';
@@ -38,7 +37,6 @@ import type {
 import type { Approvals, ToolApprovals, ToolLike } from './inbox/tool-approvals.ts';
 import type { PolicyResult, SetPolicyOfRunsOptions } from './send/set-policy-of-runs.ts';
 import type { StartOptions } from './send/start-run.ts';
-import type { Setup } from './doctor/set-up.ts';
 import type { TimeLimitOptions } from './server/time-limits.ts';
 import type { WatchOptions } from './watch/watch-run.ts';
 import type { RunEvent } from '../events/run-event.ts';

@@ -1,5 +1,4 @@
-import { checkCallOptions } from '../text/check-call-options.ts';
-import type { OptionNames } from '../text/unknown-name.ts';
+import { checkCallOptions, type OptionNames } from '../text/check-call-options.ts';
 import type { AuditOptions } from './audit/audit.ts';
 import type { ClientOptions } from './countersign-client.ts';
 import type { CheckOptions } from './doctor/check-set-up.ts';

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec, DataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { checkCallOptions } from '../text/check-call-options.ts';
 import { keyIdName } from '../core/base/undecodable.ts';
-import { unreadPayload } from '../connection/unread-payload.ts';
+import { unreadPayload } from '../connection/server-error.ts';
 import { KeyRing, type KeySource, fingerprintOf, idShape, keysFromEnvironment } from './key-ring.ts';
+import { modulePath } from '../connection/module-path.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -102,4 +103,28 @@ function damaged(): Payload {
 
 function textOf({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString();
+}
+
+/**
+ * The data converter of an encrypted namespace: `EncryptionCodec`, and a failure converter that lets it encrypt the
+ * messages of failures too. Give it to workers and clients alike. Throws as `EncryptionCodec` does.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from 'node:crypto';
+ * import { createClient } from 'countersign/client';
+ * import { encrypted } from 'countersign/codec';
+ *
+ * const dataConverter = encrypted({ keys: [{ id: '2030-01', key: randomBytes(32) }] });
+ * const client = await createClient({ dataConverter });
+ * const [server] = await client.check();
+ * console.log(server?.isOk); // true
+ * await client.close();
+ * ```
+ */
+export function encrypted(options: EncryptionCodecOptions = {}): DataConverter {
+  return {
+    payloadCodecs: [new EncryptionCodec(options)],
+    failureConverterPath: modulePath('workflows/sandbox/failure-converter'),
+  };
 }

@@ -1,7 +1,7 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
-import { payloadFromJson, payloadToJson } from './payload-json.ts';
+import { payloadFromJson, payloadToJson } from './codec-server.ts';
 
 /** Options of `RemoteCodec`. */
 export interface RemoteCodecOptions {

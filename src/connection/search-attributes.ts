@@ -10,9 +10,12 @@ import {
   type AttributeType,
   attributeTypes,
   defaultAttributeNames,
+  type AttributeNameOptions,
+  attributeNames,
 } from '../core/base/attribute-names.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { grpcStatus, grpcStatusOf, serverWords } from './server-error.ts';
+import { checkCallOptions } from '../text/check-call-options.ts';
 
 /** The services that are needed here; a client's `Connection` and a worker's `NativeConnection` both have them. */
 export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
@@ -138,4 +141,30 @@ async function freeSlots(connection: Services, namespace: string): Promise<Regis
   const left = (type: AttributeType): number | null =>
     isSql ? Math.max(0, sqlSlots[type] - taken.filter((other) => other === type).length) : null;
   return { KEYWORD_LIST: left('KEYWORD_LIST'), DATETIME: left('DATETIME') };
+}
+
+/**
+ * The names of the inbox's search attributes: those given here, else those in `COUNTERSIGN_ATTRIBUTES`
+ * (`ids=MyIds,tags=off,due=MyDue`), else the defaults. Throws `internal` with one sentence.
+ */
+export function attributeNamesOf(
+  wishes: AttributeNameOptions | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): AttributeNames {
+  if (wishes !== undefined) checkCallOptions('attributes', wishes, { ids: true, tags: true, due: true }, 'internal');
+  const names = attributeNames(wishes ?? readAttributeOptions(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
+  if (typeof names !== 'string') return names;
+  const where = wishes === undefined ? 'COUNTERSIGN_ATTRIBUTES' : 'attributes';
+  const remedy = wishes === undefined ? '; write it like ids=MyIds,tags=off,due=MyDue' : '';
+  throw new ProblemError({ code: 'internal', message: `${where}: ${names}${remedy}.` });
+}
+
+function readAttributeOptions(text: string): AttributeNameOptions {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [key = '', name = ''] = pair.split('=', 2).map((part) => part.trim());
+      return [key, key === 'tags' && name === 'off' ? false : name];
+    }),
+  );
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { parseJson } from '../core/base/json.ts';
 import type { ShownFile } from '../core/base/user-files.ts';
 import { redactText } from '../core/redact/find-sensitive.ts';
-import { isJson } from '../text/is-json.ts';
+import { isJson } from '../text/read-json.ts';
 import { HiddenByPolicies } from './hidden-by-policies.ts';
 import type { HistoryEvent } from './history-event.ts';
 import type { ApprovalRequestEvent, RecordedEvent, RunCompleteEvent, RunItem } from './run-event.ts';

@@ -1,6 +1,19 @@
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { CallRedaction } from './read-payloads.ts';
 import type { Json, JsonObject } from '../core/base/tool-call.ts';
+import type { Ran } from '../core/ledger/approval.ts';
+import { sentences } from '../core/ledger/sentences.ts';
+import {
+  definitionChangedType,
+  leftInMidCallTypes,
+  payloadNotKeptType,
+  payloadUnreadType,
+  resultWithheldType,
+  secondGateTypes,
+  toolFailedType,
+} from '../core/base/tool-failure.ts';
+import { isUndecodable } from '../core/base/undecodable.ts';
+import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
 /** What is known of a run and of the calls of its turn, for the events that name it. */
 export interface RunFacts {
@@ -46,3 +59,43 @@ export function noFacts(workflowId: string): RunFacts {
     contextSummary: '',
   };
 }
+
+/** What the model is told of a tool's end, and whether the tool ran. */
+export interface RecordedToolEnd {
+  content: string;
+  isError: boolean;
+  ran: Ran;
+  /** True: the tool's check withholds what it gave. */
+  withheld?: true;
+  /** The call whose result the model is told again. */
+  resultOf?: string;
+}
+
+/**
+ * How a tool's activity ended, as the run that started it sees it (workflows/agent/run-tool.ts). Undefined if the run may
+ * start the tool again.
+ */
+export function toolEnd(end: ActivityEnd): RecordedToolEnd | undefined {
+  if ('failure' in end) return endOfFailure(end.failure);
+  if (isUndecodable(end.result)) return end.result.unread ? undefined : unknown;
+  return { content: textOf(end.result), isError: false, ran: 'yes' };
+}
+
+const unknown: RecordedToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
+
+function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolEnd | undefined {
+  const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
+  if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
+  if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
+  if (type === payloadUnreadType || type === definitionChangedType) return undefined;
+  if (type === payloadNotKeptType) {
+    return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
+  }
+  if (type === resultWithheldType) {
+    return { content: sentences.resultWithheld(message), isError: false, ran: 'yes', withheld: true };
+  }
+  if (notStarted.includes(type)) return failed(message, 'no');
+  return failed(message, type === toolFailedType ? 'yes' : 'unknown');
+}
+
+const notStarted: readonly string[] = [...secondGateTypes, 'NotFoundError'];

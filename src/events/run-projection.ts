@@ -3,11 +3,10 @@
  * history event leads to, so a prefix of the history gives a prefix of the events, and their ids are always the same.
  */
 import { ApprovalEvents } from './approval-events.ts';
-import { eventIdOf } from './event-id.ts';
+import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';
 import { HiddenByPolicies } from './hidden-by-policies.ts';
 import { type Fact, type HistoryEvent, problemOf, textOf } from './history-event.ts';
 import { readRunResult } from './read-payloads.ts';
-import type { Completion, EventDraft, GapEvent, RecordedEvent } from './run-event.ts';
 import { noFacts, type RunFacts } from './run-facts.ts';
 import { type PendingModelCall, TranscriptEvents } from './transcript-events.ts';
 

@@ -11,8 +11,7 @@ import type { ApprovalEvents } from './approval-events.ts';
 import { type Activity, type ActivityEnd, type Fact, type Started, problemOf } from './history-event.ts';
 import { readModelInput, readModelTurn, readRunInput, type ModelMessage } from './read-payloads.ts';
 import type { EventDraft, RunItem } from './run-event.ts';
-import { type KnownCall, type RunFacts } from './run-facts.ts';
-import { toolEnd, type RecordedToolEnd } from './tool-end.ts';
+import { type KnownCall, type RunFacts, toolEnd, type RecordedToolEnd } from './run-facts.ts';
 
 /** A model call that has been scheduled and has not ended. */
 export interface PendingModelCall {

@@ -1,17 +1,17 @@
-import type {
-  Payload,
-  StorageDriver,
-  StorageDriverClaim as Reference,
-  StorageDriverRetrieveContext,
-  StorageDriverStoreContext,
+import {
+  type Payload,
+  type StorageDriver,
+  type StorageDriverClaim as Reference,
+  type StorageDriverRetrieveContext,
+  type StorageDriverStoreContext,
+  ApplicationFailure,
+  StorageDriverClaim,
 } from '@temporalio/common';
-import { ApplicationFailure, StorageDriverClaim } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { payloadNotKeptType, payloadUnreadType } from '../core/base/tool-failure.ts';
-import { unreadPayload } from '../connection/unread-payload.ts';
-import { claimOf, fileNameIn } from './claim.ts';
+import { unreadPayload } from '../connection/server-error.ts';
+import { claimOf, fileNameIn, keepFile, maxFileBytes, readKept } from './payload-files.ts';
 import type { PayloadFolder } from './open-folder.ts';
-import { keepFile, maxFileBytes, readKept } from './payload-files.ts';
 
 const PayloadMessage = proto.temporal.api.common.v1.Payload;
 

@@ -1,10 +1,9 @@
-import type { DataConverter, StorageDriver } from '@temporalio/common';
-import { ExternalStorage } from '@temporalio/common';
+import { type DataConverter, type StorageDriver, ExternalStorage } from '@temporalio/common';
 import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
-import { noDriver, unreadReferences } from './unread-references.ts';
 import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.ts';
 import { openPayloadFolder } from './open-folder.ts';
+import { unreadPayload } from '../connection/server-error.ts';
 
 /** Options for keeping payloads that Temporal's server would refuse, or should not keep in its own database. */
 export interface LargePayloads {
@@ -74,3 +73,29 @@ class FolderStorage extends ExternalStorage {
     return name === folderDriverName ? this.#driver : noDriver;
   }
 }
+
+/**
+ * Used if no external storage is configured. By default Temporal's SDK throws on the first payload that claims to be in
+ * external storage, before a converter sees it: one signal would make a run's task retry for ever, and one memo would
+ * hide the inbox (I5c). This class fetches and stores nothing: it replaces the reference with a payload that our
+ * converter reads as undecodable.
+ */
+class UnreadReferences extends ExternalStorage {
+  constructor() {
+    super({ drivers: [noDriver], driverSelector: () => null });
+  }
+
+  /** The same driver for any store that a reference names. */
+  override getDriver(): StorageDriver {
+    return noDriver;
+  }
+}
+
+export const noDriver: StorageDriver = {
+  name: 'countersign.none',
+  type: 'countersign.none',
+  store: () => Promise.reject(new Error('countersign stores no payloads outside of Temporal')),
+  retrieve: (_context, claims) => Promise.resolve(claims.map(() => unreadPayload('elsewhere'))),
+};
+
+export const unreadReferences: ExternalStorage = new UnreadReferences();

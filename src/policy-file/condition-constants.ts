@@ -1,8 +1,16 @@
 /** Constants in the expressions of conditions. */
 import { unparse } from '@bufbuild/cel';
-import type { parse } from '../core/match/cel.ts';
-import { compileCondition, maxConditionWork, type Condition } from '../core/match/condition.ts';
+import { parse } from '../core/match/cel.ts';
+import {
+  compileCondition,
+  maxConditionWork,
+  type Condition,
+  type ConditionVariables,
+} from '../core/match/condition.ts';
 import { engine } from '../core/policy/ruling.ts';
+import { compilePolicy, type CompiledPolicy } from '../core/policy/compiled-policy.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import { mergeRunSide } from '../core/policy/run-side.ts';
 
 export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
@@ -32,4 +40,36 @@ export function isInfinite(part: Expression): boolean {
   if (exprKind.case === 'constExpr') return exprKind.value.constantKind.value === Infinity;
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'double') return false;
   return evaluated(`${unparse(part)} == double("1e999")`) === true;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** `sum`: what it adds up over earlier calls. */
+type Readable = keyof ConditionVariables | 'sum';
+
+/**
+ * True if the condition reads one of these variables; an argument or a string of the same name does not count. True for
+ * a condition that is not CEL: it could read anything.
+ */
+export function conditionReads(source: string, names: readonly Readable[]): boolean {
+  try {
+    return reads(parse(source).expr, names);
+  } catch {
+    return true;
+  }
+}
+
+/** The element name of a loop may equal one of the names; it is then taken for the variable. */
+function reads(part: unknown, names: readonly string[]): boolean {
+  if (typeof part !== 'object' || part === null) return false;
+  const { case: kind, value } = part as Node;
+  if (kind === 'callExpr' && names.includes('sum') && (value as Node)['function'] === 'sum') return true;
+  if (kind === 'identExpr') return names.includes(String((value as Node)['name']));
+  return Object.values(part).some((each) => reads(each, names));
+}
+
+/** With the ids that the rules of this owner have in rulings. */
+export function compileFor(policy: Policy, owner: 'ceiling' | 'agent' | 'run'): CompiledPolicy {
+  if (owner === 'ceiling') return compilePolicy(policy, owner);
+  return compilePolicy(owner === 'agent' ? mergeRunSide(policy, undefined)! : policy, 'run');
 }

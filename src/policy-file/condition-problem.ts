@@ -7,7 +7,7 @@ import { RE2JS } from 're2js';
 import { risks, severities } from '../core/base/tool-call.ts';
 import { partsOf } from '../core/match/condition-cost.ts';
 import { compileCondition } from '../core/match/condition.ts';
-import { nearestName } from '../text/unknown-name.ts';
+import { nearestName } from '../text/check-call-options.ts';
 import { expressionOf, mayBe, outcomeOf, type Fault, type Outcome } from './condition-kinds.ts';
 import { isInfinite, textOf, type Expression } from './condition-constants.ts';
 

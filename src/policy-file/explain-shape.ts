@@ -115,3 +115,14 @@ function show(value: unknown): string {
   if (typeof value === 'string') return `'${value.slice(0, 60)}'`;
   return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
 }
+
+/** Finds `__proto__`, which zod's maps drop silently. */
+export function prototypeKeys(value: unknown, path: readonly PropertyKey[] = []): ShapeProblem[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.keys(value).flatMap((key): ShapeProblem[] => {
+    const place = [...path, Array.isArray(value) ? Number(key) : key];
+    if (key === '__proto__' && path.length > 0)
+      return [{ path: place, message: `'__proto__' cannot be a name`, part: 'key' }];
+    return prototypeKeys((value as Record<string, unknown>)[key], place);
+  });
+}

@@ -14,7 +14,7 @@ import { readyCall } from '../core/policy/ruling.ts';
 import { namesCommand } from '../assess/commands.ts';
 import { splitShell } from '../shell/split.ts';
 import { globCovers, type Comparisons } from './globs-overlap.ts';
-import type { PolicyWarning } from './policy-warning.ts';
+import type { PolicyWarning } from './lint-names.ts';
 import { expressionOf } from './condition-kinds.ts';
 import { textOf } from './condition-constants.ts';
 

@@ -1,12 +1,13 @@
 /** Finds steps of waiting requests that no channel of a worker sends to people. */
 import { formatDuration } from '../core/base/duration.ts';
 import { type ChannelRoutes, channelsFor } from '../core/people/channel-routes.ts';
-import type { Directory } from '../core/people/directory.ts';
+import { type Directory, groupOf, membersOf } from '../core/people/directory.ts';
 import type { DueStep } from '../core/ledger/escalation.ts';
 import type { Policy, Rule } from '../core/policy/policy.ts';
-import { compileFor } from './compile-for.ts';
+import { compileFor } from './condition-constants.ts';
 import { globsOverlap } from './globs-overlap.ts';
-import type { PolicyWarning } from './policy-warning.ts';
+import type { PolicyWarning } from './lint-names.ts';
+import { limitsOf } from '../core/policy/limits.ts';
 
 /** What is known of a worker's channels before a run starts. */
 export interface KnownChannels {
@@ -85,5 +86,41 @@ function possibleChannels(
     ...[atFirst, [...atFirst, ...added]].flatMap((asked) =>
       ofRequests.flatMap((ofRequest) => channelsFor(routes, { asked, directories, ofRequest })),
     ),
+  ];
+}
+
+/**
+ * The steps of a rule's requests that come when these have ended, as clauses: a reminder, a warning or an escalation behind
+ * the time-out, and a quorum that needs people who are asked too late. Only an extension of a request lets them come. `of`
+ * says whose policy it is.
+ */
+export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run'): string[] {
+  if (ask === undefined) return [];
+  const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
+  const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
+  const { timeoutMs } = limitsOf({ [layer]: policy }, asked);
+  if (timeoutMs === null) return [];
+  const { remindMs, warnBeforeMs, escalate = [], reviewers = [], quorum = 1 } = ask;
+  const steps = [
+    ...(remindMs === undefined ? [] : [{ what: 'reminds', afterMs: remindMs }]),
+    ...escalate.map(({ afterMs, to }) => ({ what: `asks ${to.join(', ')}`, afterMs })),
+  ];
+  const late = escalate.filter(({ afterMs }) => afterMs >= timeoutMs);
+  const inTime = [...reviewers, ...escalate.flatMap((step) => (late.includes(step) ? [] : step.to))];
+  // Members of groups are known only if the policy itself has a directory.
+  const isKnown = policy.directory !== undefined || inTime.every((name) => groupOf(name) === undefined);
+  const count = membersOf(policy.directory, inTime).length;
+  const lacksPeople = reviewers.length > 0 && late.length > 0 && isKnown && count < quorum;
+  const wait = `they wait ${formatDuration(timeoutMs)}, so set 'timeout'`;
+  return [
+    ...steps
+      .filter(({ afterMs }) => afterMs >= timeoutMs)
+      .map(({ what, afterMs }) => `${what} after ${formatDuration(afterMs)}, when its requests have ended: ${wait}`),
+    ...(warnBeforeMs !== undefined && warnBeforeMs >= timeoutMs
+      ? [`warns ${formatDuration(warnBeforeMs)} before its requests end, which is as they are opened: ${wait}`]
+      : []),
+    ...(lacksPeople
+      ? [`needs ${quorum} approvals, and asks ${count === 1 ? '1 person' : `${count} people`} in time: ${wait}`]
+      : []),
   ];
 }

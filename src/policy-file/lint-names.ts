@@ -1,11 +1,10 @@
 /** Finds what a policy names and a worker does not have: tools, agents and arguments. */
-import { nearestName } from '../text/unknown-name.ts';
+import { nearestName } from '../text/check-call-options.ts';
 import { argumentsRead, sumsRead } from '../core/match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../core/match/glob.ts';
 import { compileFieldGlob } from '../core/match/matching.ts';
-import { compileFor } from './compile-for.ts';
+import { compileFor } from './condition-constants.ts';
 import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
-import type { PolicyWarning } from './policy-warning.ts';
 
 /** What a worker has. */
 export interface KnownNames {
@@ -105,4 +104,14 @@ function absent(name: string, tools: readonly string[], known: KnownNames): stri
 function meant(wrong: string, names: readonly string[]): string {
   const nearest = nearestName(wrong, names);
   return nearest === undefined ? '' : `; did you mean '${nearest}'?`;
+}
+
+/** Something odd about a valid policy. */
+export interface PolicyWarning {
+  /** Index in `policy.rules`; absent if the warning is not about a rule. */
+  index?: number;
+  /** Id of that rule. */
+  rule?: string;
+  /** One sentence. */
+  message: string;
 }

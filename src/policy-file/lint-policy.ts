@@ -1,19 +1,18 @@
 /** Finds what is valid in a policy and still looks like a mistake. */
 import { checkCallOptions } from '../text/check-call-options.ts';
 import type { CompiledRule } from '../core/policy/compiled-policy.ts';
-import { compileFor } from './compile-for.ts';
+import { compileFor } from './condition-constants.ts';
 import { absentReads } from './absent-reads.ts';
 import { conditionWarnings, equalitiesOf } from './condition-problem.ts';
 import { Comparisons, globCovers } from './globs-overlap.ts';
 import { looksLike } from '../text/look-alikes.ts';
 import { visibleText } from '../text/visible-text.ts';
 import { budgetWarnings } from './lint-budget.ts';
-import { isAlwaysGiven, type KnownNames } from './lint-names.ts';
-import { lateSteps } from './late-steps.ts';
+import { isAlwaysGiven, type KnownNames, type PolicyWarning } from './lint-names.ts';
+import { lateSteps } from './lint-channels.ts';
 import { patternWarnings } from './lint-patterns.ts';
-import { hidingProblem } from './hiding-problem.ts';
+import { hidingProblem } from './parse-run-policy.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
-import type { PolicyWarning } from './policy-warning.ts';
 import { groupOf, membersOfOne, personOf } from '../core/people/directory.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { iso } from '../core/ledger/ledger-state.ts';
 import type { Absence, Directory } from '../core/people/directory.ts';
 import { parseDuration } from '../core/base/duration.ts';
-import type { PolicyDocument, RuleDocument } from './shape.ts';
+import { type PolicyDocument, type RuleDocument, startMs } from './shape.ts';
 import type {
   AdvisorSettings,
   ApprovalSettings,
@@ -13,7 +13,6 @@ import type {
   RunLimits,
 } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/text.ts';
-import { startMs } from './shape-values.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
 export function normalForm(document: PolicyDocument): Policy {

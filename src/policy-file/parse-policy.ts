@@ -1,10 +1,9 @@
-import { optionProblem } from '../text/unknown-name.ts';
+import { optionProblem } from '../text/check-call-options.ts';
 import { isTooDeep } from '../core/base/canonical-json.ts';
 import { formatDuration } from '../core/base/duration.ts';
-import { explainShape, type ShapeProblem } from './explain-shape.ts';
+import { explainShape, type ShapeProblem, prototypeKeys } from './explain-shape.ts';
 import { peopleProblems } from './people-problems.ts';
 import { milliseconds, normalForm, placedRules, ruleOf } from './normal-form.ts';
-import { prototypeKeys } from './prototype-keys.ts';
 import { policyShape, type PolicyDocument } from './shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
 import { defaultMaxTimeoutMs, type Policy } from '../core/policy/policy.ts';

@@ -3,6 +3,11 @@ import { isObject } from '../core/base/json.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
 import { type ParsedPolicy, type ParsePolicyOptions, type PolicyProblem, parsePolicy } from './parse-policy.ts';
 import { maxDocumentDepth } from './text.ts';
+import { sensitiveKinds } from '../core/redact/kinds.ts';
+import type { Policy, Rule } from '../core/policy/policy.ts';
+import type { CeilingRedaction } from '../core/policy/redaction-settings.ts';
+import { conditionReads } from './condition-constants.ts';
+import type { Mode } from '../core/policy/modes.ts';
 
 /** The longest document, as JSON. */
 const mostCharacters = 200_000;
@@ -73,4 +78,89 @@ function objectsIn(list: unknown): Record<string, unknown>[] {
 
 function tooMuch(path: string, what: string): PolicyProblem {
   return { path, message: `the policy of a run is too large: ${what}; larger ones belong in the policy of the agent` };
+}
+
+/**
+ * Why the policy of a run may not stand below a ceiling, with the place in its document; undefined if it may. Only the
+ * ceiling and the policy of the agent hide arguments: a run that did would have its reviewers decide about they know not what.
+ */
+export function hidingProblem(
+  { approval, redact }: Policy,
+  ceiling: CeilingRedaction = {},
+): { path: string; message: string } | undefined {
+  const { redact: isRedacted = true, kinds = sensitiveKinds } = ceiling;
+  const places = {
+    'approval.include_arguments': approval.includeArguments === false,
+    'approval.redact': approval.redact === true && !isRedacted,
+    'redact.also': (redact?.also ?? []).length > 0,
+    'redact.patterns': (redact?.patterns ?? []).length > 0,
+    'redact.kinds': (redact?.kinds ?? []).some((kind) => !kinds.includes(kind)),
+  };
+  const found = Object.entries(places).find(([, hides]) => hides);
+  if (found === undefined) return undefined;
+  const [path] = found;
+  const [section, key = ''] = path.split('.');
+  const what = section === 'redact' ? `'${key}'` : `'${key}: ${key === 'redact'}'`;
+  const message = `${what} hides arguments from the reviewers of the ceiling: it belongs in the ceiling or in the agent's policy`;
+  return { path, message };
+}
+
+/** What a condition reads and a tool's worker cannot know: only the run that sends the call has its value. */
+const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
+
+/**
+ * The ceiling as the second gate applies it. A rule whose condition reads data that only the run has may or may not
+ * have matched there. If it allows or asks, it becomes an ask here: it lifts an earlier deny, as it may have done in
+ * the run. If it denies, it is left out: it lifted nothing in the run, and a call that it denied there never gets here.
+ */
+export function knownCeiling(ceiling: Policy): Policy {
+  return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
+}
+
+/** The condition variables that a worker does not know for a call that no run has admitted. */
+const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
+
+/**
+ * The ceiling for a call that no run has admitted. A rule for one agent, or whose condition reads what is unknown, counts
+ * whenever its pattern matches if it denies, and is left out otherwise.
+ */
+export function strictCeiling(ceiling: Policy): Policy {
+  const rules = ceiling.rules.flatMap((each) => {
+    const { when, agent, ...rule } = each;
+    const isKnown = agent === undefined && (when === undefined || !conditionReads(when, unknownOutside));
+    if (isKnown) return [each];
+    return rule.action === 'deny' ? [rule] : [];
+  });
+  return { ...ceiling, rules };
+}
+
+function knownRule({ when, ...rule }: Rule): Rule[] {
+  if (when === undefined) return [rule];
+  if (!conditionReads(when, unknownThere)) return [{ ...rule, when }];
+  return rule.action === 'deny' ? [] : [{ ...rule, action: 'ask' }];
+}
+
+// What somebody may put into a run who must loosen nothing, such as a starter at the gateway.
+
+/**
+ * The first part of a run's policy and mode that does more than deny, by its place in the document, such as
+ * `policy.rules[0]`; undefined if there is none. The policy of a run overrides that of its agent, and whoever starts the run
+ * need not know that policy: only a denial is never looser.
+ */
+export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
+  if (mode !== undefined) return 'mode';
+  if (policy === undefined) return undefined;
+  const { version: _, rules, riskDefaults, ...others } = policy;
+  const rule = rules.find(({ action }) => action !== 'deny');
+  if (rule !== undefined) {
+    const list = rules.filter(({ agent }) => agent === rule.agent);
+    const block = rule.agent === undefined ? 'rules' : `agents.${rule.agent}.rules`;
+    return `policy.${block}[${list.indexOf(rule)}]`;
+  }
+  const risk = Object.entries(riskDefaults).find(([, action]) => action !== 'deny');
+  if (risk !== undefined) return `policy.risk_defaults.${risk[0]}`;
+  const other = Object.entries(others).find(
+    ([, value]) => Object.keys(value ?? {}).length > 0 || typeof value === 'string',
+  );
+  return other && `policy.${other[0] === 'reviewerKeys' ? 'reviewer_keys' : other[0]}`;
 }

@@ -1,17 +1,128 @@
+import { instantMs } from '../core/messages/control.ts';
 import { z } from 'zod';
+import { durationSentence, parseDuration } from '../core/base/duration.ts';
+import { isWellFormed } from '../core/base/text.ts';
 import { bytesFromBase64, isPublicKey } from '../core/base/digest.ts';
 import { maxConditionLength } from '../core/match/condition.ts';
-import { advisor } from './advisor-shape.ts';
-import { checked, count, duration, finite, interval, text, startMs } from './shape-values.ts';
 import { conditionProblem } from './condition-problem.ts';
 import { groupOf } from '../core/people/directory.ts';
 import { compileFieldGlob, compilePattern } from '../core/match/matching.ts';
 import { modes, actions } from '../core/policy/modes.ts';
 import { sensitiveKinds } from '../core/redact/kinds.ts';
 import { patternProblem } from '../redact/own-patterns.ts';
-import { limitsShape, pricesShape } from './limits-shape.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
 import { severities } from '../core/base/tool-call.ts';
+
+// The values from which the form of a policy file is made. Their messages continue the name of the key.
+
+export const text = (longest: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(longest, `must have at most ${longest} characters`)
+    .refine(isWellFormed, 'holds half a surrogate pair');
+
+export const checked = (check: (value: string) => object) =>
+  z.string().superRefine((value, context) => {
+    const found = check(value) as { problem?: string };
+    if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
+  });
+
+export const duration = z.string(durationSentence).superRefine((value, context) => {
+  const parsed = parseDuration(value);
+  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+});
+const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
+export const finite = duration.refine((value) => value !== 'never', finiteSentence);
+export const interval = finite.refine(
+  (value) => !value.endsWith('ms'),
+  'must be 1s or more: each reminder is an activity',
+);
+export const count = (least: number, most: number, why = '') => {
+  const sentence = `must be a whole number from ${least} to ${most}${why}`;
+  return z.int(sentence).min(least, sentence).max(most, sentence);
+};
+
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+
+/** When a day in UTC begins, or an instant with its offset is; undefined for other texts. */
+export function startMs(text: string): number | undefined {
+  return instantMs(dayPattern.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** An amount alone, or a map of two. `sentence`: what an amount must be. */
+const limit = <Amount extends z.ZodType<number | string>>(amount: Amount, sentence: string) =>
+  z
+    .union(
+      [
+        z
+          .strictObject({
+            ask: amount.optional().describe('A person decides whether the run goes on for as much again.'),
+            end: amount.optional().describe('The run ends.'),
+          })
+          .refine(({ ask, end }) => ask !== undefined || end !== undefined, "must have 'ask', 'end' or both"),
+        amount,
+      ],
+      `must be ${sentence}, or a map of 'ask' and 'end'`,
+    )
+    .optional();
+const amountOf = (most: number) => limit(count(1, most), `a whole number from 1 to ${most}`);
+const cost = z
+  .number('must be a number above 0')
+  .gt(0, 'must be a number above 0')
+  .max(1e9, 'must be at most 1000000000');
+const price = z
+  .number('must be a number of at least 0')
+  .min(0, 'must be a number of at least 0')
+  .max(1e9, 'must be at most 1000000000');
+export const pricesShape = z
+  .strictObject({
+    currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters, such as USD'),
+    models: z
+      .record(
+        text(100),
+        z.strictObject({
+          input: price,
+          cached_input: price
+            .optional()
+            .describe('The price of input tokens that the provider read from its cache. Default: that of input.'),
+          output: price,
+        }),
+      )
+      .refine((models) => Object.keys(models).length <= 1_000, 'must name at most 1000 models'),
+  })
+  .describe('What a million tokens cost, by the id of the model. In the ceiling only.');
+export const limitsShape = z
+  .strictObject({
+    turns: amountOf(100_000).describe('Calls of the model.'),
+    calls: amountOf(1_000_000).describe('Calls of tools that reach the gate.'),
+    tokens: amountOf(1_000_000_000_000).describe('Tokens of the model, in and out.'),
+    time: limit(finite, 'a duration such as 2h').describe('Time since the run started.'),
+    cost: limit(cost, 'a number above 0').describe('What the models cost, in the currency of `prices`.'),
+  })
+  .describe('How far an agent run goes. An amount alone is its end.');
+
+/** `advisor` of a policy, or of a rule. */
+export const advisor = z
+  .strictObject({
+    name: text(64).describe('As the worker names it in `advisors`.'),
+    may_approve: z
+      .boolean()
+      .optional()
+      .describe('Whether it may approve calls, but never one that destroys or cannot be undone. Default false.'),
+    timeout: finite
+      .refine(isBounded, 'must be from 1s to 10m: the call waits for the answer')
+      .optional()
+      .describe('How long its answer may take. Default 30s.'),
+  })
+  .describe('Consulted before reviewers are asked.');
+
+/** What is no duration has a problem of its own. */
+function isBounded(value: string): boolean {
+  const parsed = parseDuration(value);
+  if (!('durationMs' in parsed) || parsed.durationMs === null) return true;
+  return parsed.durationMs >= 1_000 && parsed.durationMs <= 600_000;
+}
 
 /**
  * The form of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:

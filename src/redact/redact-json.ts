@@ -1,4 +1,4 @@
-import { isJson } from '../text/is-json.ts';
+import { isJson } from '../text/read-json.ts';
 import { type FindMore, redactText, namesSecret } from '../core/redact/find-sensitive.ts';
 import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds.ts';
 

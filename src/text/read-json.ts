@@ -40,3 +40,13 @@ function toNumber(text: string): number {
 function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300);
 }
+
+/** True if the text is JSON, of any kind and size. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

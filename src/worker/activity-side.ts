@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
-import { arbitrate } from '../activities/arbitrate.ts';
+import { arbitrate } from '../activities/recorded-events.ts';
 import { createCallModel } from '../activities/call-model.ts';
-import { callTool } from '../activities/call-tool.ts';
-import { callToolsetTool } from '../activities/call-toolset-tool.ts';
+import { callTool, callToolsetTool } from '../activities/call-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
 import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createDelegateOpen } from '../activities/delegate-open.ts';
-import { createLoadAgent } from '../activities/load-agent.ts';
+import { createLoadAgent, readPolicy } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
-import { createNotify } from '../activities/notify.ts';
+import { createNotify } from '../activities/announce.ts';
 import { createCheckApprovers, presentCeiling } from '../activities/present-ceiling.ts';
 import { createPreview } from '../activities/preview.ts';
-import { readParents } from '../activities/read-parents.ts';
-import { readPolicy } from '../activities/read-policy.ts';
+import { readParents } from '../activities/parent-of-run.ts';
 import { secondGate } from '../activities/second-gate.ts';
 import { payloadConverter } from './payload-converter.ts';
 import { verifyCarried } from '../activities/verify-carried.ts';
@@ -27,9 +25,8 @@ import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
 import { lintChannels } from '../policy-file/lint-channels.ts';
-import { lintNames } from '../policy-file/lint-names.ts';
+import { lintNames, type PolicyWarning } from '../policy-file/lint-names.ts';
 import { lintProtection } from '../policy-file/lint-policy.ts';
-import type { PolicyWarning } from '../policy-file/policy-warning.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../core/policy/run-config.ts';
 import { channelActivities, sessionOfWorker } from '../channels/activities/channel-activities.ts';
@@ -37,8 +34,13 @@ import { WaitingAnswers } from '../channels/activities/waiting-answers.ts';
 import { channelSetOf, knownChannelsOf } from '../channels/channel-set.ts';
 import { warnOfUnreached } from '../channels/try-channels.ts';
 import type { LargePayloads } from '../payload-folder/large-payloads.ts';
-import { loadPolicy } from './load-policy.ts';
 import type { PluginOptions } from './plugin-options.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { decodeUtf8 } from '../policy-file/text.ts';
+import { formatProblems, parsePolicy, type ParsePolicyOptions } from '../policy-file/parse-policy.ts';
+import type { RuleLines } from '../core/policy/rule-place.ts';
+import { ProblemError } from '../core/base/problem.ts';
 
 const defaultContinueAsNewAfter: ContinueAsNewAfter = { historyEvents: 8_000, updates: 1_500 };
 /** Below these bounds an execution continues as new before it makes progress; above them Temporal ends it. */
@@ -186,4 +188,31 @@ function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): Conti
     throw new DefinitionError(`continueAsNewAfter.${name} must be a whole number from ${least} to ${most}`);
   }
   return continueAsNewAfter;
+}
+
+/**
+ * Reads a policy from where it was given: a document, its text, or, as a one-line string that ends in `.yaml`, `.yml` or
+ * `.json`, a path, for which it also returns the lines of the rules. Throws `policy_invalid` with every problem and its
+ * place.
+ */
+export function loadPolicy(
+  source: string | object,
+  what: string,
+  options: Omit<ParsePolicyOptions, 'file'>,
+): { policy: Policy; ruleLines?: RuleLines } {
+  const isPath = typeof source === 'string' && /^[^\n]+\.(ya?ml|json)$/.test(source);
+  if (isPath && !existsSync(source)) {
+    throw new ProblemError({ code: 'policy_invalid', message: `${what}: no file ${resolve(source)}` });
+  }
+  const file = isPath ? source : what;
+  const decoded = isPath ? decodeUtf8(readFileSync(source)) : { text: source };
+  const parsed =
+    'text' in decoded
+      ? parsePolicy(decoded.text, { ...options, file })
+      : { problems: [{ ...decoded, file, path: '' }] };
+  if ('policy' in parsed) {
+    const { policy, lines } = parsed;
+    return isPath && lines !== undefined ? { policy, ruleLines: { file: basename(source), lines } } : { policy };
+  }
+  throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
 }

@@ -1,34 +1,32 @@
 /** Joins agents, tools and policy with Temporal's worker. */
-import type {
-  LogLevel,
-  Logger,
-  WorkerOptions as TemporalWorkerOptions,
-  WorkerPlugin,
-  WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
-import { type DataConverter, IllegalStateError } from '@temporalio/common';
-import { msToNumber } from '@temporalio/common/lib/time.js';
 import {
+  type LogLevel,
+  type Logger,
+  type WorkerOptions as TemporalWorkerOptions,
+  type WorkerPlugin,
+  type WorkflowBundleWithSourceMap,
   DefaultLogger,
   NativeConnection,
   Runtime,
   Worker,
   bundleWorkflowCode,
   makeTelemetryFilterString,
+  LogTimestamp,
 } from '@temporalio/worker';
+import { type DataConverter, IllegalStateError } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { pluginOptionsOf } from './plugin-options.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
-import { attributeNamesOf } from '../connection/attribute-names.ts';
+import { attributeNamesOf } from '../connection/search-attributes.ts';
 import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { translateServerError, unreachable } from '../connection/server-error.ts';
 import { defaultTaskQueue } from '../contract.ts';
-import { checkWorkerOptions, ownOptionNames, type WorkerOptions } from './worker-options.ts';
-import { defaultLogger } from './default-logger.ts';
+import { checkWorkerOptions, ownOptionNames, type WorkerOptions, requireAttributes } from './worker-options.ts';
 import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
-import { requireAttributes } from './require-attributes.ts';
+import { LineTerminal } from '../channels/line-terminal.ts';
 
 /** The result of `createWorker`: a worker of Temporal's, with the connection that it owns. */
 export interface CountersignWorker {
@@ -223,4 +221,12 @@ async function connectNative(
     const problem = translateServerError(error, { address: settings.address, namespace });
     throw problem.code === 'internal' ? unreachable(settings.address, error) : problem;
   }
+}
+
+/** Temporal's own logger. A question that a console channel has put on the terminal is asked again below each line. */
+export function defaultLogger(level: LogLevel): Logger {
+  const plain = new DefaultLogger(level);
+  return new DefaultLogger(level, ({ level: ofLine, message, meta, timestampNanos }) =>
+    LineTerminal.logBeside(() => plain.log(ofLine, message, { ...meta, [LogTimestamp]: timestampNanos })),
+  );
 }

@@ -1,4 +1,4 @@
-import type { OptionNames } from '../text/unknown-name.ts';
+import type { OptionNames } from '../text/check-call-options.ts';
 import type { Advisor, Assessor } from '../agents/advisor.ts';
 import type { ChannelOptions } from '../channels/channel-set.ts';
 import type { Agent, Tool } from '../agents/definitions.ts';

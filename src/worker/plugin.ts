@@ -12,21 +12,20 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
-import { separatePermit } from '../activities/permit-of-call.ts';
+import { separatePermit } from '../activities/second-gate.ts';
 import { CountersignClientPlugin } from '../client/server/client-plugin.ts';
-import { attributeNamesOf } from '../connection/attribute-names.ts';
+import { attributeNamesOf } from '../connection/search-attributes.ts';
 import { modulePath } from '../connection/module-path.ts';
 import { connectionSettings } from '../connection/connection-settings.ts';
-import { requireOneSdk } from '../connection/one-sdk.ts';
+import { requireOneSdk, workerIdentity } from '../connection/one-sdk.ts';
 import { ownConverterPath, withWorkerConverter } from '../connection/own-converter.ts';
-import { workerIdentity } from '../connection/worker-identity.ts';
 import type { AttributeNames } from '../core/base/attribute-names.ts';
 import { engine } from '../core/policy/ruling.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../payload-folder/large-payloads.ts';
 import { type ActivitySide, activitySide } from './activity-side.ts';
 import { type BundlerConfiguration, leanBundle } from './lean-bundle.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
-import { requireAttributes } from './require-attributes.ts';
+import { requireAttributes } from './worker-options.ts';
 
 /**
  * A plugin for `Worker.create` and `bundleWorkflowCode`, and for a `Client` in the same process, for which it does what

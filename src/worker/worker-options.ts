@@ -2,6 +2,10 @@ import type { LogLevel, Logger, WorkerOptions as TemporalWorkerOptions, WorkerPl
 import { checkOptions } from '../agents/check-options.ts';
 import type { ServerOptions } from '../connection/connection-settings.ts';
 import { type PluginOptions, pluginOptionNames } from './plugin-options.ts';
+import { type Services, missingSearchAttributes } from '../connection/search-attributes.ts';
+import { grpcStatus, grpcStatusOf } from '../connection/server-error.ts';
+import type { AttributeNames } from '../core/base/attribute-names.ts';
+import { ProblemError } from '../core/base/problem.ts';
 
 /** Options of Temporal's worker that reach it unchanged, such as `tuner`, `interceptors` and `workerDeploymentOptions`. */
 type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' | 'plugins' | 'taskQueue'>>;
@@ -85,4 +89,18 @@ const passedOnNames = Object.keys({
 export function checkWorkerOptions(place: string, options: object): void {
   const listed = `known are ${ownOptionNames.join(', ')}, and the options of Temporal's worker`;
   checkOptions(place, options, [...ownOptionNames, ...passedOnNames], listed);
+}
+
+/** Throws `internal` with one sentence if the namespace lacks search attributes of the inbox. */
+export async function requireAttributes(connection: Services, namespace: string, names: AttributeNames): Promise<void> {
+  const missing = await missingSearchAttributes(connection, namespace, names).catch((error: unknown) => {
+    // Temporal's time-skipping test server keeps no list of them: it cannot be asked, and takes them all the same.
+    if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
+    throw error;
+  });
+  if (missing.length === 0) return;
+  throw new ProblemError({
+    code: 'internal',
+    message: `Namespace '${namespace}' lacks the search attributes ${missing.join(', ')}: run \`countersign setup\` once.`,
+  });
 }

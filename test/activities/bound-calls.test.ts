@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boundCalls } from '../../src/activities/bound-calls.ts';
+import { boundCalls } from '../../src/activities/call-model.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
 import { inlineLimits, storedLimits } from '../../src/core/base/size-limits.ts';
 

@@ -1,8 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { callToolsetTool } from '../../src/activities/call-toolset-tool.ts';
-import { findTools } from '../../src/activities/find-tools.ts';
+import { callToolsetTool } from '../../src/activities/call-tool.ts';
+import { findTools } from '../../src/activities/load-agent.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import { defineToolset } from '../../src/agents/define-toolset.ts';

@@ -1,7 +1,7 @@
 import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkOutput } from '../../src/activities/check-output.ts';
+import { checkOutput } from '../../src/activities/call-model.ts';
 import type { KeptMessage } from '../../src/activities/model-turn.ts';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';

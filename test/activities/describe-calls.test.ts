@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, type LogEntry } from '@temporalio/worker';
 import { z } from 'zod';
-import { describeCalls } from '../../src/activities/describe-calls.ts';
+import { describeCalls } from '../../src/activities/check-calls.ts';
 import type { ModelCall } from '../../src/activities/model-turn.ts';
 import { defineTool } from '../../src/agents/define-tool.ts';
 import type { Tool } from '../../src/agents/definitions.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLoadAgent } from '../../src/activities/load-agent.ts';
-import { readPolicy } from '../../src/activities/read-policy.ts';
+import { createLoadAgent, readPolicy } from '../../src/activities/load-agent.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import type { Agent } from '../../src/agents/definitions.ts';

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { activityNames, channelsWorkflowType, workflowType } from '../../src/contract.ts';
-import { attributeNamesOf } from '../../src/connection/attribute-names.ts';
+import { attributeNamesOf } from '../../src/connection/search-attributes.ts';
 import { Undecodable } from '../../src/core/base/undecodable.ts';
 import { activitySide } from '../../src/worker/activity-side.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assessBuiltIn } from '../../src/assess/built-in.ts';
+import { assessBuiltIn } from '../../src/assess/assess.ts';
 import { longestCommand } from '../../src/assess/commands.ts';
 import type { JsonObject, Severity } from '../../src/core/base/tool-call.ts';
 

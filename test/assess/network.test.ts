@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assessBuiltIn } from '../../src/assess/built-in.ts';
+import { assessBuiltIn } from '../../src/assess/assess.ts';
 import type { JsonObject, Risk, Severity } from '../../src/core/base/tool-call.ts';
 
 const severity = (tool: string, args: JsonObject, risk: Risk): Severity | undefined =>

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { evidenceOfParts, evidenceParts } from '../../src/audit/evidence-parts.ts';
+import { evidenceOfParts, evidenceParts, type RunEvidence } from '../../src/audit/evidence.ts';
 import { ruleRunAgain } from '../../src/audit/rule-run-again.ts';
-import type { RunEvidence } from '../../src/audit/evidence.ts';
 import { emptyStanding } from '../../src/audit/standing.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';

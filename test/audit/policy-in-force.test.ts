@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RecordingRun, policyInForce } from '../../src/audit/policy-in-force.ts';
+import { type RecordingRun, policyInForce } from '../../src/audit/agent-usage.ts';
 import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 
 function policyOf(text: string) {

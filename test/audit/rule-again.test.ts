@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { defaultAssessment } from '../../src/core/assess/assessment.ts';
 import { deniedToolId } from '../../src/core/ledger/denials.ts';
-import { rulingsOf } from '../../src/audit/rulings-of.ts';
+import { rulingsOf } from '../../src/audit/rule-again.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { AskSettings, Policy, PolicyLayers } from '../../src/core/policy/policy.ts';
 import { severities } from '../../src/core/base/tool-call.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { expect, test } from 'vitest';
-import { cardDigest } from '../../src/card/card-digest.ts';
-import { cardOf } from '../../src/card/card-of.ts';
+import { cardDigest, cardOf } from '../../src/card/card-of.ts';
 import { cardRequest, nowMs } from './sample-requests.ts';
 
 const card = cardOf(cardRequest(), { nowMs });

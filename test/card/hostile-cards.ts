@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
-import { type Card } from '../../src/card/card.ts';
+import type { Card, CardRequest } from '../../src/card/card.ts';
 import { cardOf } from '../../src/card/card-of.ts';
-import type { CardRequest } from '../../src/card/card-request.ts';
 import type { JsonObject } from '../../src/core/base/tool-call.ts';
 import { hostileText, soundText } from './hostile-text.ts';
 import { cardRequest, nowMs } from './sample-requests.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CardRequest } from '../../src/card/card-request.ts';
+import type { CardRequest } from '../../src/card/card.ts';
 import { cardOf } from '../../src/card/card-of.ts';
 import { renderHtml } from '../../src/card/render-html.ts';
 import { renderMarkdown } from '../../src/card/render-markdown.ts';

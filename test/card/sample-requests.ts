@@ -1,4 +1,4 @@
-import type { CardRequest } from '../../src/card/card-request.ts';
+import type { CardRequest } from '../../src/card/card.ts';
 
 export const nowMs = Date.parse('2026-01-02T03:01:00.000Z');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wrapText } from '../../src/card/wrap-text.ts';
+import { wrapText } from '../../src/card/cut-text.ts';
 
 const columnsOf = (text: string): number => Array.from(text).length;
 

@@ -1,4 +1,4 @@
-import type { AuditVerdict } from '../../src/audit/audit-verdict.ts';
+import type { AuditVerdict } from '../../src/audit/finding.ts';
 import type { ApprovalDetails, CallOutcome, JournalEntry } from '../../src/contract.ts';
 import type { Projection } from '../../src/events/journal.ts';
 import type { RanLine } from './chaos-agent.ts';

@@ -5,7 +5,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { defineAgent } from '../../src/agents/define-agent.ts';
 import type { SealedLine } from '../../src/audit/audit-line.ts';
-import { sealer } from '../../src/audit/seal-lines.ts';
+import { sealer } from '../../src/audit/entry-line.ts';
 import { createReviewerKey } from '../../src/client/send/reviewer-key.ts';
 import { RunLines } from '../../src/client/audit/audit-lines.ts';
 import { auditedRun } from '../../src/client/audit/audited-run.ts';

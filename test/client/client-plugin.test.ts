@@ -7,11 +7,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { CountersignClientPlugin } from '../../src/client.ts';
-import { AskPast } from '../../src/client/server/ask-past.ts';
+import { AskPast, ReadingCodec } from '../../src/client/server/client-plugin.ts';
 import { modulePath } from '../../src/connection/module-path.ts';
-import { unreadReferences } from '../../src/payload-folder/unread-references.ts';
+import { unreadReferences } from '../../src/payload-folder/large-payloads.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
-import { ReadingCodec } from '../../src/client/server/reading-codec.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 
 /** A Temporal client of somebody else, with our plugin. */

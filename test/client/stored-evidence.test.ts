@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { evidenceOf } from '../../src/client/audit/evidence-of.ts';
-import { rulingsOf } from '../../src/audit/rulings-of.ts';
+import { rulingsOf } from '../../src/audit/rule-again.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { readExecutions } from '../support/read-histories.ts';
 import { storedRuns } from '../support/stored-runs.ts';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readPage } from '../../src/client/history/read-executions.ts';
-import { untilAborted } from '../../src/client/server/until-aborted.ts';
+import { untilAborted } from '../../src/client/server/call-server.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
 import { type World, openWorld } from '../support/world.ts';
 import { eventually } from '../support/eventually.ts';

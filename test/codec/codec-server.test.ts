@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codecServer, EncryptionCodec } from '../../src/codec.ts';
-import { payloadFromJson, payloadToJson } from '../../src/codec/payload-json.ts';
+import { payloadFromJson, payloadToJson } from '../../src/codec/codec-server.ts';
 import { startCodecServer, type CodecServer } from '../support/codec-server.ts';
 
 const codec = new EncryptionCodec({ keys: [{ id: 'k1', key: randomBytes(32) }] });

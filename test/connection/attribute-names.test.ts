@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { attributeNamesOf } from '../../src/connection/attribute-names.ts';
+import { attributeNamesOf } from '../../src/connection/search-attributes.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeNamespace } from '../support/make-namespace.ts';
 import { sharedAddress } from '../support/shared-server.ts';

@@ -3,7 +3,7 @@ import type { temporal } from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
 import { auditedRun } from '../../src/client/audit/audited-run.ts';
 import { permitMetadata } from '../../src/core/base/permit-metadata.ts';
-import { unreadPayload } from '../../src/connection/unread-payload.ts';
+import { unreadPayload } from '../../src/connection/server-error.ts';
 import type { Fact } from '../../src/events/history-event.ts';
 import { RunProjection } from '../../src/events/run-projection.ts';
 import { readExecutions } from '../support/read-histories.ts';

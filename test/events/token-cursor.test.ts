@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TokenCursor } from '../../src/events/token-cursor.ts';
+import { TokenCursor } from '../../src/events/token-tail.ts';
 
 /** What one viewer gets of the tails that it sees. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { payloadNotKeptType, resultWithheldType, toolFailedType } from '../../src/core/base/tool-failure.ts';
-import { toolEnd } from '../../src/events/tool-end.ts';
+import { toolEnd } from '../../src/events/run-facts.ts';
 import { sentences } from '../../src/core/ledger/sentences.ts';
 
 test.each<[string, Parameters<typeof toolEnd>[0], ReturnType<typeof toolEnd>]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimOf, fileNameIn } from '../../src/payload-folder/claim.ts';
+import { claimOf, fileNameIn } from '../../src/payload-folder/payload-files.ts';
 
 const key = Buffer.alloc(32, 1);
 const name = 'ab'.repeat(32);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { knownCeiling, strictCeiling } from '../../src/policy-file/known-ceiling.ts';
+import { knownCeiling, strictCeiling } from '../../src/policy-file/parse-run-policy.ts';
 import type { Policy, Rule } from '../../src/core/policy/policy.ts';
 import type { Action } from '../../src/core/policy/modes.ts';
 import { compilePolicy, evaluate } from '../../src/core/policy/ruling.ts';

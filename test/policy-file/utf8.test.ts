@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeUtf8 } from '../../src/policy-file/utf8.ts';
+import { decodeUtf8 } from '../../src/policy-file/text.ts';
 
 const remedy = 'save the file as UTF-8';
 test.each<[string, Uint8Array, object]>([

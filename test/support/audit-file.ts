@@ -1,6 +1,6 @@
 import type { SealedLine } from '../../src/audit/audit-line.ts';
 import { readLine } from '../../src/audit/read-line.ts';
-import { sealer, sealText } from '../../src/audit/seal-lines.ts';
+import { sealer, sealText } from '../../src/audit/entry-line.ts';
 import { type VerifyAuditOptions, verifyAudit } from '../../src/client/audit/verify-audit.ts';
 
 /** The lines of an export, as a file holds them. */

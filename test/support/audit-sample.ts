@@ -1,9 +1,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { AuditLine, EntryContext } from '../../src/audit/audit-line.ts';
 import { committedLeaf, runTag, saltsOf } from '../../src/core/ledger/commit-entry.ts';
-import { entryLine } from '../../src/audit/entry-line.ts';
+import { entryLine, sealer } from '../../src/audit/entry-line.ts';
 import { emptyTree, rootOf, withLeaf } from '../../src/core/ledger/merkle.ts';
-import { sealer } from '../../src/audit/seal-lines.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 
 /** A key pair, and what signs with it. */

@@ -1,6 +1,6 @@
 import { assess } from '../../src/assess/assess.ts';
 import { callDigest } from '../../src/core/base/digest.ts';
-import type { CardRequest } from '../../src/card/card-request.ts';
+import type { CardRequest } from '../../src/card/card.ts';
 
 /** When the pictures are taken. */
 export const sampleNowMs = Date.parse('2026-01-02T03:01:20.000Z');

@@ -6,7 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
 import type { Agent } from '../../src/agents/definitions.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
-import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/ask-past.ts';
+import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/client-plugin.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { TimeLimits } from '../../src/client/server/time-limits.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { wordJoiners } from '../../src/text/joiners.ts';
+import { wordJoiners } from '../../src/text/visible-text.ts';
 
 const joinerAt = (text: string): number[] => [...wordJoiners(text)];
 

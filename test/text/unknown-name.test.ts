@@ -1,6 +1,6 @@
 /** Options are read with all that they inherit, so a misspelt one is found there, too. */
 import { describe, expect, test } from 'vitest';
-import { optionProblem } from '../../src/text/unknown-name.ts';
+import { optionProblem } from '../../src/text/check-call-options.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 
 const inherited = (members: object, own: object = {}): object => Object.assign(Object.create(members) as object, own);

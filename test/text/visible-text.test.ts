@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { fromVisible, visibleJson, visibleLine, visibleText } from '../../src/text/visible-text.ts';
+import { fromVisible, visibleJson, visibleLine, visibleText, wordJoiners } from '../../src/text/visible-text.ts';
 import { escapeText, escapeUnseen } from '../../src/core/base/text.ts';
-import { wordJoiners } from '../../src/text/joiners.ts';
 import { hostileText } from '../card/hostile-text.ts';
 import { parseJson } from '../../src/core/base/json.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
-import { defaultLogger } from '../../src/worker/default-logger.ts';
+import { defaultLogger } from '../../src/worker/create-worker.ts';
 import { channelRequest } from '../support/channel-request.ts';
 import { TypedTerminal } from '../support/typed-terminal.ts';
 

@@ -3,7 +3,7 @@ import { setActivityOptions } from '@temporalio/activity';
 import { ExternalStorage } from '@temporalio/common';
 import { z } from 'zod';
 import { modulePath } from '../../src/connection/module-path.ts';
-import { noDriver, unreadReferences } from '../../src/payload-folder/unread-references.ts';
+import { noDriver, unreadReferences } from '../../src/payload-folder/large-payloads.ts';
 import { defineAgent, defineTool, scriptedModel } from '../../src/index.ts';
 import { CountersignPlugin } from '../../src/worker.ts';
 

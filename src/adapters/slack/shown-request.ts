@@ -1,8 +1,7 @@
 import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
 import type { Card } from '../../card/card.ts';
-import { cardDigest } from '../../card/card-digest.ts';
+import { cardDigest, cardOf } from '../../card/card-of.ts';
 import { pressedScope } from '../../core/ledger/make-grant.ts';
-import { cardOf } from '../../card/card-of.ts';
 import { hasCap } from './severity-cap.ts';
 import type { SlackSettings } from './slack-settings.ts';
 

@@ -1,4 +1,4 @@
-import { inParallel } from '../../client/server/in-parallel.ts';
+import { inParallel } from '../../client/server/call-server.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
 import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';

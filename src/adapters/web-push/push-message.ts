@@ -5,7 +5,7 @@ import { inboxUrl } from '../../channels/inbox-url.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { shownPerson } from '../../core/people/directory.ts';
-import { shownName } from '../../text/shown-name.ts';
+import { shownName } from '../../text/visible-text.ts';
 
 /** What the service worker of the inbox shows. */
 export interface PushMessage {

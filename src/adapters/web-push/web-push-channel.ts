@@ -14,7 +14,7 @@ import { PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { recentIds } from '../../channels/recent-ids.ts';
 import { requirePackage } from '../../channels/require-package.ts';
 import { policyInvalid } from '../../channels/policy-invalid.ts';
-import { inParallel } from '../../client/server/in-parallel.ts';
+import { inParallel } from '../../client/server/call-server.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { Settlement } from '../../contract.ts';

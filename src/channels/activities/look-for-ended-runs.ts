@@ -1,9 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { temporal } from '@temporalio/proto';
-import { callServer } from '../../client/server/call-server.ts';
+import { callServer, inParallel } from '../../client/server/call-server.ts';
 import type { Session } from '../../client/server/connect.ts';
-import { inParallel } from '../../client/server/in-parallel.ts';
-import { listedExecutions } from '../../client/server/listed-executions.ts';
+import { listedExecutions } from '../../client/server/memo-rows.ts';
 import { queryRun } from '../../client/server/query-run.ts';
 import { readPayload } from '../../client/server/read-payload.ts';
 import {

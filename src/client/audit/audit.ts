@@ -1,15 +1,14 @@
 import { sign as signBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditLine, SealedLine } from '../../audit/audit-line.ts';
-import { auditFormat } from '../../audit/audit-line.ts';
+import { type AuditLine, type SealedLine, auditFormat } from '../../audit/audit-line.ts';
 import { plainMembers } from '../../core/ledger/commit-entry.ts';
-import { sealer } from '../../audit/seal-lines.ts';
+import { sealer } from '../../audit/entry-line.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { RunLines } from './audit-lines.ts';
 import { fetchAuditedRun } from './audited-run.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 import { publicKeyOf, readPrivateKey } from '../send/reviewer-key.ts';
 
 /** What to export: a run by its workflow id, or all runs that a visibility query finds. */

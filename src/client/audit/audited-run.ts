@@ -1,7 +1,7 @@
 import { workflowType } from '../../contract.ts';
 import type { ActivityLine, EvidenceLine, MessagePlace, RecordedHead } from '../../audit/audit-line.ts';
 import type { CommittedRun } from '../../core/ledger/commit-entry.ts';
-import { evidenceParts } from '../../audit/evidence-parts.ts';
+import { evidenceParts } from '../../audit/evidence.ts';
 import { isHash, isTree, type TreeState } from '../../core/ledger/merkle.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
 import { isObject } from '../../core/base/json.ts';

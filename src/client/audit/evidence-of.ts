@@ -4,8 +4,8 @@
  */
 import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../../audit/evidence.ts';
 import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
-import { rulingsOf } from '../../audit/rulings-of.ts';
-import { standingOf } from '../../audit/standing-of.ts';
+import { rulingsOf } from '../../audit/rule-again.ts';
+import { standingOf } from '../../audit/standing.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { Json } from '../../core/base/tool-call.ts';

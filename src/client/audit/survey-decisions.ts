@@ -15,10 +15,9 @@ import type { Session } from '../server/connect.ts';
 import { entriesOf, wasEnded } from '../history/fetch-journal.ts';
 import { personKeyIn } from '../../core/people/directory.ts';
 import { fetchRun, type ReadExecution } from '../history/history-chain.ts';
-import { inParallel } from '../server/in-parallel.ts';
+import { inParallel, untilAborted } from '../server/call-server.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
-import { untilAborted } from '../server/until-aborted.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 
 /** What a survey reads. */
 export interface SurveyOptions {

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { checkCallOptions } from '../../text/check-call-options.ts';
-import type { AuditVerdict, VerifierOptions } from '../../audit/audit-verdict.ts';
+import type { AuditVerdict, VerifierOptions } from '../../audit/finding.ts';
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import { ruleRunAgain } from '../../audit/rule-run-again.ts';
 import { isPublicKey } from '../../core/base/digest.ts';

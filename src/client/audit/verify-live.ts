@@ -1,7 +1,7 @@
 import type { AuditLine, SealedLine } from '../../audit/audit-line.ts';
 import type { AuditFinding } from '../../audit/finding.ts';
 import { readLine } from '../../audit/read-line.ts';
-import { lineLeaf } from '../../audit/seal-lines.ts';
+import { lineLeaf } from '../../audit/entry-line.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { RunLines } from './audit-lines.ts';
 import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';

@@ -1,9 +1,9 @@
 import type { temporal } from '@temporalio/proto';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { countedNoun } from '../../card/cut-text.ts';
-import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/worker-identity.ts';
+import { type WorkerFacts, ownVersion, workerFacts } from '../../connection/one-sdk.ts';
 import { callServer } from '../server/call-server.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 import { type Check, type CheckOutcome, fine, runCheck, wrong } from './check.ts';
 import type { Session } from '../server/connect.ts';
 import { isOfVersion, moveCommand, type PinnedVersion, pinnedVersionOf } from '../server/pinned-version.ts';

@@ -1,13 +1,13 @@
 import { checkCallOptions } from '../../text/check-call-options.ts';
 import { ProblemError } from '../../core/base/problem.ts';
-import { fileNameIn } from '../../payload-folder/claim.ts';
+import { fileNameIn } from '../../payload-folder/payload-files.ts';
 import { type Cleaned, cleanFolder } from '../../payload-folder/clean-folder.ts';
 import { claimIn } from '../../payload-folder/folder-driver.ts';
 import { largePayloadsOf } from '../../payload-folder/large-payloads.ts';
 import { type PayloadFolder, openPayloadFolder } from '../../payload-folder/open-folder.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 
 /** Options of `cleanPayloads`. */

@@ -5,7 +5,7 @@ import type { Started } from '../../events/history-event.ts';
 import type { RecordedEvent } from '../../events/run-event.ts';
 import { RunProjection } from '../../events/run-projection.ts';
 import { decodeWith } from './decode-history.ts';
-import { ReadingCodec } from '../server/reading-codec.ts';
+import { ReadingCodec } from '../server/client-plugin.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { readValue } from '../server/read-payload.ts';
 

@@ -1,7 +1,13 @@
 import { type Projection, projectJournal } from '../../events/journal.ts';
 import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { Session } from '../server/connect.ts';
-import { fetchRun, type ReadExecution } from './history-chain.ts';
+import { fetchRun, type ReadExecution, inputOf } from './history-chain.ts';
+import type { Caller } from '../../contract.ts';
+import { isObject } from '../../core/base/json.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { isUndecodable } from '../../core/base/undecodable.ts';
+import { readingRemedy } from '../../connection/server-error.ts';
+import { callServer } from '../server/call-server.ts';
 
 /** The decisions of a run, read from its history. */
 export interface Journal extends Projection {
@@ -54,4 +60,27 @@ export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry
 /** True if an execution was terminated or timed out: it could not write how its open requests end. */
 export function wasEnded({ events }: ReadExecution): boolean {
   return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
+}
+
+/** What whoever started a run says of its user. */
+export interface SessionOfRun {
+  /** True: the run takes further messages of its user. */
+  isSession: boolean;
+  /** For whom it works. Absent: nobody is named. */
+  callerUserId?: string;
+}
+
+/**
+ * Reads the input of a run's present execution; its worker is not needed. A workflow of one's own is no session. Throws
+ * `run_not_found`, and `undecodable` if this client cannot read the input.
+ */
+export async function sessionOf(session: Session, workflowId: string): Promise<SessionOfRun> {
+  const input = await callServer(session, () => inputOf(session, { workflowId }), { workflowId });
+  if (isUndecodable(input) && input.unread) {
+    const message = `The input of run '${workflowId}' cannot be read: ${input.why}. ${readingRemedy}`;
+    throw new ProblemError({ code: 'undecodable', message });
+  }
+  const { session: isSession, caller } = isObject(input) ? input : {};
+  const { userId } = (isObject(caller) ? caller : {}) as Partial<Caller>;
+  return { isSession: isSession === true, ...(typeof userId === 'string' && { callerUserId: userId }) };
 }

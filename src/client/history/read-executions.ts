@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
-import { untilAborted } from '../server/until-aborted.ts';
+import { untilAborted } from '../server/call-server.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 

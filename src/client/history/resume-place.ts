@@ -1,6 +1,5 @@
 import { ProblemError } from '../../core/base/problem.ts';
-import { type EventPlace, eventIdOf, parseEventId } from '../../events/event-id.ts';
-import type { GapEvent } from '../../events/run-event.ts';
+import { type EventPlace, eventIdOf, parseEventId, type GapEvent } from '../../events/run-event.ts';
 import type { Session } from '../server/connect.ts';
 import { findExecutions } from './history-chain.ts';
 import { findExecution, pagesOf } from './read-executions.ts';

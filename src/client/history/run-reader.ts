@@ -1,7 +1,6 @@
 import type { temporal } from '@temporalio/proto';
-import { type EventPlace, isAfter } from '../../events/event-id.ts';
+import { type EventPlace, isAfter, type RecordedEvent } from '../../events/run-event.ts';
 import type { HistoryEvent } from '../../events/history-event.ts';
-import type { RecordedEvent } from '../../events/run-event.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { EventRedactor } from '../../events/event-redactor.ts';
 import { RunProjection } from '../../events/run-projection.ts';

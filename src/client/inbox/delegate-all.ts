@@ -8,7 +8,7 @@ import { isRequestId } from '../../core/messages/decision.ts';
 import { isOneOf, personKeyIn, type NamedPerson } from '../../core/people/directory.ts';
 import { isSamePerson } from '../../core/people/person-key.ts';
 import type { Session } from '../server/connect.ts';
-import { inParallel } from '../server/in-parallel.ts';
+import { inParallel } from '../server/call-server.ts';
 import { queryRun } from '../server/query-run.ts';
 import { refusalFor } from '../send/deliver.ts';
 import { inboxBatches } from './inbox-batches.ts';

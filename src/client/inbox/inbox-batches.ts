@@ -1,6 +1,5 @@
 import type { Session } from '../server/connect.ts';
-import { findDue } from './find-due.ts';
-import type { InboxCursor } from './inbox-cursor.ts';
+import { findDue, type InboxCursor } from './find-due.ts';
 import { type WaitingRun, countWaitingRuns, largestPage, allWaitingRuns, waitingRuns } from './waiting-runs.ts';
 
 /** Runs that follow one another in the order of the inbox. */

@@ -2,14 +2,13 @@ import { queryNames } from '../../contract.ts';
 import type { ApprovalRequest } from '../../core/ledger/approval.ts';
 import { type ApprovalSummary, summaryOf } from '../../core/ledger/approval-index.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
-import { callServer } from '../server/call-server.ts';
+import { callServer, inParallel } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { inParallel } from '../server/in-parallel.ts';
 import { markUndelivered, undeliveredRequests } from './deliveries.ts';
 import { type Batch, inboxBatches } from './inbox-batches.ts';
-import { type InboxCursor, readCursor, writeCursor } from './inbox-cursor.ts';
+import { type InboxCursor, readCursor, writeCursor } from './find-due.ts';
 import type { WaitingRun } from './waiting-runs.ts';
-import { describeRun, memoRows } from '../server/memo-rows.ts';
+import { describeRun, memoRows, listedExecutions, settledIdsIn } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
 import { nfc } from '../../core/base/text.ts';
 
@@ -171,4 +170,36 @@ async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Ba
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {
   const rank = (row: ApprovalSummary): string => `${row.deadline ?? '~'} ${row.requestedAt} ${row.requestId}`;
   return rank(one) < rank(other) ? -1 : 1;
+}
+
+const pageSize = 250;
+const mostPages = 4;
+
+/**
+ * The ids that start with these characters among the last 20 settled requests of a run, or of each of the newest 1,000
+ * executions that asked: visibility finds whole ids only. Anyone who may start a workflow can write such ids, so that one
+ * is a name to look for, and no proof. A namespace without tags has none.
+ */
+export async function settledIds(
+  session: Session,
+  { startsWith, workflowId }: { startsWith: string; workflowId?: string | undefined },
+): Promise<string[]> {
+  const listed = workflowId === undefined ? await ofNewest(session) : await ofRun(session, workflowId);
+  return [...new Set(listed.filter((id) => id.startsWith(startsWith)))];
+}
+
+async function ofRun(session: Session, workflowId: string): Promise<string[]> {
+  return (await callServer(session, () => describeRun(session, workflowId), { workflowId })).settledIds;
+}
+
+async function ofNewest(session: Session): Promise<string[]> {
+  const { tags } = session.attributes;
+  if (tags === null) return [];
+  const ids: string[] = [];
+  let pages = 0;
+  for await (const page of listedExecutions(session, { query: `${tags} IS NOT NULL`, pageSize })) {
+    ids.push(...page.flatMap((row) => settledIdsIn(session, row)));
+    if (++pages === mostPages) break;
+  }
+  return ids;
 }

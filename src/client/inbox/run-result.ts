@@ -5,7 +5,7 @@ import { ProblemError, problemCodeOf } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { Session } from '../server/connect.ts';
 import { translateServerError, unreadAnswer } from '../../connection/server-error.ts';
-import { untilAborted } from '../server/until-aborted.ts';
+import { untilAborted } from '../server/call-server.ts';
 
 interface ResultOptions {
   timeoutMs?: number;

@@ -8,12 +8,12 @@ import { isUndecodable } from '../../core/base/undecodable.ts';
 import { instantMs } from '../../core/messages/control.ts';
 import { isRequestId } from '../../core/messages/decision.ts';
 import { personKey } from '../../core/people/person-key.ts';
-import { startMs } from '../../policy-file/shape-values.ts';
+import { startMs } from '../../policy-file/shape.ts';
 import { argumentOf } from '../history/history-chain.ts';
 import type { SendOptions } from '../send/control-run.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 import { readPayload } from '../server/read-payload.ts';
 import {
   type DelegatedAll,

@@ -29,9 +29,9 @@ import type { Session } from '../server/connect.ts';
 import { type MessageRoute, acceptedReceipt, deliver, runClosed } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
 import { queryRun } from '../server/query-run.ts';
-import { recordBySignal } from './record-by-signal.ts';
+import { recordBySignal } from './send-by-update.ts';
 import { recordedReceipt } from './recorded-receipt.ts';
-import { requireCodec } from '../server/require-codec.ts';
+import { requireCodec } from '../server/ask-worker.ts';
 import { type Signer, signMessage } from './sign-message.ts';
 
 /** How a client sends a message to a run. */

@@ -6,7 +6,7 @@ import type { SendOptions } from './control-run.ts';
 import { decideMany } from './decide.ts';
 import { refusedReceipt } from './deliver.ts';
 import { findRequest } from './find-request.ts';
-import { inParallel } from '../server/in-parallel.ts';
+import { inParallel } from '../server/call-server.ts';
 
 /** A request as a reviewer saw it. Rows of `approvals.list` and requests of `approvals.get` are such. */
 export interface ReviewedRequest {

@@ -1,17 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { type Decision, type Receipt, type ApprovalDetails, decideName } from '../../contract.ts';
+import {
+  type Decision,
+  type Receipt,
+  type ApprovalDetails,
+  decideName,
+  type ApprovalRequest,
+  queryNames,
+} from '../../contract.ts';
 import { type ParsedDecision, maxDecisions, parseDecision } from '../../core/messages/decision.ts';
 import { personsShown } from '../../core/people/directory.ts';
 import type { Session } from '../server/connect.ts';
 import type { RequestOptions } from './control-run.ts';
 import { acceptedReceipt, deliver, refusedReceipt, refusalFor, type MessageRoute } from './deliver.ts';
 import { findRequest, malformedRequestId } from './find-request.ts';
-import { repeatUnknown } from './repeat-unknown.ts';
 import { signDecision } from './sign-message.ts';
 import { decisionDigest } from '../../core/messages/control.ts';
 import { settledReceipt, votedReceipt } from '../../core/ledger/settle.ts';
 import { glanceAtApproval } from './get-approval.ts';
 import { type RecordedDecision, recordedBefore, unappliedDecisions } from '../history/recorded-before.ts';
+import { isProblemError } from '../../core/base/problem.ts';
+import { lookUp } from '../server/look-up.ts';
+import { queryRun } from '../server/query-run.ts';
 
 /** How decisions are sent to a run. The decision id makes a repetition harmless. */
 const decisionRoute: MessageRoute<ParsedDecision> = {
@@ -126,4 +135,44 @@ function receiptFrom(
     return { requestId, accepted: true, outcome, ...successor, message: `request ${requestId}: ${outcome}` };
   }
   return settledReceipt(requestId, settled, personsShown(people));
+}
+
+/**
+ * Sends decisions to a run, and for the client's `lookUpTimeoutMs` repeats those whose request the run does not know: a query may have shown
+ * the request during a task that the worker had not finished. Meanwhile queries ask the run, which adds nothing to its
+ * history; only decisions whose request has appeared are sent again.
+ */
+export async function repeatUnknown<One extends { requestId: string }>(
+  session: Session,
+  workflowId: string,
+  decisions: One[],
+  send: (decisions: One[], isAgain?: boolean) => Promise<Receipt[]>,
+): Promise<Receipt[]> {
+  const receipts = await send(decisions);
+  await lookUp(async () => {
+    const unknown = decisions.filter((_decision, index) => receipts[index]?.code === 'unknown_request');
+    if (unknown.length === 0) return 'none';
+    const open = await openIn(session, workflowId);
+    const again = unknown.filter(({ requestId }) => open.has(requestId));
+    const answers = again.length === 0 ? [] : await send(again, true);
+    for (const [at, decision] of again.entries()) receipts[decisions.indexOf(decision)] = answers[at] as Receipt;
+    return undefined;
+  }, session.limits.lookUpTimeoutMs);
+  return receipts;
+}
+
+async function openIn(session: Session, workflowId: string): Promise<Set<string>> {
+  try {
+    const open = await queryRun<ApprovalRequest[]>(
+      session,
+      workflowId,
+      queryNames.approvals,
+      [],
+      session.limits.glanceTimeoutMs,
+    );
+    return new Set(open.map(({ requestId }) => requestId));
+  } catch (error) {
+    if (isProblemError(error)) return new Set();
+    throw error;
+  }
 }

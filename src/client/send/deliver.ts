@@ -2,9 +2,8 @@ import type { Receipt } from '../../contract.ts';
 import { type Problem, ProblemError, isProblemError, isTransient } from '../../core/base/problem.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import type { Session } from '../server/connect.ts';
-import { recordBySignal } from './record-by-signal.ts';
+import { recordBySignal, type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
 import { recordedReceipt, standingsOf, unknownIn } from './recorded-receipt.ts';
-import { type Unanswered, sendByUpdate, unreadable } from './send-by-update.ts';
 
 /** How one kind of message is sent to a run. */
 export interface MessageRoute<Message> {

@@ -1,11 +1,12 @@
 import type { temporal } from '@temporalio/proto';
-import { ProblemError } from '../../core/base/problem.ts';
+import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { settledTag } from '../../core/ledger/approval-index.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { knowsRequest } from './knows-request.ts';
 import { lookUp } from '../server/look-up.ts';
 import { type WithMemo, indexedIds, memoRows, statusRunning, withMemos } from '../server/memo-rows.ts';
+import { type ApprovalDetails, queryNames } from '../../contract.ts';
+import { queryRun } from '../server/query-run.ts';
 
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
@@ -141,4 +142,29 @@ function named(workflowIds: readonly string[]): string {
     .slice(0, claimsAsked)
     .map((id) => `'${id.slice(0, 200)}'`)
     .join(' and ');
+}
+
+/**
+ * Asks a run whether it has a request, open or recently settled. `no` also for a workflow that is not a run of ours;
+ * `silent` if no worker answers.
+ */
+export async function knowsRequest(
+  session: Session,
+  workflowId: string,
+  requestId: string,
+): Promise<'yes' | 'no' | 'silent'> {
+  try {
+    const answer = await queryRun<unknown>(
+      session,
+      workflowId,
+      queryNames.approvals,
+      [{ requestId }],
+      session.limits.glanceTimeoutMs,
+    );
+    const details = (answer ?? {}) as Partial<ApprovalDetails>;
+    return details.requestId === requestId && details.workflowId === workflowId ? 'yes' : 'no';
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    return error.code === 'run_not_found' ? 'no' : 'silent';
+  }
 }

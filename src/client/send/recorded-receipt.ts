@@ -2,7 +2,7 @@ import type { Receipt } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { callServer } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
-import { knowsRequest } from './knows-request.ts';
+import { knowsRequest } from './find-request.ts';
 import { describeRun, memoRows } from '../server/memo-rows.ts';
 import type { Unanswered } from './send-by-update.ts';
 

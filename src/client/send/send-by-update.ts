@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Receipt } from '../../contract.ts';
 import { ProblemError, isProblemCode, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { askWorker } from '../server/ask-worker.ts';
 import type { Session } from '../server/connect.ts';
 import { grpcStatus, grpcStatusOf, serverWords, translateServerError } from '../../connection/server-error.ts';
+import { callServer } from '../server/call-server.ts';
 
 /** A message to a run: the name of its update, which is also the name of its signal, and its one argument. */
 export interface UpdateRequest {
@@ -119,4 +120,26 @@ function refusedByRun(workflowId: string, error: WorkflowUpdateFailedError): Pro
 
 function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, '');
+}
+
+/**
+ * Writes a message into a run's history, where it waits for a worker. Returns false if the run is closed.
+ * Throws `run_not_found`, `server_unreachable`.
+ */
+export async function recordBySignal(session: Session, { workflowId, name, payload }: UpdateRequest): Promise<boolean> {
+  const handle = session.client.workflow.getHandle(workflowId);
+  return callServer(
+    session,
+    async () => {
+      try {
+        await handle.signal(name, payload);
+        return true;
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        await handle.describe();
+        return false;
+      }
+    },
+    { workflowId },
+  );
 }

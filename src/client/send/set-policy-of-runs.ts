@@ -16,7 +16,7 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import type { Session } from '../server/connect.ts';
-import { listedExecutions } from '../server/listed-executions.ts';
+import { listedExecutions } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
 import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
 import { type SendOptions, setPolicyOf } from './control-run.ts';

@@ -1,6 +1,5 @@
 import { randomUUID, sign } from 'node:crypto';
-import { checkCallOptions } from '../../text/check-call-options.ts';
-import type { OptionNames } from '../../text/unknown-name.ts';
+import { checkCallOptions, type OptionNames } from '../../text/check-call-options.ts';
 import type { Decision } from '../../contract.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { signedText, type SignedAction } from '../../core/messages/signature.ts';

@@ -1,10 +1,10 @@
 import { ProblemError } from '../../core/base/problem.ts';
 import type { Session } from './connect.ts';
 import { callServer } from './call-server.ts';
-import { requireCodec } from './require-codec.ts';
-import { grpcStatus, grpcStatusOf, serverWords } from '../../connection/server-error.ts';
+import { grpcStatus, grpcStatusOf, serverWords, readingRemedy } from '../../connection/server-error.ts';
 import { pinnedVersionOf, type PinnedVersion } from './pinned-version.ts';
 import { noWorker, noWorkerOfVersion, notAnswered, waitForWorker } from './worker-presence.ts';
+import { describeRun, memoRows } from './memo-rows.ts';
 
 /** How long a worker that has just started may take until its first poll is visible, in milliseconds. */
 const graceMs = 1_500;
@@ -59,4 +59,19 @@ function saysNobodyAnswers(error: unknown): boolean {
 
 function saysNobodyPolls(error: unknown): boolean {
   return grpcStatusOf(error) === grpcStatus.FAILED_PRECONDITION && /no poller/i.test(serverWords(error));
+}
+
+/**
+ * Throws `undecodable` if this client has codecs and they cannot read the memo of a run. What they encode could then not
+ * be read by the run's workers, and a worker that lacks a key retries until it has it: one message could stop the run.
+ */
+export async function requireCodec(session: Session, workflowId: string): Promise<void> {
+  if (!session.hasCodecs) return;
+  const run = await callServer(session, () => describeRun(session, workflowId), { workflowId });
+  const { unread } = memoRows(run);
+  if (unread === undefined) return;
+  throw new ProblemError({
+    code: 'undecodable',
+    message: `Nothing is sent to run '${workflowId}', because its memo cannot be read: ${unread}. ${readingRemedy}`,
+  });
 }

@@ -20,3 +20,53 @@ export async function callServer<Answer>(
     });
   }
 }
+
+/**
+ * Runs calls to the server that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener behind on its signal,
+ * which holds the answer of the call for as long as the signal lives; so it gets a signal that lives as long as the calls.
+ * Throws the signal's reason if it has aborted before, and the server's errors unchanged.
+ */
+export async function untilAborted<Answer>(
+  { connection }: Session,
+  signal: AbortSignal,
+  call: () => Promise<Answer>,
+): Promise<Answer> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = (): void => own.abort(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await connection.withAbortSignal(own.signal, call);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Acts on all of them, at most `most` at a time, and returns the results in their order. */
+export async function inParallel<One, Result>(
+  all: readonly One[],
+  most: number,
+  act: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = all.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, one] of left) results[index] = await act(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, lane));
+  return results;
+}
+
+/** Resolves when `changed` does, `signal` aborts, or `afterMs` milliseconds are over. Leaves no listener and no timer behind. */
+export function changedOrAborted(changed: Promise<void>, signal: AbortSignal, afterMs?: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = afterMs === undefined ? undefined : setTimeout(done, afterMs);
+    signal.addEventListener('abort', done);
+    void changed.then(done);
+  });
+}

@@ -1,12 +1,24 @@
-import type { ClientInterceptors, ClientOptions, ClientPlugin } from '@temporalio/client';
+import {
+  type ClientInterceptors,
+  type ClientOptions,
+  type ClientPlugin,
+  type WorkflowClientInterceptor,
+  type WorkflowQueryInput,
+  QueryNotRegisteredError,
+  QueryRejectedError,
+} from '@temporalio/client';
 import { checkCallOptions } from '../../text/check-call-options.ts';
 import { requireOneSdk } from '../../connection/one-sdk.ts';
 import { withOwnConverter } from '../../connection/own-converter.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf, withStorage } from '../../payload-folder/large-payloads.ts';
-import { AskPast } from './ask-past.ts';
-import { ReadingCodec } from './reading-codec.ts';
 import { timeLimits } from './time-limits.ts';
+import proto from '@temporalio/proto';
+import { sentences } from '../../core/ledger/sentences.ts';
+import { lookUp } from './look-up.ts';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { unreadPayload } from '../../connection/server-error.ts';
+import { keyIdName, unreadEncoding } from '../../core/base/undecodable.ts';
 
 /** Options of `CountersignClientPlugin`. */
 export interface ClientPluginOptions {
@@ -84,4 +96,129 @@ function withAskPast(given: ClientInterceptors | undefined, askPast: AskPast): C
     code: 'internal',
     message: 'countersign adds an interceptor to the client: write interceptors.workflow as a list.',
   });
+}
+
+type Query = NonNullable<WorkflowClientInterceptor['query']>;
+
+/** Longer than a worker waits for a task that the server may withdraw (workflows/sandbox/untaken-events.ts). */
+const leastMs = 6_000;
+
+const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.QueryRejectCondition;
+
+/**
+ * Repeats a query, as often as `lookUp` does: while a continued run verifies the state that it carried, which takes one
+ * activity, and while events of a run wait for its next workflow task. For up to `queryTimeoutMs`, and six seconds at
+ * least: a caller that has less time ends its call itself.
+ */
+export class AskPast implements WorkflowClientInterceptor {
+  readonly #longestMs: number;
+
+  constructor(queryTimeoutMs: number) {
+    this.#longestMs = Math.max(queryTimeoutMs, leastMs);
+  }
+
+  async query(input: WorkflowQueryInput, next: Parameters<Query>[1]): Promise<unknown> {
+    let refusal: unknown;
+    let ask: Query = async (query, goOn) => goOn(query);
+    const answer = await lookUp(async () => {
+      try {
+        return { value: await ask(input, next) };
+      } catch (error) {
+        if (isNotTakenYet(error)) ask = askIfOpen;
+        else if (!isNotTakenUp(error)) throw error;
+        refusal = error;
+        return undefined;
+      }
+    }, this.#longestMs);
+    if (answer === undefined) throw refusal;
+    return answer.value;
+  }
+}
+
+/**
+ * The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would.
+ * Events of a run that completes meanwhile were taken, so a closed run is asked once more.
+ */
+const askIfOpen: Query = async (input, next) => {
+  try {
+    return await next({ ...input, queryRejectCondition: ifOpen });
+  } catch (error) {
+    if (!(error instanceof QueryRejectedError)) throw error;
+  }
+  try {
+    return await next(input);
+  } catch (error) {
+    if (!isNotTakenYet(error)) throw error;
+    const { workflowId } = input.workflowExecution;
+    throw new ProblemError({ code: 'run_closed', message: sentences.endedUntaken(workflowId) }, { cause: error });
+  }
+};
+
+/** True if a query failed because its execution has not restored its carried state yet. */
+export function isNotTakenUp(error: unknown): boolean {
+  return saysInAnswer(error, sentences.notTakenUp);
+}
+
+/** True if a query failed because its run has events that no workflow task has taken yet. */
+export function isNotTakenYet(error: unknown): boolean {
+  return saysInAnswer(error, sentences.notTakenYet);
+}
+
+function saysInAnswer(error: unknown, sentence: string): boolean {
+  // The SDK uses this class for every failure of a query.
+  return error instanceof QueryNotRegisteredError && error.message.includes(sentence);
+}
+
+/** The encodings that a converter reads without a codec, and ours for what is unread already. */
+const readEncodings = ['binary/null', 'binary/plain', 'json/plain', 'json/protobuf', 'binary/protobuf', unreadEncoding];
+
+type Context = Parameters<PayloadCodec['decode']>[1];
+
+/**
+ * The codecs of a client as one. Temporal's client throws when a codec does, or hands out what none has decoded: a
+ * decision would count and be reported as failed. This codec replaces each payload that cannot be decoded with one that
+ * reads as undecodable (I5c).
+ */
+export class ReadingCodec implements PayloadCodec {
+  readonly #codecs: readonly PayloadCodec[];
+
+  constructor(codecs: readonly PayloadCodec[]) {
+    this.#codecs = codecs;
+  }
+
+  async encode(payloads: Payload[], context?: Context): Promise<Payload[]> {
+    let encoded = payloads;
+    for (const codec of this.#codecs) encoded = await codec.encode(encoded, context);
+    return encoded;
+  }
+
+  async decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
+    const decoded = await this.#decodeAll(payloads, context).catch(() => undefined);
+    if (decoded !== undefined) return decoded.map((each, index) => readable(each, payloads[index]));
+    // One of several failed: the others are read.
+    if (payloads.length === 1) return [unreadPayload('encoded', keyIdOf(payloads[0]))];
+    return Promise.all(payloads.map(async (payload) => (await this.decode([payload], context))[0]!));
+  }
+
+  async #decodeAll(payloads: Payload[], context: Context): Promise<Payload[]> {
+    let decoded = payloads;
+    for (const codec of this.#codecs.toReversed()) decoded = await codec.decode(decoded, context);
+    return decoded;
+  }
+}
+
+function readable(payload: Payload, encoded: Payload | undefined): Payload {
+  const name = textOf(payload, 'encoding');
+  const isOfOtherKey = name === unreadEncoding && Buffer.from(payload.data ?? []).toString() === 'encoded';
+  if (!isOfOtherKey && (name === '' || readEncodings.includes(name))) return payload;
+  return unreadPayload('encoded', keyIdOf(encoded));
+}
+
+function keyIdOf(payload: Payload | undefined): string | undefined {
+  const id = textOf(payload, keyIdName);
+  return /^[\w.-]{1,64}$/.test(id) ? id : undefined;
+}
+
+function textOf(payload: Payload | undefined, name: string): string {
+  return Buffer.from(payload?.metadata?.[name] ?? []).toString();
 }

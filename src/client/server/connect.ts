@@ -1,14 +1,19 @@
-import { Client, Connection } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { type LargePayloads, largePayloadsOf } from '../../payload-folder/large-payloads.ts';
 import type { AttributeNames, AttributeNameOptions } from '../../core/base/attribute-names.ts';
-import { attributeNamesOf } from '../../connection/attribute-names.ts';
+import { attributeNamesOf } from '../../connection/search-attributes.ts';
 import { type ServerOptions, connectionSettings } from '../../connection/connection-settings.ts';
 import { CountersignClientPlugin } from './client-plugin.ts';
-import { repeatedCalls } from './repeated-calls.ts';
 import { type TimeLimitOptions, type TimeLimits, timeLimits } from './time-limits.ts';
-import { translateServerError, unreachable } from '../../connection/server-error.ts';
+import { translateServerError, unreachable, clientClosed, grpcStatus } from '../../connection/server-error.ts';
 
 export interface ConnectOptions extends ServerOptions, TimeLimitOptions {
   /**
@@ -111,4 +116,41 @@ export function sessionOf(
   const closing = new AbortController();
   const close = async (): Promise<void> => closing.abort();
   return { ...parts, limits: timeLimits(options), closed: closing.signal, close };
+}
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<Interceptor>;
+
+/** Ends a call on a closed channel with a status, as every other call ends. */
+const endWithTheChannel: Interceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as Call;
+  } catch {
+    return endedCall();
+  }
+};
+
+/**
+ * Retries calls to the server as the SDK does. The SDK retries from a timer. On a connection that was closed meanwhile,
+ * this timer throws an error that nobody can catch, and the process would end with "Channel has been shut down".
+ */
+export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
+
+function endedCall(): Call {
+  const call: Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'startRead' | 'cancelWithStatus' | 'getPeer'> = {
+    start: (metadata, listener) => {
+      queueMicrotask(() => {
+        listener?.onReceiveMessage?.(null);
+        const status = { code: grpcStatus.CANCELLED, details: clientClosed, metadata };
+        // oxlint-disable-next-line no-unsafe-enum-assignment -- the library that has the enum is no dependency of ours
+        listener?.onReceiveStatus?.(status);
+      });
+    },
+    sendMessage: () => undefined,
+    halfClose: () => undefined,
+    startRead: () => undefined,
+    cancelWithStatus: () => undefined,
+    getPeer: () => '',
+  };
+  return call as Call;
 }

@@ -7,6 +7,7 @@ import { undeliveredTag } from '../../core/ledger/waiting-for.ts';
 import type { Session } from './connect.ts';
 import { readPayloads } from './read-payload.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
+import { callServer } from './call-server.ts';
 
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
@@ -114,4 +115,23 @@ function isRow(row: unknown): row is ApprovalSummary {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+type Execution = temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** The pages of the executions that a visibility query finds, the newest first. Without a query, all of the namespace. */
+export async function* listedExecutions(
+  session: Session,
+  { query, pageSize = 1_000, timeoutMs }: { query?: string; pageSize?: number; timeoutMs?: number } = {},
+): AsyncGenerator<readonly Execution[], void, undefined> {
+  const { connection, namespace } = session;
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const request = { namespace, query, pageSize, nextPageToken };
+    const page = await callServer(session, () => connection.workflowService.listWorkflowExecutions(request), {
+      timeoutMs,
+    });
+    yield page.executions;
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
 }

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { parseJson } from '../../core/base/json.ts';
-import { quoteWord } from '../../text/quote-word.ts';
+import { quoteWord } from '../../text/visible-text.ts';
 import type { Session } from './connect.ts';
 
 /** A Worker Deployment Version. Only workers of this version get the tasks of a run that is pinned to it. */

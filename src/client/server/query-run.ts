@@ -1,8 +1,7 @@
 import { QueryNotRegisteredError } from '@temporalio/client';
 import { ProblemError, isProblemError } from '../../core/base/problem.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
-import { isNotTakenUp, isNotTakenYet } from './ask-past.ts';
-import { askAgain } from './ask-again.ts';
+import { isNotTakenUp, isNotTakenYet } from './client-plugin.ts';
 import { askWorker } from './ask-worker.ts';
 import type { Session } from './connect.ts';
 import {
@@ -12,6 +11,7 @@ import {
   translateServerError,
   unreadAnswer,
 } from '../../connection/server-error.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Queries a run, open or closed, for at most `timeoutMs` (default: the client's `queryTimeoutMs`): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
@@ -72,4 +72,28 @@ export async function queryRun<Answer>(
  */
 function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
   return /did not register a handler|unknown query ?type|expected but not found/i.test(message);
+}
+
+/**
+ * Asks once more, beside the first time, if there is no answer of any kind after half of `timeoutMs`. The SDK's core may
+ * lose a query that waits for a run which it drops from its cache (docs/decisions/0058). The first answer counts. If
+ * both questions fail, the failure that came first is thrown: a refusal says more than the silence that ends later.
+ */
+export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const first = ask();
+  const hasEnded = first.then(
+    () => true,
+    () => true,
+  );
+  const isSilent = sleep(timeoutMs / 2, false, { ref: false });
+  if (await Promise.race([hasEnded, isSilent])) return first;
+  const failures: unknown[] = [];
+  const noted = (asked: Promise<Answer>): Promise<Answer> =>
+    asked.catch((error: unknown) => {
+      failures.push(error);
+      throw error;
+    });
+  return Promise.any([noted(first), noted(ask())]).catch(() => {
+    throw failures[0];
+  });
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent } from '../../events/run-event.ts';
-import { type EventPlace, parseEventId } from '../../events/event-id.ts';
+import { type RecordedEvent, type EventPlace, parseEventId } from '../../events/run-event.ts';
 import { type TokenTail, readTokenTail } from '../../events/token-tail.ts';
 import type { Session } from '../server/connect.ts';
 import { readPatiently } from './read-patiently.ts';

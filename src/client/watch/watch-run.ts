@@ -1,9 +1,7 @@
-import { parseEventId, type EventPlace } from '../../events/event-id.ts';
-import type { RecordedEvent, RunEvent } from '../../events/run-event.ts';
-import { TokenCursor } from '../../events/token-cursor.ts';
+import { parseEventId, type EventPlace, type RecordedEvent, type RunEvent } from '../../events/run-event.ts';
+import { TokenCursor } from '../../events/token-tail.ts';
 import { translateServerError } from '../../connection/server-error.ts';
-import { callServer } from '../server/call-server.ts';
-import { changedOrAborted } from '../server/changed-or-aborted.ts';
+import { callServer, changedOrAborted } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
 import { readPatiently } from './read-patiently.ts';
 import { findPlace, type ResumePlace } from '../history/resume-place.ts';

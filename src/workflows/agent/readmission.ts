@@ -1,13 +1,12 @@
 /** Calls that pass the gate again: their tool has changed since they were admitted (I8), or advisors have answered. */
-import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import type { Message } from '../../contract.ts';
 import { definitionChange } from '../../core/policy/definition-change.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
-import type { StartableCall, HeldCall, RunState } from './run-state.ts';
-import { agentOf } from './run-state.ts';
+import { type StartableCall, type HeldCall, type RunState, agentOf } from './run-state.ts';
 
 /** Replaced definitions to keep. Reviewers of a call admitted under an older one do not see what that one said. */
 const formerKept = 10;

@@ -3,7 +3,7 @@
  * state, which continue-as-new carries.
  */
 import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
-import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
 import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
@@ -19,8 +19,16 @@ import type { LimitCheck } from './limit-check.ts';
 import type { NestedRuns } from './nested-runs.ts';
 import { admittedTool, heldAgain, heldForAdvice, passesAtOnce, takeDefinition } from './readmission.ts';
 import { earlierResult, keepResult, noteStart } from './result-cache.ts';
-import type { StartableCall, AnsweredCall, AskedCall, CheckedCall, HeldCall, RunState, TurnCall } from './run-state.ts';
-import { agentOf } from './run-state.ts';
+import {
+  type StartableCall,
+  type AnsweredCall,
+  type AskedCall,
+  type CheckedCall,
+  type HeldCall,
+  type RunState,
+  type TurnCall,
+  agentOf,
+} from './run-state.ts';
 import { runTool, type ToolEnd } from './run-tool.ts';
 import { answerOf } from './transcript.ts';
 

@@ -22,7 +22,7 @@ import { clock } from '../sandbox/clock.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
-import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import { definitionChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**

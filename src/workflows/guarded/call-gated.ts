@@ -7,7 +7,7 @@ import {
   createEventGroup,
   isCancellation,
 } from '@temporalio/workflow';
-import type { ChangedDefinition } from '../../activities/changed-definition.ts';
+import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { Permit } from '../../contract.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, Settlement } from '../../core/ledger/approval.ts';

@@ -1,6 +1,6 @@
 /** Message `setPolicy`: changes the run's policy or mode; everything open is ruled on again. */
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { ReadPolicy } from '../../activities/read-policy.ts';
+import type { ReadPolicy } from '../../activities/load-agent.ts';
 import { activityNames, messageNames, parentsChangedName } from '../../contract.ts';
 import type { Receipt } from '../../core/ledger/approval.ts';
 import {
@@ -23,7 +23,7 @@ import { type Lookup, type MessageKind, acceptable, refused, tooManyLookups } fr
 import { deniedToolId, toolsToLift } from '../../core/ledger/denials.ts';
 import type { Grant } from '../../core/policy/grants.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import type { ReadParents } from '../../activities/read-parents.ts';
+import type { ReadParents } from '../../activities/parent-of-run.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { inheritedBeside, maxInheritedBytes } from '../../core/policy/nesting.ts';
 

@@ -1,5 +1,5 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { Arbitrate } from '../../activities/arbitrate.ts';
+import type { Arbitrate } from '../../activities/recorded-events.ts';
 import { activityNames } from '../../contract.ts';
 import { clock } from '../sandbox/clock.ts';
 import type { InFlight } from '../state/in-flight.ts';

@@ -55,7 +55,7 @@ class BrandingPayloadConverter implements PayloadConverter {
   }
 }
 
-/** Reasons for unread payloads, by the codes of `src/connection/unread-payload.ts`. */
+/** Reasons for unread payloads, by the codes of `src/connection/server-error.ts`. */
 const notRead: Readonly<Record<string, string>> = {
   elsewhere: 'it is kept in external storage that is not configured here',
   gone: 'it is kept in the payload folder, and its file is missing or damaged',

@@ -1,5 +1,5 @@
 import { ApplicationFailure, log, workflowInfo } from '@temporalio/workflow';
-import type { NotifyInput } from '../../activities/notify.ts';
+import type { NotifyInput } from '../../activities/announce.ts';
 import type { Receipt, RefusedDecision } from '../../core/ledger/approval.ts';
 import { hideInEntry } from '../../core/ledger/hidden-arguments.ts';
 import type { TreeState } from '../../core/ledger/merkle.ts';

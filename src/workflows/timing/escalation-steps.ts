@@ -1,5 +1,5 @@
 import { CancellationScope, patched, proxyActivities, sleep } from '@temporalio/workflow';
-import type { Notify, NotifyInput } from '../../activities/notify.ts';
+import type { Notify, NotifyInput } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
 import { iso, type RequestRecord } from '../../core/ledger/ledger.ts';

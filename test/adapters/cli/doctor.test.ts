@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { engine } from '../../../src/core/policy/ruling.ts';
-import { ownVersion, workerFacts, workerIdentity } from '../../../src/connection/worker-identity.ts';
+import { ownVersion, workerFacts, workerIdentity } from '../../../src/connection/one-sdk.ts';
 import { checkWorkers } from '../../../src/client/doctor/check-workers.ts';
 import type { Session } from '../../../src/client/server/connect.ts';
 import { createClient } from '../../../src/client/client.ts';

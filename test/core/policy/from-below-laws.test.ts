@@ -5,11 +5,10 @@ import { actions, modes, type Mode } from '../../../src/core/policy/modes.ts';
 import { emptyLedger } from '../../../src/core/ledger/ledger-state.ts';
 import { directoriesOf } from '../../../src/core/ledger/panel.ts';
 import { compileRules, ruleCase, type Case } from '../../../src/core/ledger/rule-case.ts';
-import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
+import { hidingProblem, beyondDenying } from '../../../src/policy-file/parse-run-policy.ts';
 import { severityRank } from '../../../src/core/assess/assessment.ts';
 import { adviseRuling } from '../../../src/core/policy/advice.ts';
 import { limitsOf, type Limits } from '../../../src/core/policy/limits.ts';
-import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import {
   defaultMaxPending,
   defaultMaxRetriesAfterDeny,

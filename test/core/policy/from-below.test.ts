@@ -2,11 +2,10 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { askTermsOf, termsOfWait, type AskTerms } from '../../../src/core/policy/ask-terms.ts';
-import { hidingProblem } from '../../../src/policy-file/hiding-problem.ts';
+import { hidingProblem, beyondDenying } from '../../../src/policy-file/parse-run-policy.ts';
 import { ceilingRedaction } from '../../../src/core/policy/redaction-settings.ts';
-import { readRunPolicy } from '../../../src/activities/read-policy.ts';
+import { readRunPolicy } from '../../../src/activities/load-agent.ts';
 import type { Mode } from '../../../src/core/policy/modes.ts';
-import { beyondDenying } from '../../../src/policy-file/only-denies.ts';
 import type { Policy, PolicyLayers } from '../../../src/core/policy/policy.ts';
 import { compileLayers, engine, evaluate, type Ruling } from '../../../src/core/policy/ruling.ts';
 

@@ -7,7 +7,7 @@
 import { kill } from 'node:process';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AskPast } from '../../../src/client/server/ask-past.ts';
+import { AskPast } from '../../../src/client/server/client-plugin.ts';
 import { queryNames, type RunStatus } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killAll, type ReadyProcess } from '../../support/ready-process.ts';

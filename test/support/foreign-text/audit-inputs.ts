@@ -1,15 +1,13 @@
 import type { AuditLine } from '../../../src/audit/audit-line.ts';
-import { timeOf } from '../../../src/audit/answers-of.ts';
+import { timeOf, placeOf } from '../../../src/audit/statistics-rows.ts';
 import { AuditVerifier } from '../../../src/audit/audit-verifier.ts';
 import { csvRows } from '../../../src/audit/csv.ts';
-import { leafOfLine } from '../../../src/audit/entry-line.ts';
-import { KeptResults } from '../../../src/audit/kept-results.ts';
+import { leafOfLine, lineLeaf, sealer, sealText } from '../../../src/audit/entry-line.ts';
+import { KeptResults } from '../../../src/audit/verify-evidence.ts';
 import { NamedEvidence } from '../../../src/audit/named-evidence.ts';
 import { isEntryLine, readLine } from '../../../src/audit/read-line.ts';
-import { isRuling } from '../../../src/audit/rulings-of.ts';
-import { lineLeaf, sealer, sealText } from '../../../src/audit/seal-lines.ts';
+import { isRuling } from '../../../src/audit/rule-again.ts';
 import { isCountedBefore } from '../../../src/audit/standing.ts';
-import { placeOf } from '../../../src/audit/statistics-rows.ts';
 import { auditedRun } from '../../../src/client/audit/audited-run.ts';
 import { EvidenceCalls } from '../../../src/client/audit/evidence-calls.ts';
 import { LiveComparison } from '../../../src/client/audit/verify-live.ts';
@@ -151,7 +149,7 @@ function tableOf(lines: readonly object[]): string[] {
 }
 
 export const auditInputs: Inputs = {
-  'audit/answers-of.ts timeOf': timeOf,
+  'audit/statistics-rows.ts timeOf': timeOf,
   'audit/audit-verifier.ts AuditVerifier.take': exported((lines) => {
     const verifier = new AuditVerifier({ isSigned: () => false });
     for (const text of lines) verifier.take({ text });
@@ -163,7 +161,7 @@ export const auditInputs: Inputs = {
     ...objects((members) => tableOf([entry(1, members)])),
   ],
   'audit/entry-line.ts leafOfLine': objects((members) => leafOfLine('tag', entry(1, members))),
-  'audit/kept-results.ts KeptResults.problem': (text) =>
+  'audit/verify-evidence.ts KeptResults.problem': (text) =>
     new KeptResults().problem({ outcome: 'cached', resultOf: text, digest: text } as never),
   'audit/named-evidence.ts NamedEvidence.call': objects((args) =>
     new NamedEvidence({ calls: { a: { tool: 'pay', args } } } as never).call('a', hash),
@@ -177,16 +175,16 @@ export const auditInputs: Inputs = {
     (text) =>
       isEntryLine({ entry: { seq: 1, kind: text, at: text }, salts: { [text]: text }, withheld: { [text]: text } }),
   ],
-  'audit/rulings-of.ts isRuling': (text) =>
+  'audit/rule-again.ts isRuling': (text) =>
     isRuling({ open: pieces(text).map((requestId) => ({ requestId, digest: text })) }, {
       kind: 'settled',
       outcome: 'approved',
       requestId: text,
       digest: `${text}!`,
     } as never),
-  'audit/seal-lines.ts sealText': (text) => sealText({ size: 1, root: text }),
-  'audit/seal-lines.ts lineLeaf': objects((members) => lineLeaf(entry(1, members) as never)),
-  'audit/seal-lines.ts sealer': objects((members) => sealer((text) => text)(entry(1, members) as never)),
+  'audit/entry-line.ts sealText': (text) => sealText({ size: 1, root: text }),
+  'audit/entry-line.ts lineLeaf': objects((members) => lineLeaf(entry(1, members) as never)),
+  'audit/entry-line.ts sealer': objects((members) => sealer((text) => text)(entry(1, members) as never)),
   'audit/standing.ts isCountedBefore': (text) =>
     isCountedBefore({ running: pieces(text).map((callId) => ({ callId })) } as never, { callId: text } as never),
   'audit/statistics-rows.ts placeOf': (text) => placeOf({ agent: text }, { rule: text, layer: text, agent: text }),

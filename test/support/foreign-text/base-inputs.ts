@@ -26,24 +26,27 @@ import {
 import { decimalSum } from '../../../src/core/ledger/argument-sums.ts';
 import { fitChanges } from '../../../src/text/fit-changes.ts';
 import { escapeHtml } from '../../../src/text/html-page.ts';
-import { isJson } from '../../../src/text/is-json.ts';
+import { isJson, readJson } from '../../../src/text/read-json.ts';
 import { jsonPlace, parseJson, endOfText, strictJsonProblem } from '../../../src/core/base/json.ts';
-import { wordJoiners } from '../../../src/text/joiners.ts';
+import {
+  wordJoiners,
+  oneSentence,
+  quoteWord,
+  shownName,
+  fromVisible,
+  visibleJson,
+  visibleLine,
+  visibleText,
+} from '../../../src/text/visible-text.ts';
 import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
 import { parseDuration } from '../../../src/core/base/duration.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
-import { oneSentence } from '../../../src/text/one-sentence.ts';
 import { isProblemCode, problemCodeOf } from '../../../src/core/base/problem.ts';
 import { readChanges } from '../../../src/core/base/call-preview.ts';
-import { quoteWord } from '../../../src/text/quote-word.ts';
-import { readJson } from '../../../src/text/read-json.ts';
 import { personsShown, shownPerson } from '../../../src/core/people/directory.ts';
-import { shownName } from '../../../src/text/shown-name.ts';
 import { deadlineText, instantText, isTimeZone } from '../../../src/text/instant-text.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
-import { checkCallOptions } from '../../../src/text/check-call-options.ts';
-import { nearestName, optionProblem, unknownName } from '../../../src/text/unknown-name.ts';
-import { fromVisible, visibleJson, visibleLine, visibleText } from '../../../src/text/visible-text.ts';
+import { checkCallOptions, nearestName, optionProblem, unknownName } from '../../../src/text/check-call-options.ts';
 import {
   filesProblem,
   isMediaType,
@@ -127,22 +130,22 @@ export const baseInputs: Inputs = {
   'text/instant-text.ts instantText': (text) => instantText(text, { timeZone: 'Europe/Berlin', nowMs: 0 }),
   'text/instant-text.ts deadlineText': (text) => deadlineText(text, 0),
   'text/instant-text.ts isTimeZone': isTimeZone,
-  'text/is-json.ts isJson': documents(isJson),
+  'text/read-json.ts isJson': documents(isJson),
   'core/base/json.ts jsonPlace': [(text) => jsonPlace(text, [text]), (text) => jsonPlace('a', pieces(text))],
-  'text/joiners.ts wordJoiners': wordJoiners,
+  'text/visible-text.ts wordJoiners': wordJoiners,
   'text/look-alikes.ts lookAlikes': lookAlikes,
   'text/look-alikes.ts looksLike': looksLike,
-  'text/one-sentence.ts oneSentence': oneSentence,
+  'text/visible-text.ts oneSentence': oneSentence,
   'core/base/duration.ts parseDuration': parseDuration,
   'core/base/json.ts parseJson': documents(parseJson),
   'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
   'core/base/problem.ts isProblemCode': isProblemCode,
   'core/base/problem.ts problemCodeOf': problemCodeOf,
   'core/base/call-preview.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
-  'text/quote-word.ts quoteWord': quoteWord,
+  'text/visible-text.ts quoteWord': quoteWord,
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/text.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],
-  'text/shown-name.ts shownName': shownName,
+  'text/visible-text.ts shownName': shownName,
   'core/people/directory.ts personsShown': (text) => personsShown({ [text]: { name: text } })(text),
   'core/people/directory.ts shownPerson': (text) => shownPerson(text, `${text}a`),
   'core/base/json.ts strictJsonProblem': documents((text) => strictJsonProblem(text, { maxDepth: 64 })),
@@ -156,9 +159,9 @@ export const baseInputs: Inputs = {
       // The sentence is what takes the time.
     }
   },
-  'text/unknown-name.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
-  'text/unknown-name.ts optionProblem': (text) => optionProblem({ [text]: 1 }, ['channels', 'routes']),
-  'text/unknown-name.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
+  'text/check-call-options.ts nearestName': (text) => nearestName(text, ['channels', 'routes']),
+  'text/check-call-options.ts optionProblem': (text) => optionProblem({ [text]: 1 }, ['channels', 'routes']),
+  'text/check-call-options.ts unknownName': (text) => unknownName('option', text, ['channels', 'routes']),
   'text/visible-text.ts visibleText': {
     places: 2,
     runs: [visibleText, (text) => visibleText(text, { lines: true })],

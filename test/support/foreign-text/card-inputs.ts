@@ -1,32 +1,25 @@
 import type { Change } from '../../../src/core/base/call-preview.ts';
-import { argumentFields } from '../../../src/card/argument-fields.ts';
-import { cardChange, isChangeNameCut } from '../../../src/card/card-change.ts';
-import { cardDigest } from '../../../src/card/card-digest.ts';
-import { cardOf } from '../../../src/card/card-of.ts';
-import type { CardRequest } from '../../../src/card/card-request.ts';
+import { argumentFields, fieldFormat } from '../../../src/card/argument-fields.ts';
+import { cardChange, isChangeNameCut, tableTotals } from '../../../src/card/card-change.ts';
+import { cardDigest, cardOf } from '../../../src/card/card-of.ts';
+import { type CardRequest, type Card, type CardField, decidingTexts } from '../../../src/card/card.ts';
 import { quoted, settledRows } from '../../../src/card/card-rows.ts';
 import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
-import type { Card, CardField } from '../../../src/card/card.ts';
-import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText } from '../../../src/card/cut-text.ts';
-import { decidingTexts } from '../../../src/card/deciding-texts.ts';
-import { fieldFormat } from '../../../src/card/field-format.ts';
+import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText, wrapText } from '../../../src/card/cut-text.ts';
 import { fieldReading } from '../../../src/card/field-reading.ts';
-import { jsonText } from '../../../src/card/json-text.ts';
+import { jsonText } from '../../../src/card/member-schema.ts';
 import { misleading } from '../../../src/card/misleading.ts';
 import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
 import { renderMarkdown } from '../../../src/card/render-markdown.ts';
 import { renderSlack, renderSlackSummary } from '../../../src/card/render-slack.ts';
 import { renderTerminal } from '../../../src/card/render-terminal.ts';
 import { fallbackText, preformatted, section, slackMessages } from '../../../src/card/slack-blocks.ts';
-import { tableTotals } from '../../../src/card/table-totals.ts';
-import { wrapText } from '../../../src/card/wrap-text.ts';
 import { EventRedactor } from '../../../src/events/event-redactor.ts';
-import { parseEventId } from '../../../src/events/event-id.ts';
+import { parseEventId } from '../../../src/events/run-event.ts';
 import { textOf } from '../../../src/events/history-event.ts';
 import { KnownSecrets } from '../../../src/events/known-secrets.ts';
 import { readModelInput, readModelTurn, readRunInput } from '../../../src/events/read-payloads.ts';
-import { readTokenTail, tokenTail } from '../../../src/events/token-tail.ts';
-import { TokenCursor } from '../../../src/events/token-cursor.ts';
+import { readTokenTail, tokenTail, TokenCursor } from '../../../src/events/token-tail.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { cardRequest } from '../../card/sample-requests.ts';
 import { almostWithin, type Inputs, objects, pieces, type Run, values } from './input.ts';
@@ -97,7 +90,7 @@ export const cardInputs: Inputs = {
     runs: [(text) => cardChange(tableOf(text), noBounds), (text) => cardChange(textOfLines(text), noBounds)],
   },
   'card/card-change.ts isChangeNameCut': (text) => isChangeNameCut({ ...tableOf('a'), name: text }, noBounds),
-  'card/card-digest.ts cardDigest': cards(cardDigest),
+  'card/card-of.ts cardDigest': cards(cardDigest),
   'card/card-of.ts cardOf': {
     places,
     runs: [...asked((request) => cardOf(request)), ...asked((request) => cardOf(request, { all: true }))],
@@ -113,8 +106,8 @@ export const cardInputs: Inputs = {
   'card/cut-text.ts cutInline': (text) => cutInline(text, 200),
   'card/cut-text.ts wholeText': (text) => wholeText({ text, hidden: 1, end: text }),
   'card/cut-text.ts grouped': grouped,
-  'card/deciding-texts.ts decidingTexts': asked(decidingTexts),
-  'card/field-format.ts fieldFormat': ['to', 'url', 'amount', 'at', 'path', 'a'].map(
+  'card/card.ts decidingTexts': asked(decidingTexts),
+  'card/argument-fields.ts fieldFormat': ['to', 'url', 'amount', 'at', 'path', 'a'].map(
     (name): Run =>
       (text) =>
         fieldFormat(name, {}, text),
@@ -124,7 +117,7 @@ export const cardInputs: Inputs = {
       (text) =>
         fieldReading('a', format, text, { currency: 'EUR' }),
   ),
-  'card/json-text.ts jsonText': { places: 3, runs: values(jsonText) },
+  'card/member-schema.ts jsonText': { places: 3, runs: values(jsonText) },
   'card/misleading.ts misleading': {
     places: 4,
     runs: [
@@ -151,13 +144,13 @@ export const cardInputs: Inputs = {
     (text) => slackMessages('a', [pieces(text).map((piece) => section([{ text: piece }]))]),
   ],
   'card/slack-blocks.ts fallbackText': fallbackText,
-  'card/table-totals.ts tableTotals': (text) =>
+  'card/card-change.ts tableTotals': (text) =>
     tableTotals(['one', text], tableOf(text).kind === 'table' ? (tableOf(text) as never as { rows: [] }).rows : []),
-  'card/wrap-text.ts wrapText': [
+  'card/cut-text.ts wrapText': [
     (text) => wrapText(text, 80, (each) => each.length),
     (text) => wrapText(text, 80, (each) => each.length, { keepsSpaces: true }),
   ],
-  'events/event-id.ts parseEventId': parseEventId,
+  'events/run-event.ts parseEventId': parseEventId,
   'events/event-redactor.ts EventRedactor.tail': {
     most: longestTail,
     runs: [
@@ -190,7 +183,7 @@ export const cardInputs: Inputs = {
     ...values(readModelTurn),
     (text) => readModelTurn({ text, calls: pieces(text) }),
   ],
-  'events/token-cursor.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
+  'events/token-tail.ts TokenCursor.next': (text) => new TokenCursor().next(1, tokenTail(1, text)),
   'events/token-tail.ts tokenTail': (text) => tokenTail(1, text),
   'events/token-tail.ts readTokenTail': (text) => readTokenTail({ attempt: 1, offset: 0, tail: text }),
 };

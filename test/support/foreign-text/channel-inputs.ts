@@ -10,18 +10,18 @@ import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
 import { parseAnswer } from '../../../src/channels/parse-answer.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
 import { createSeals } from '../../../src/channels/sealed-text.ts';
-import { readCursor } from '../../../src/client/inbox/inbox-cursor.ts';
+import { readCursor } from '../../../src/client/inbox/find-due.ts';
 import { unreadRun } from '../../../src/client/inbox/list-approvals.ts';
 import { refusalFor, refusedReceipt, runClosed } from '../../../src/client/send/deliver.ts';
 import { malformedRequestId } from '../../../src/client/send/find-request.ts';
-import { keyedStart } from '../../../src/client/send/keyed-start.ts';
+import { keyedStart } from '../../../src/client/send/start-run.ts';
 import { recordedReceipt, unknownIn } from '../../../src/client/send/recorded-receipt.ts';
 import { publicKeyOf, readPrivateKey } from '../../../src/client/send/reviewer-key.ts';
 import { unreadable } from '../../../src/client/send/send-by-update.ts';
 import { signDecision, signMessage } from '../../../src/client/send/sign-message.ts';
-import { isNotTakenUp, isNotTakenYet } from '../../../src/client/server/ask-past.ts';
+import { isNotTakenUp, isNotTakenYet } from '../../../src/client/server/client-plugin.ts';
 import { parseKeys } from '../../../src/codec/key-ring.ts';
-import { payloadFromJson } from '../../../src/codec/payload-json.ts';
+import { payloadFromJson } from '../../../src/codec/codec-server.ts';
 import {
   grpcStatusOf,
   runNotFound,
@@ -30,11 +30,11 @@ import {
   translateServerError,
   unreachable,
   unreadAnswer,
+  unreadPayload,
 } from '../../../src/connection/server-error.ts';
-import { unreadPayload } from '../../../src/connection/unread-payload.ts';
-import { workerFacts } from '../../../src/connection/worker-identity.ts';
+import { workerFacts } from '../../../src/connection/one-sdk.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
-import { claimOf, fileNameIn } from '../../../src/payload-folder/claim.ts';
+import { claimOf, fileNameIn } from '../../../src/payload-folder/payload-files.ts';
 import { documents, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);
@@ -116,7 +116,7 @@ export const channelInputs: Inputs = {
     (text) => seals.open('session', text),
     (text) => seals.open('push', pieces(text).join('.')),
   ],
-  'client/inbox/inbox-cursor.ts readCursor': [
+  'client/inbox/find-due.ts readCursor': [
     readCursor,
     ...documents((text) => readCursor(Buffer.from(text).toString('base64url'))),
   ],
@@ -127,7 +127,7 @@ export const channelInputs: Inputs = {
     refusalFor({ requestId: text }, new ProblemError({ code: 'run_closed', message: text })),
   'client/send/deliver.ts runClosed': runClosed,
   'client/send/find-request.ts malformedRequestId': malformedRequestId,
-  'client/send/keyed-start.ts keyedStart': [
+  'client/send/start-run.ts keyedStart': [
     (text) => keyedStart({ idempotencyKey: text }, { agent: text, input: text }),
     ...objects((metadata) => keyedStart({ idempotencyKey: 'a' }, { agent: 'a', input: 'b', metadata: metadata })),
   ],
@@ -145,8 +145,8 @@ export const channelInputs: Inputs = {
     ...objects((modifiedArguments) => signDecision({ requestId, approved: true, modifiedArguments }, signing)),
   ],
   'client/send/sign-message.ts signMessage': objects((message) => signMessage('revoke', message, signing)),
-  'client/server/ask-past.ts isNotTakenUp': thrown(isNotTakenUp),
-  'client/server/ask-past.ts isNotTakenYet': thrown(isNotTakenYet),
+  'client/server/client-plugin.ts isNotTakenUp': thrown(isNotTakenUp),
+  'client/server/client-plugin.ts isNotTakenYet': thrown(isNotTakenYet),
   'codec/key-ring.ts parseKeys': [
     (text) => parseKeys(text, 'a'),
     (text) =>
@@ -157,7 +157,7 @@ export const channelInputs: Inputs = {
         'a',
       ),
   ],
-  'codec/payload-json.ts payloadFromJson': [
+  'codec/codec-server.ts payloadFromJson': [
     ...values(payloadFromJson),
     (text) => payloadFromJson({ metadata: { encoding: text, [text]: text }, data: text }),
     (text) => payloadFromJson({ metadata: Object.fromEntries(pieces(text).map((piece) => [piece, piece])), data: '' }),
@@ -172,14 +172,14 @@ export const channelInputs: Inputs = {
     ...thrown((error) => translateServerError(error, place)),
     (text) => translateServerError(new Error(text), { address: text, namespace: text }),
   ],
-  'connection/unread-payload.ts unreadPayload': (text) => unreadPayload('gone', text),
-  'connection/worker-identity.ts workerFacts': [
+  'connection/server-error.ts unreadPayload': (text) => unreadPayload('gone', text),
+  'connection/one-sdk.ts workerFacts': [
     workerFacts,
     (text) => workerFacts(`1@host;countersign=${text};engine=1;policy=none`),
     (text) => workerFacts(`1@${text};countersign=1.0.0;engine=${text};policy=${text}`),
   ],
-  'payload-folder/claim.ts claimOf': (text) => claimOf(key, text),
-  'payload-folder/claim.ts fileNameIn': [
+  'payload-folder/payload-files.ts claimOf': (text) => claimOf(key, text),
+  'payload-folder/payload-files.ts fileNameIn': [
     (text) => fileNameIn(key, { sha256: text, proof: text }),
     (text) => fileNameIn(key, { sha256: '0'.repeat(64), proof: text }),
     (text) => fileNameIn(key, { ...claimOf(key, '0'.repeat(64)), [text]: text }),

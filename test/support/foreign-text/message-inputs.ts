@@ -1,4 +1,4 @@
-import { assess } from '../../../src/assess/assess.ts';
+import { assess, assessBuiltIn } from '../../../src/assess/assess.ts';
 import { answerableIn, requestKey } from '../../../src/client/inbox/delegate-all.ts';
 import {
   readProgress,
@@ -7,16 +7,13 @@ import {
   untilAtOf,
 } from '../../../src/client/inbox/standing-delegations.ts';
 import { joinAssessments, type AssessedCall } from '../../../src/core/assess/assessment.ts';
-import { assessBuiltIn } from '../../../src/assess/built-in.ts';
-import { viewCall } from '../../../src/assess/call-view.ts';
+import { viewCall, holdsWord, isNamed, nameWords } from '../../../src/assess/finding.ts';
 import { commandWords, programsIn } from '../../../src/assess/command-words.ts';
 import { assessCommandText, longestCommand, namesCommand, runsCommands } from '../../../src/assess/commands.ts';
-import { assessPath } from '../../../src/assess/files.ts';
+import { assessPath, readPath } from '../../../src/assess/files.ts';
 import { hostKind } from '../../../src/assess/host-kind.ts';
 import { readAmount } from '../../../src/assess/money.ts';
-import { holdsWord, isNamed, nameWords } from '../../../src/assess/name-words.ts';
 import { assessAddress } from '../../../src/assess/network.ts';
-import { readPath } from '../../../src/assess/path-text.ts';
 import { assessRecorded } from '../../../src/core/policy/recorded-assessment.ts';
 import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
@@ -129,8 +126,8 @@ export const messageInputs: Inputs = {
         fromWorker: pieces(text),
       },
     ]),
-  'assess/built-in.ts assessBuiltIn': assessed(assessBuiltIn),
-  'assess/call-view.ts viewCall': assessed(viewCall),
+  'assess/assess.ts assessBuiltIn': assessed(assessBuiltIn),
+  'assess/finding.ts viewCall': assessed(viewCall),
   'assess/command-words.ts commandWords': { most: longestCommand, runs: [commandWords] },
   'assess/command-words.ts programsIn': {
     most: longestCommand,
@@ -145,14 +142,14 @@ export const messageInputs: Inputs = {
   'assess/files.ts assessPath': (text) => assessPath(text, 'deleting'),
   'assess/host-kind.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
   'assess/money.ts readAmount': readAmount,
-  'assess/name-words.ts nameWords': nameWords,
-  'assess/name-words.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),
-  'assess/name-words.ts isNamed': (text) => isNamed(pieces(text), new Set(['to'])),
+  'assess/finding.ts nameWords': nameWords,
+  'assess/finding.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),
+  'assess/finding.ts isNamed': (text) => isNamed(pieces(text), new Set(['to'])),
   'assess/network.ts assessAddress': [
     (text) => assessAddress(text, true),
     (text) => assessAddress(`https://${text}`.slice(0, 8_000), true),
   ],
-  'assess/path-text.ts readPath': readPath,
+  'assess/files.ts readPath': readPath,
   'core/policy/recorded-assessment.ts assessRecorded': assessed((call) => assessRecorded(call, assessRules)),
   'assess/statements.ts assessStatements': {
     most: longestStatement,

@@ -12,23 +12,19 @@ import { readyCall } from '../../../src/core/policy/ruling.ts';
 import { namesToShow } from '../../../src/core/policy/run-side.ts';
 import { allowsOnlyCommand } from '../../../src/core/policy/whole-call.ts';
 import { absentReads } from '../../../src/policy-file/absent-reads.ts';
-import { evaluated } from '../../../src/policy-file/condition-constants.ts';
+import { evaluated, conditionReads } from '../../../src/policy-file/condition-constants.ts';
 import { expressionOf } from '../../../src/policy-file/condition-kinds.ts';
 import { conditionProblem, conditionWarnings, equalitiesOf } from '../../../src/policy-file/condition-problem.ts';
-import { conditionReads } from '../../../src/policy-file/condition-reads.ts';
-import { documentValueAt, explainShape } from '../../../src/policy-file/explain-shape.ts';
+import { documentValueAt, explainShape, prototypeKeys } from '../../../src/policy-file/explain-shape.ts';
 import { globsOverlap } from '../../../src/policy-file/globs-overlap.ts';
 import { patternWarnings } from '../../../src/policy-file/lint-patterns.ts';
 import { milliseconds } from '../../../src/policy-file/normal-form.ts';
 import { formatProblems, parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { parseRunPolicy } from '../../../src/policy-file/parse-run-policy.ts';
-import { prototypeKeys } from '../../../src/policy-file/prototype-keys.ts';
 import { policyShape } from '../../../src/policy-file/shape.ts';
-import { readPolicyText } from '../../../src/policy-file/text.ts';
-import { decodeUtf8 } from '../../../src/policy-file/utf8.ts';
-import { runPolicy } from '../../../src/activities/load-agent.ts';
-import { readPolicy, readRunPolicy } from '../../../src/activities/read-policy.ts';
-import { loadPolicy } from '../../../src/worker/load-policy.ts';
+import { readPolicyText, decodeUtf8 } from '../../../src/policy-file/text.ts';
+import { runPolicy, readPolicy, readRunPolicy } from '../../../src/activities/load-agent.ts';
+import { loadPolicy } from '../../../src/worker/activity-side.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
 import type { AssessedCall, Assessment } from '../../../src/core/assess/assessment.ts';
 import { almostWithin, escapable, type Inputs, objects, pieces, type Run, values } from './input.ts';
@@ -175,7 +171,7 @@ export const policyInputs: Inputs = {
   'policy-file/condition-problem.ts conditionProblem': conditions(conditionProblem),
   'policy-file/condition-problem.ts conditionWarnings': conditions(conditionWarnings),
   'policy-file/condition-problem.ts equalitiesOf': conditions(equalitiesOf),
-  'policy-file/condition-reads.ts conditionReads': conditions((source) => conditionReads(source, ['args'])),
+  'policy-file/condition-constants.ts conditionReads': conditions((source) => conditionReads(source, ['args'])),
   'policy-file/explain-shape.ts explainShape': {
     places: 3,
     runs: ofPolicies((document) =>
@@ -217,12 +213,12 @@ export const policyInputs: Inputs = {
     runs: asTexts(parsePolicy),
   },
   'policy-file/parse-run-policy.ts parseRunPolicy': { places: placesOfDocuments, runs: ofPolicies(parseRunPolicy) },
-  'policy-file/prototype-keys.ts prototypeKeys': [
+  'policy-file/explain-shape.ts prototypeKeys': [
     ...values((value) => prototypeKeys(value)),
     (text) => prototypeKeys(pieces(text).map(() => JSON.parse('{"a":{"__proto__":1}}') as object)),
   ],
   'policy-file/text.ts readPolicyText': { places: placesOfYaml, runs: asTexts(readPolicyText) },
-  'policy-file/utf8.ts decodeUtf8': [
+  'policy-file/text.ts decodeUtf8': [
     (text) => decodeUtf8(new TextEncoder().encode(text)),
     (text) => decodeUtf8(Buffer.concat([Buffer.from(text), Buffer.from([0xff])])),
     (text) => decodeUtf8(Buffer.from(text, 'utf16le')),
@@ -231,13 +227,13 @@ export const policyInputs: Inputs = {
     places: placesOfDocuments,
     runs: ofPolicies((document) => runPolicy(document, undefined)),
   },
-  'activities/read-policy.ts readPolicy': {
+  'activities/load-agent.ts readPolicy': {
     places: placesOfDocuments,
     runs: ofPolicies((policy) => readPolicy({ policy: policy as never })),
   },
-  'activities/read-policy.ts readRunPolicy': {
+  'activities/load-agent.ts readRunPolicy': {
     places: placesOfDocuments,
     runs: ofPolicies((document) => readRunPolicy(document, {})),
   },
-  'worker/load-policy.ts loadPolicy': { places: placesOfYaml, runs: asTexts((text) => loadPolicy(text, 'a', {})) },
+  'worker/activity-side.ts loadPolicy': { places: placesOfYaml, runs: asTexts((text) => loadPolicy(text, 'a', {})) },
 };

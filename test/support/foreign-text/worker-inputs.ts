@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { boundCalls } from '../../../src/activities/bound-calls.ts';
-import { startOfText } from '../../../src/activities/check-calls.ts';
-import { checkInput } from '../../../src/activities/check-input.ts';
-import { checkOutput } from '../../../src/activities/check-output.ts';
-import { describeCalls } from '../../../src/activities/describe-calls.ts';
-import { findTools } from '../../../src/activities/find-tools.ts';
+import { boundCalls, checkInput, checkOutput } from '../../../src/activities/call-model.ts';
+import { startOfText, describeCalls } from '../../../src/activities/check-calls.ts';
+import { findTools } from '../../../src/activities/load-agent.ts';
 import type { ModelCall } from '../../../src/activities/model-turn.ts';
 import { redactCall, redactCalls, shownBeside } from '../../../src/activities/redact-calls.ts';
-import { notAsRecorded, unavailable } from '../../../src/activities/tool-unavailable.ts';
+import { notAsRecorded, unavailable } from '../../../src/activities/call-tool.ts';
 import { toolNameOf } from '../../../src/agents/agent-tool.ts';
 import { checkToolName, validateArguments } from '../../../src/agents/define-tool.ts';
 import { describeIssues, parseWith } from '../../../src/agents/tool-schema.ts';
@@ -40,26 +37,26 @@ const context = {
 const turn = (text: string) => ({ text, calls: [], finishReason: 'stop' as const });
 
 export const workerInputs: Inputs = {
-  'activities/bound-calls.ts boundCalls': [
+  'activities/call-model.ts boundCalls': [
     (text) => boundCalls(callsOf(text), { limits: inlineLimits, besideBytes: 0 }),
     (text) => boundCalls([called(text, { to: text })], { limits: inlineLimits, besideBytes: 0, thresholdBytes: 1_000 }),
   ],
   'activities/check-calls.ts startOfText': values((value) => startOfText(value, 2_000)),
-  'activities/check-input.ts checkInput': (text) =>
+  'activities/call-model.ts checkInput': (text) =>
     checkInput(
       { name: 'a', checkInput: () => text },
       pieces(text).map((content) => ({ role: 'user' as const, content })),
       context,
     ),
-  'activities/check-output.ts checkOutput': schemas.flatMap((output): Run[] => [
+  'activities/call-model.ts checkOutput': schemas.flatMap((output): Run[] => [
     ...objects((value) => checkOutput(turn(JSON.stringify(value)), { name: 'a', output }, { messages: [] })),
     (text) => checkOutput(turn(text), { name: 'a', output }, { messages: [] }),
   ]),
-  'activities/describe-calls.ts describeCalls': [
+  'activities/check-calls.ts describeCalls': [
     (text) => describeCalls([called('pay', { to: text })], () => ({ describe: ({ to }: JsonObject) => to }) as never),
     (text) => describeCalls(callsOf(text), () => undefined),
   ],
-  'activities/find-tools.ts findTools': (text) => findTools(registry, [text, ...pieces(text)]),
+  'activities/load-agent.ts findTools': (text) => findTools(registry, [text, ...pieces(text)]),
   'activities/redact-calls.ts redactCalls': (text) => redactCalls(callsOf(text), () => undefined, settings),
   'activities/redact-calls.ts redactCall': objects((args) =>
     redactCall(args, { subject: 'to', shellSubject: true } as never, settings),
@@ -75,8 +72,8 @@ export const workerInputs: Inputs = {
       return shownBeside(text, { messages: [], redact: settings }, calls);
     },
   ],
-  'activities/tool-unavailable.ts unavailable': unavailable,
-  'activities/tool-unavailable.ts notAsRecorded': notAsRecorded,
+  'activities/call-tool.ts unavailable': unavailable,
+  'activities/call-tool.ts notAsRecorded': notAsRecorded,
   'agents/agent-tool.ts toolNameOf': toolNameOf,
   'agents/define-tool.ts checkToolName': checkToolName,
   'agents/tool-schema.ts describeIssues': [

@@ -10,7 +10,7 @@ import { openWorld } from '../../support/world.ts';
 
 /**
  * Payloads that claim to be in external storage (I5c). The SDK processes them before any converter.
- * `src/payload-folder/unread-references.ts` guards well-formed ones; the SDK's public interface leaves no way to guard
+ * `src/payload-folder/large-payloads.ts` guards well-formed ones; the SDK's public interface leaves no way to guard
  * malformed ones, as `docs/security.md` says. The second half of this file documents that behaviour: if it fails
  * because the SDK has improved, delete it and the paragraph there.
  */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
-import { recordBySignal } from '../../../src/client/send/record-by-signal.ts';
+import { recordBySignal } from '../../../src/client/send/send-by-update.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { cli } from '../../adapters/cli/support.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import { readExecutions } from '../../support/read-histories.ts';
-import { evidenceOfParts, evidenceParts } from '../../../src/audit/evidence-parts.ts';
-import { rulingsOf } from '../../../src/audit/rulings-of.ts';
+import { evidenceOfParts, evidenceParts } from '../../../src/audit/evidence.ts';
+import { rulingsOf } from '../../../src/audit/rule-again.ts';
 import { verifyEvidence } from '../../../src/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../../src/core/ledger/journal-entry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { callOf, last, pay, rule, team, yes } from '../../support/team.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
-import { openWorld } from '../../support/world.ts';
+import { type RunInTest, type Turns, type World, openWorld } from '../../support/world.ts';
 
 /** Every ruling of real runs can be made again from what their histories keep (docs/decisions/0041). */
 
