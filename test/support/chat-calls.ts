@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Authenticator } from '../../packages/gateway/src/http/identity/authenticator.ts';
-import { type Role, roles } from '../../packages/gateway/src/http/identity/principal.ts';
+import { type Authenticator, type Role, roles } from '../../packages/gateway/src/http/identity/principal.ts';
 import { eventually } from './eventually.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import type { Turns } from './world.ts';

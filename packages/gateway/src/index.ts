@@ -5,8 +5,8 @@ export { startGateway } from './http/start-gateway.ts';
 export type { Gateway, GatewayOptions } from './http/start-gateway.ts';
 export { readIdentityFile } from './http/identity/identity-file.ts';
 export type { GatewayIdentity, OpenIdSettings } from './http/identity/identity.ts';
-export type { TokenEntry } from './http/identity/token-list.ts';
-export type { Authenticator } from './http/identity/authenticator.ts';
+export type { TokenEntry } from './http/identity/identity.ts';
+export type { Authenticator } from './http/identity/principal.ts';
 export type { GatewayLimits } from './http/server/limits.ts';
 export type {
   AnswerName,

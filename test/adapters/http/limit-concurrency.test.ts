@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Hono } from 'hono';
-import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
-import { limitConcurrency } from '../../../packages/gateway/src/http/server/limit-concurrency.ts';
+import type { HttpEnv } from '../../../packages/gateway/src/http/gateway-context.ts';
+import { limitConcurrency } from '../../../packages/gateway/src/http/server/rate-limit.ts';
 import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { errorResponse } from '../../../packages/gateway/src/http/responses/problem-response.ts';
 

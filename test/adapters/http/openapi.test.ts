@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { permissions } from '../../../packages/gateway/src/http/identity/permissions.ts';
+import { permissions } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 
 interface Operation {

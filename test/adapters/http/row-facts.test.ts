@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
-import { waitsFor } from '../../../packages/gateway/src/http/inbox/waits-for.ts';
+import { readRowFacts, waitsFor } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
 
 /** Any workflow may answer the query of the inbox, and the gateway keeps what it says of thousands of rows. */
 const requestId = 'a'.repeat(32);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
+import { senderAddress } from '../../../packages/gateway/src/http/server/limits.ts';
 
 describe('the address of a sender', () => {
   test.each([

@@ -5,8 +5,7 @@ import { text } from 'node:stream/consumers';
 import { serve } from '@hono/node-server';
 import { afterEach, expect, test } from 'vitest';
 import { Hono } from 'hono';
-import type { GatewayContext } from '../../../packages/gateway/src/http/gateway-context.ts';
-import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
+import type { GatewayContext, HttpEnv } from '../../../packages/gateway/src/http/gateway-context.ts';
 import {
   sseFrame,
   type SseStream,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
-import type { HttpEnv } from '../../../packages/gateway/src/http/http-env.ts';
-import { strictJson } from '../../../packages/gateway/src/http/shapes/strict-json.ts';
+import type { HttpEnv } from '../../../packages/gateway/src/http/gateway-context.ts';
+import { strictJson } from '../../../packages/gateway/src/http/shapes/define-route.ts';
 
 /** Answers with the keys of the arguments in a body, as the handler of a route gets them. */
 const app = new Hono<HttpEnv>().post(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { permissions } from '../../../packages/gateway/src/http/identity/permissions.ts';
+import { permissions } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { slackKind } from '../../../src/adapters/slack/slack-kind.ts';
 import { slackSettings, slackShape } from '../../../src/adapters/slack/slack-settings.ts';
 

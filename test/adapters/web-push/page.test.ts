@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { permissions } from '../../../packages/gateway/src/http/identity/permissions.ts';
+import { permissions } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { pushAppOf } from '../../../src/adapters/web-push/web-push-channel.ts';
 import { commandsOf, readPage } from '../../support/page-commands.ts';

@@ -1,18 +1,17 @@
 import { APICallError } from '@ai-sdk/provider';
-import { idempotencyKeyOf } from '../../../packages/gateway/src/http/shapes/idempotency-key.ts';
-import { localPath, tokenPage } from '../../../packages/gateway/src/http/identity/login-page.ts';
-import { namesakesAmong, personName } from '../../../packages/gateway/src/http/identity/person-name.ts';
-import { findToken } from '../../../packages/gateway/src/http/identity/token-list.ts';
-import { saidMessage } from '../../../packages/gateway/src/http/chat/said-parts.ts';
+import { idempotencyKeyOf } from '../../../packages/gateway/src/http/shapes/input-shapes.ts';
+import { localPath, tokenPage } from '../../../packages/gateway/src/http/routes/identity.ts';
+import { namesakesAmong, personName } from '../../../packages/gateway/src/http/identity/claims.ts';
+import { findToken } from '../../../packages/gateway/src/http/identity/identity.ts';
+import { saidMessage } from '../../../packages/gateway/src/http/chat/say.ts';
 import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import { linkProblemPage } from '../../../packages/gateway/src/http/links/link-page.ts';
 import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
 import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { refuseInput } from '../../../packages/gateway/src/http/shapes/refuse-input.ts';
-import { strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/strict-json.ts';
+import { refuseInput, strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/define-route.ts';
 import { isSamePushKey } from '../../../packages/gateway/src/inbox/state/same-push-key.ts';
 import { readRowFacts } from '../../../packages/gateway/src/http/inbox/row-facts.ts';
-import { senderAddress } from '../../../packages/gateway/src/http/server/sender-address.ts';
+import { senderAddress } from '../../../packages/gateway/src/http/server/limits.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
 import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
@@ -118,7 +117,7 @@ export const edgeInputs: Inputs = {
     askModel(answering(text), { prompt: [] }, new AbortController().signal, { streaming: 'off' }),
   'packages/gateway/src/http/links/link-page.ts linkProblemPage': (text) =>
     linkProblemPage({ code: 'internal', message: text }),
-  'packages/gateway/src/http/shapes/refuse-input.ts refuseInput': [
+  'packages/gateway/src/http/shapes/define-route.ts refuseInput': [
     (text) =>
       refuse({ success: false, target: 'json', error: { issues: [{ path: [text], message: text }] } }, sent('')),
     (text) => {
@@ -129,8 +128,8 @@ export const edgeInputs: Inputs = {
       );
     },
   ],
-  'packages/gateway/src/http/shapes/strict-json.ts strictJson': documents((text) => strictJson(sent(text), nothing)),
-  'packages/gateway/src/http/shapes/strict-json.ts strictIfJson': (text) => strictIfJson(sent(text), nothing),
+  'packages/gateway/src/http/shapes/define-route.ts strictJson': documents((text) => strictJson(sent(text), nothing)),
+  'packages/gateway/src/http/shapes/define-route.ts strictIfJson': (text) => strictIfJson(sent(text), nothing),
   'packages/gateway/src/inbox/state/same-push-key.ts isSamePushKey': (text) => isSamePushKey(null, text),
   'models/model-failure.ts toModelFailure': [
     (text) => toModelFailure(answerOf(text), 0),
@@ -174,7 +173,7 @@ export const edgeInputs: Inputs = {
     },
   ],
   'models/model-failure.ts unreadableAnswer': (text) => unreadableAnswer(answerOf(text)),
-  'packages/gateway/src/http/chat/said-parts.ts saidMessage': (text) =>
+  'packages/gateway/src/http/chat/say.ts saidMessage': (text) =>
     saidMessage(
       'a',
       pieces(text).flatMap((piece) => [{ text: piece }, { file: fileNamed(piece) }]),
@@ -186,13 +185,13 @@ export const edgeInputs: Inputs = {
     most: longestHeader,
     runs: [withHeader('accept', wantsHtml)],
   },
-  'packages/gateway/src/http/shapes/idempotency-key.ts idempotencyKeyOf': (text) =>
+  'packages/gateway/src/http/shapes/input-shapes.ts idempotencyKeyOf': (text) =>
     idempotencyKeyOf({ key: 'a' } as never, text, text),
-  'packages/gateway/src/http/identity/login-page.ts localPath': [localPath, (text) => localPath(`/${text}`)],
-  'packages/gateway/src/http/identity/login-page.ts tokenPage': tokenPage,
-  'packages/gateway/src/http/identity/person-name.ts personName': personName,
-  'packages/gateway/src/http/identity/person-name.ts namesakesAmong': (text) => namesakesAmong([text])(`${text}a`),
-  'packages/gateway/src/http/identity/token-list.ts findToken': (text) => findToken([], text),
+  'packages/gateway/src/http/routes/identity.ts localPath': [localPath, (text) => localPath(`/${text}`)],
+  'packages/gateway/src/http/routes/identity.ts tokenPage': tokenPage,
+  'packages/gateway/src/http/identity/claims.ts personName': personName,
+  'packages/gateway/src/http/identity/claims.ts namesakesAmong': (text) => namesakesAmong([text])(`${text}a`),
+  'packages/gateway/src/http/identity/identity.ts findToken': (text) => findToken([], text),
   'packages/gateway/src/http/identity/principal.ts isRole': isRole,
   'packages/gateway/src/http/inbox/row-facts.ts readRowFacts': {
     places: 12,
@@ -202,7 +201,7 @@ export const edgeInputs: Inputs = {
       ...values((value) => readRowFacts(value, 'ticket-8')),
     ],
   },
-  'packages/gateway/src/http/server/sender-address.ts senderAddress': {
+  'packages/gateway/src/http/server/limits.ts senderAddress': {
     most: longestHeader,
     runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],
   },

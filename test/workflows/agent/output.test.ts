@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { shownRun } from '../../../packages/gateway/src/http/shapes/shown-run.ts';
+import { shownRun } from '../../../packages/gateway/src/http/routes/runs.ts';
 import { agentTool } from '../../../src/agents/agent-tool.ts';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import type { Agent } from '../../../src/agents/definitions.ts';

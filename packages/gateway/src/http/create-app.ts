@@ -1,12 +1,10 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import { ProblemError } from 'countersign/base';
-import { limitConcurrency } from './server/limit-concurrency.ts';
-import { noSuchRoute } from './server/allowed-methods.ts';
+import { limitConcurrency, limitUnproven, rateLimit } from './server/rate-limit.ts';
 import { browserGuard } from './server/browser-guard.ts';
-import type { GatewayContext } from './gateway-context.ts';
-import type { HttpEnv } from './http-env.ts';
-import { personName } from './identity/person-name.ts';
+import type { GatewayContext, HttpEnv } from './gateway-context.ts';
+import { personName } from './identity/claims.ts';
 import type { Principal } from './identity/principal.ts';
 import {
   errorResponse,
@@ -14,10 +12,10 @@ import {
   problemOf,
   problemResponse,
   unauthenticatedResponse,
+  httpProblem,
 } from './responses/problem-response.ts';
 import { tooLarge } from './server/limits.ts';
-import { limitUnproven, rateLimit } from './server/rate-limit.ts';
-import { refuseInput } from './shapes/refuse-input.ts';
+import { refuseInput, defineRoute } from './shapes/define-route.ts';
 import { agUiRoutes } from './routes/ag-ui.ts';
 import { aiSdkRoutes } from './routes/ai-sdk.ts';
 import { approvalRoutes } from './routes/approvals.ts';
@@ -27,10 +25,8 @@ import { decisionRoutes } from './routes/decisions.ts';
 import { delegationRoutes } from './routes/delegations.ts';
 import { healthRoutes } from './routes/health.ts';
 import { identityRoutes } from './routes/identity.ts';
-import { inboxEventRoutes } from './routes/inbox-events.ts';
-import { inboxFiles } from './routes/inbox-files.ts';
+import { inboxEventRoutes, inboxFiles } from './routes/inbox.ts';
 import { linkRoutes } from './routes/links.ts';
-import { openApiRoutes } from './routes/openapi.ts';
 import { pushRoutes } from './routes/push.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runEventRoutes } from './routes/run-events.ts';
@@ -38,6 +34,8 @@ import { runRoutes } from './routes/runs.ts';
 import { slackRoutes } from './routes/slack.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { securityHeaders } from './server/security-headers.ts';
+import { type OpenApiDocument, openApiDocument } from './shapes/openapi-document.ts';
+import { json } from './shapes/response-shapes.ts';
 
 const allRoutes = [
   healthRoutes,
@@ -127,4 +125,40 @@ function named(principal: Principal | undefined): Principal | undefined {
     code: 'unauthenticated',
     message: `The credential names nobody here: its name ${problem}.`,
   });
+}
+
+/** A route as the framework lists it, such as `{ method: 'GET', path: '/runs/:id' }`. */
+interface Route {
+  method: string;
+  path: string;
+}
+
+/** The response to a path or a method that does not exist: 404, or 405 with the methods that the path has. */
+export function noSuchRoute(routes: readonly Route[], path: string): Response {
+  const methods = new Set(
+    routes.filter((route) => route.method !== 'ALL' && isPath(route.path, path)).map(({ method }) => method),
+  );
+  if (methods.size === 0) {
+    return httpProblem({ status: 404, title: 'Not Found', detail: 'There is no such path: /openapi.json lists all.' });
+  }
+  const allow = [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].join(', ');
+  const detail = `This path takes ${allow}.`;
+  return httpProblem({ status: 405, title: 'Method Not Allowed', detail }, { allow });
+}
+
+function isPath(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  if (pattern.includes('*') || wanted.length !== given.length) return false;
+  return wanted.every((part, index) => (part.startsWith(':') ? given[index] !== '' : part === given[index]));
+}
+
+const document = defineRoute('GET /openapi.json', {
+  summary: 'This document',
+  responses: { 200: json(z.looseObject({ openapi: z.string() }), 'OpenAPI 3.1.') },
+});
+
+/** The document of all routes of `app`. */
+export function openApiRoutes(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
+  let made: OpenApiDocument | undefined;
+  return new OpenAPIHono<HttpEnv>().openapi(document, (context) => context.json((made ??= openApiDocument(app))));
 }

@@ -1,9 +1,8 @@
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
-import type { CountersignClient, Signer } from 'countersign/client';
-import type { Authenticator } from './identity/authenticator.ts';
+import type { CountersignClient, Signer, Decision } from 'countersign/client';
+import type { Authenticator, Principal } from './identity/principal.ts';
 import type { IdentityService } from './identity/identity-service.ts';
-import type { GatewayLimits } from './server/limits.ts';
-import type { SenderAddress } from './server/sender-address.ts';
+import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
 
 /** What all routes of one gateway share. */
@@ -34,4 +33,16 @@ export interface GatewayContext {
   readonly log: (line: string) => void;
   /** Aborts when the gateway stops: streams end then. */
   readonly stopping: AbortSignal;
+}
+
+/** What middleware adds to a request. */
+export interface HttpEnv {
+  Variables: {
+    /** Undefined: nobody is known. A route that needs somebody is reached only with one. */
+    principal: Principal | undefined;
+    /** Where a browser signs in; undefined: nowhere. */
+    loginUrl: string | undefined;
+    /** The answer of a channel's receiver, if the channel found it to be the receiver's own. */
+    provenAnswer: Decision | undefined;
+  };
 }

@@ -6,16 +6,13 @@ import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer } from 'countersign/client';
 import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
-import type { Authenticator } from './identity/authenticator.ts';
+import type { Authenticator } from './identity/principal.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { GatewayIdentity } from './identity/identity.ts';
-import { createIdentityService, type IdentityService } from './identity/identity-service.ts';
-import { type GatewayLimits, defaultLimits } from './server/limits.ts';
-import { localAuthenticator } from './identity/local-authenticator.ts';
-import { senderAddress } from './server/sender-address.ts';
+import { createIdentityService, type IdentityService, localAuthenticator } from './identity/identity-service.ts';
+import { type GatewayLimits, defaultLimits, senderAddress } from './server/limits.ts';
 import { type Site, siteOf } from './site.ts';
-import { stopServer } from './server/stop-server.ts';
-import { createHttpServer } from './server/http-server.ts';
+import { stopServer, createHttpServer } from './server/http-server.ts';
 
 /** Options of `startGateway`. */
 export interface GatewayOptions {

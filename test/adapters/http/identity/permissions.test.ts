@@ -1,7 +1,6 @@
 /** Who may use which route: every cell of the table, over HTTP, by token and by session. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Permission, permissions } from '../../../../packages/gateway/src/http/identity/permissions.ts';
-import { roles } from '../../../../packages/gateway/src/http/identity/principal.ts';
+import { type Permission, permissions, roles } from '../../../../packages/gateway/src/http/identity/principal.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
 

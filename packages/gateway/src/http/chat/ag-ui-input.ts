@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { Problem } from 'countersign/base';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
-import { type SaidPart, saidMessage } from './said-parts.ts';
-import type { SaidMessage } from './say.ts';
-import type { SeenItems } from './seen-run.ts';
+import { type SaidPart, saidMessage, type SaidMessage } from './say.ts';
+import type { SeenItems } from './chat-thread.ts';
 
 const source = z.looseObject({ type: z.string(), value: z.string(), mimeType: z.string().optional() });
 

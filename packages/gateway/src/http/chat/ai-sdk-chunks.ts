@@ -1,6 +1,6 @@
 import { parseJson } from 'countersign/json';
 import { problemOf } from '../responses/problem-response.ts';
-import type { SeenItems } from './seen-run.ts';
+import type { SeenItems } from './chat-thread.ts';
 import { type AskedRequest, type ChatStep, endText, questionText, waitsText } from './chat-step.ts';
 
 /** A chunk of the UI message stream of the AI SDK. */

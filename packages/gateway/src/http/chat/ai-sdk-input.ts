@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ChatAnswer, UnreadAnswer } from './chat-answers.ts';
-import { saidMessage } from './said-parts.ts';
-import type { SaidMessage } from './say.ts';
-import type { SeenItems } from './seen-run.ts';
+import { saidMessage, type SaidMessage } from './say.ts';
+import type { SeenItems } from './chat-thread.ts';
 
 const approvalShape = z.looseObject({
   id: z.string(),

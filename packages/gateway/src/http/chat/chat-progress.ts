@@ -1,5 +1,5 @@
 import { continueTool } from 'countersign/adapter';
-import { type Json, visibleText } from 'countersign/base';
+import { type Json, visibleText, formatDuration, shownPerson } from 'countersign/base';
 import type {
   ApprovalRequestEvent,
   ApprovalResultEvent,
@@ -9,12 +9,17 @@ import type {
   Receipt,
 } from 'countersign/client';
 import { cardOf } from 'countersign/card';
-import { waitsForOne } from '../inbox/waits-for.ts';
+import { waitsForOne } from '../inbox/row-facts.ts';
 import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';
-import { decisionText } from './decision-text.ts';
-import type { ChatRun, SeenItems } from './seen-run.ts';
-import { type ChatThread, type RunOfThread, answerIdOf, callIdPrefix } from './chat-thread.ts';
+import {
+  type ChatRun,
+  type SeenItems,
+  type ChatThread,
+  type RunOfThread,
+  answerIdOf,
+  callIdPrefix,
+} from './chat-thread.ts';
 
 /** The calls of a turn that run, and those that wait for an answer. */
 class TurnState {
@@ -285,4 +290,40 @@ async function askedRequest(
     details,
     ...(details.schema !== undefined && { schema: details.schema }),
   };
+}
+
+/**
+ * One sentence that says who has decided a request, and why. To the person who decided it: only their own reason, or null if they
+ * gave none.
+ */
+export async function decisionText(
+  event: ApprovalResultEvent,
+  { client, principal }: Pick<ChatThread, 'client' | 'principal'>,
+): Promise<string | null> {
+  const { decision, reason, reviewerId, reviewerName, ran, by } = event;
+  const who = reviewerId === null ? undefined : visibleText(shownPerson(reviewerId, reviewerName));
+  const because = reason === null || reason.trim() === '' ? '' : `: ${reason}`;
+  switch (decision) {
+    case 'approved':
+    case 'approved_always':
+      return reviewerId === principal.id ? reason : `Approved${who === undefined ? '' : ` by ${who}`}${because}`;
+    case 'denied':
+      return reviewerId === principal.id ? reason : `Denied${who === undefined ? '' : ` by ${who}`}${because}`;
+    case 'expired':
+      return `No decision${await waited(event, client)}${ran === 'no' ? '' : ', so the call runs'}`;
+    case 'cancelled':
+      return `Cancelled${because}`;
+    case 'responded':
+      return `Answered in the tool's place${who === undefined ? '' : ` by ${who}`}`;
+    case 'superseded':
+      if (by === 'grant') return 'An earlier approval covers this call';
+      return ran === 'no' ? `Denied by the policy${because}` : 'The policy allows this call now';
+  }
+}
+
+/** How long the request waited in the end; it may have been extended since it was asked. */
+async function waited({ requestId, workflowId }: ApprovalResultEvent, client: ChatThread['client']): Promise<string> {
+  const details = await client.approvals.get(requestId, { workflowId }).catch(() => undefined);
+  if (details === undefined || details.deadline === null) return '';
+  return ` within ${formatDuration(Date.parse(details.deadline) - Date.parse(details.requestedAt))}`;
 }

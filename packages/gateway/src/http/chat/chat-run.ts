@@ -5,9 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent, RunEvent, RunItem } from 'countersign/client';
 import { ChatProgress } from './chat-progress.ts';
-import { callIdPrefix } from './chat-thread.ts';
+import { callIdPrefix, type ChatRun, nothingSeen } from './chat-thread.ts';
 import { retryTurn } from './say.ts';
-import { type ChatRun, nothingSeen } from './seen-run.ts';
 import { type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatWaits } from './chat-waits.ts';
 

@@ -1,15 +1,24 @@
 import { queryNames, queryRun, requireGated } from 'countersign/adapter';
 import type { Message } from 'countersign';
 import { ProblemError, isProblemError } from 'countersign/base';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
-import { type SeenItems, nothingSeen } from './seen-run.ts';
+import {
+  type SeenItems,
+  nothingSeen,
+  type ChatThread,
+  callIdPrefix,
+  newestSession,
+  parseAnswerId,
+  workflowOf,
+} from './chat-thread.ts';
 import { followChat } from './chat-run.ts';
-import { openSession } from './open-session.ts';
+import { openSession, type Said, type SaidMessage, olderRun, say } from './say.ts';
 import type { ChatStep } from './chat-step.ts';
-import { type ChatThread, callIdPrefix, newestSession, parseAnswerId, workflowOf } from './chat-thread.ts';
-import { type Said, type SaidMessage, olderRun, say } from './say.ts';
+import type { Context } from 'hono';
+import { problemOf } from '../responses/problem-response.ts';
+import { sseResponse } from '../streams/sse-stream.ts';
 
 /** Each answer is a message to a run. */
 const mostAnswers = 100;
@@ -154,4 +163,35 @@ async function sessionWithTurn(thread: ChatThread): Promise<Pick<Said, 'run' | '
 function assistantId({ run, workflowId, messageId }: Said): string {
   const prefix = `chat-${callIdPrefix(workflowId, run)}`;
   return messageId === undefined ? prefix : `${prefix}-${messageId}`;
+}
+
+const encoder = new TextEncoder();
+/** A comment, because the parsers of front ends take every event for one of their protocol. */
+const heartbeat = encoder.encode(': heartbeat\n\n');
+
+/** Answers with the messages of a protocol as server-sent events. `end`: the data after the last one. */
+export function chatResponse(
+  context: Context<HttpEnv>,
+  gateway: GatewayContext,
+  messages: (signal: AbortSignal) => AsyncIterable<object>,
+  { headers = {}, end }: { headers?: Record<string, string>; end?: string } = {},
+): Response {
+  return sseResponse(
+    context,
+    gateway,
+    async (stream) => {
+      const send = (data: string): Promise<boolean> => stream.send(encoder.encode(`data: ${data}\n\n`));
+      for await (const message of messages(stream.signal)) if (!(await send(JSON.stringify(message)))) return;
+      if (end !== undefined) await send(end);
+    },
+    {},
+    { heartbeat, headers },
+  );
+}
+
+/** Logs why a stream ended early, unless it was the sender's mistake. */
+export function logFailure({ log }: GatewayContext): (error: unknown) => void {
+  return (error) => {
+    if (problemOf(error).code === 'internal') log(`A chat ended early: ${String(error)}`);
+  };
 }

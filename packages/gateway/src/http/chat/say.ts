@@ -1,9 +1,8 @@
 /** Brings what the user of a chat has said to the session of the thread, each message once. */
-import { queryNames, queryRun, requireGated } from 'countersign/adapter';
-import { isProblemError, saidText, type UserFile } from 'countersign/base';
+import { queryNames, queryRun, requireGated, callServer } from 'countersign/adapter';
+import { isProblemError, saidText, type UserFile, ProblemError } from 'countersign/base';
 import type { Message } from 'countersign';
 import type { SendOptions } from 'countersign/client';
-import { openSession } from './open-session.ts';
 import { type ChatThread, type RunOfThread, hashOf, keyOf, turnOf, workflowOf } from './chat-thread.ts';
 
 /** A message of the user, under the front end's own id. */
@@ -192,4 +191,52 @@ function toldAgain(message: Message): Message {
   if (data!.length === 0) return message;
   const content = saidText({ content: said.content, files: data });
   return { ...said, content, ...(addresses!.length > 0 && { files: addresses }) };
+}
+
+/** A part of what a user said. A part of another kind is neither. */
+export interface SaidPart {
+  text?: string;
+  /** A file, as far as the front end says what it is. */
+  file?: { mediaType?: string; url?: string; filename?: string };
+}
+
+/**
+ * One message of these parts, its files where they stand. The run checks them. Throws `invalid_message` for a part that is
+ * neither text nor file: what vanished would be answered as if it had been read.
+ */
+export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage {
+  let text = '';
+  const files: UserFile[] = [];
+  for (const { text: said, file } of parts) {
+    if (said !== undefined) text += said;
+    else if (file?.mediaType === undefined || file.url === undefined) {
+      const message = 'A message has text, and files with a media type and a data URL or an https address.';
+      throw new ProblemError({ code: 'invalid_message', message });
+    } else {
+      const { mediaType, url, filename = '' } = file;
+      files.push({ mediaType, url, ...(filename !== '' && { filename }), ...(text !== '' && { at: text.length }) });
+    }
+  }
+  return { id, text, ...(files.length > 0 && { files }) };
+}
+
+/** How many sessions of a thread may have ended and been removed before the open one. */
+const mostRemoved = 100;
+
+/**
+ * The number of the open session of a thread whose first one does not exist: retention has removed it, or none has begun.
+ * Reads visibility, which lags by up to seconds.
+ */
+export async function openSession(thread: ChatThread): Promise<number | undefined> {
+  const { session } = thread.client;
+  const sessions = new Map(Array.from({ length: mostRemoved }, (_, at) => [workflowOf(thread, at + 1), at + 1]));
+  const ids = [...sessions.keys()].map((workflowId) => `"${workflowId}"`).join(', ');
+  const { executions } = await callServer(session, () =>
+    session.connection.workflowService.listWorkflowExecutions({
+      namespace: session.namespace,
+      query: `ExecutionStatus = "Running" AND WorkflowId IN (${ids})`,
+      pageSize: 1,
+    }),
+  );
+  return sessions.get(executions[0]?.execution?.workflowId ?? '');
 }

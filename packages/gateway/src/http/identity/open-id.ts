@@ -2,9 +2,8 @@ import { errors, type JWTPayload, jwtVerify, createRemoteJWKSet, type JWTVerifyG
 import * as openid from 'openid-client';
 import { isSamePerson } from 'countersign/adapter';
 import { ProblemError, visibleText } from 'countersign/base';
-import { type NamedPerson, personOfClaims } from './claims.ts';
+import { type NamedPerson, personOfClaims, namesakesAmong } from './claims.ts';
 import type { OpenIdSettings } from './identity.ts';
-import { namesakesAmong } from './person-name.ts';
 
 /** The configuration and the keys that an identity provider publishes (OpenID Connect Discovery). */
 interface Discovered {

@@ -1,3 +1,7 @@
+import { ProblemError, isProblemError } from 'countersign/base';
+import { isSamePerson, sessionOf, type SessionOfRun } from 'countersign/adapter';
+import type { CountersignClient } from 'countersign/client';
+
 /**
  * `viewer` reads, `starter` also starts and stops runs, `reviewer` also answers requests, `operator` also changes policies
  * and sees statistics. No role includes another.
@@ -25,4 +29,120 @@ export interface Principal {
   via: 'local' | 'token' | 'jwt' | 'session';
   /** The key of rate limits and idempotency keys: the same for all credentials of one person. */
   key: string;
+}
+
+/** Finds out who sends a request. Throws a `ProblemError` (`unauthenticated`) for a credential that does not hold. */
+export interface Authenticator {
+  /** Undefined: the request has no credential. */
+  authenticate(request: Request): Promise<Principal | undefined>;
+  /** The page on which a browser signs in. Absent if there is no such page. */
+  readonly loginUrl?: string;
+}
+
+/** The sender, on a route that needs one. */
+export function requirePrincipal({ principal }: { principal: Principal | undefined }): Principal {
+  if (principal === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'This needs a credential.' });
+  return principal;
+}
+
+/** Who may use a route: one of these roles; `signed-in`: any principal; `anyone`: nobody has to be known. */
+export type Permission = readonly Role[] | 'signed-in' | 'anyone';
+
+const readers = ['viewer', 'starter', 'reviewer', 'operator'] as const;
+
+/** Every route and who may use it. A route without a line here does not compile. */
+export const permissions = {
+  'GET /healthz': 'anyone',
+  'GET /readyz': 'anyone',
+  'GET /openapi.json': 'anyone',
+  'GET /me': 'signed-in',
+  'GET /login': 'anyone',
+  'GET /login/callback': 'anyone',
+  'POST /login/token': 'anyone',
+  'POST /logout': 'signed-in',
+  'GET /links/{link}': 'anyone',
+  'POST /links/{link}': 'anyone',
+  'POST /channels/{channel}/answers/{requestId}': 'anyone',
+  'POST /approvals/{requestId}/links': ['operator'],
+  'GET /approvals': readers,
+  'GET /approvals/events': readers,
+  'GET /approvals/{requestId}': readers,
+  'POST /approvals/{requestId}/matches': ['reviewer', 'operator'],
+  'POST /approve/{requestId}': ['reviewer'],
+  'POST /approvals/decide': ['reviewer'],
+  'POST /approvals/{requestId}/extend': ['reviewer'],
+  'POST /approvals/{requestId}/delegate': ['reviewer'],
+  'POST /approvals/{requestId}/move': ['operator'],
+  'GET /delegations': ['reviewer'],
+  'POST /delegations': ['reviewer'],
+  'DELETE /delegations': ['reviewer'],
+  'GET /runs': readers,
+  'POST /runs': ['starter'],
+  'GET /runs/{id}': readers,
+  'GET /runs/{id}/events': readers,
+  'GET /runs/{id}/journal': readers,
+  'POST /runs/{id}/messages': ['starter'],
+  'POST /runs/{id}/cancel': ['starter', 'operator'],
+  'POST /runs/{id}/close': ['starter', 'operator'],
+  'PUT /runs/{id}/policy': ['operator'],
+  'GET /runs/{id}/grants': readers,
+  'DELETE /runs/{id}/grants/{grantId}': ['reviewer', 'operator'],
+  'GET /runs/{id}/audit': ['operator'],
+  'GET /policy': ['operator'],
+  'GET /statistics': ['operator'],
+  'POST /slack/interactions': 'anyone',
+  'GET /slack/link': 'anyone',
+  'POST /slack/link': ['reviewer'],
+  'POST /slack/unlink': 'signed-in',
+  'POST /push/subscribe': ['reviewer'],
+  'POST /push/unsubscribe': 'signed-in',
+  'POST /ag-ui/{agent}': ['starter'],
+  'GET /ag-ui/{agent}/capabilities': ['starter'],
+  'POST /ag-ui/{agent}/{thread}/stop': ['starter'],
+  'POST /ai-sdk/{agent}': ['starter'],
+  'GET /ai-sdk/{agent}/{thread}/stream': ['starter'],
+  'POST /ai-sdk/{agent}/{thread}/stop': ['starter'],
+} as const satisfies Record<string, Permission>;
+
+export type RouteName = keyof typeof permissions;
+
+export function isPermitted(permission: Permission, roles: readonly Role[]): boolean {
+  return typeof permission === 'string' || permission.some((role) => roles.includes(role));
+}
+
+// Who may say more to a session through the gateway: the person for whom it works.
+
+/** Throws `forbidden` for anybody but the run's user, and `invalid_message` for a run that is no session. */
+export async function requireUserOf(
+  client: CountersignClient,
+  principal: Principal,
+  workflowId: string,
+): Promise<void> {
+  const found = await sessionOf(client.session, workflowId);
+  if (!found.isSession) {
+    const message = 'This run is no session: it takes no further messages of its user. Start another run.';
+    throw new ProblemError({ code: 'invalid_message', message });
+  }
+  if (isUser(principal, found)) return;
+  const message = 'Only the person for whom this run works can say more to it.';
+  throw new ProblemError({ code: 'forbidden', message });
+}
+
+/** True if this person can say more to the run while it is open. */
+export async function isUserOf(client: CountersignClient, principal: Principal, workflowId: string): Promise<boolean> {
+  if (!principal.roles.includes('starter')) return false;
+  try {
+    const found = await sessionOf(client.session, workflowId);
+    return found.isSession && isUser(principal, found);
+  } catch (error) {
+    // The rest of the run can be shown.
+    if (isProblemError(error) && error.code === 'undecodable') return false;
+    throw error;
+  }
+}
+
+/** A run without a caller has no user whom anybody knows: whoever may start runs may say more to it. */
+function isUser({ id, via, actsForOthers }: Principal, { callerUserId }: SessionOfRun): boolean {
+  if (callerUserId === undefined || via === 'local' || actsForOthers === true) return true;
+  return isSamePerson(callerUserId, id);
 }

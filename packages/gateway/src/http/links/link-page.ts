@@ -1,9 +1,9 @@
 import { isOneOf, isSamePerson, personKeyIn } from 'countersign/adapter';
-import { instantText, shownPerson, visibleText, type Problem } from 'countersign/base';
+import { instantText, shownPerson, visibleText, type Problem, isProblemError } from 'countersign/base';
 import { cardDigest, cardOf, renderHtml, escapeHtml } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
-import { htmlResponse } from '../responses/html-response.ts';
-import { problemStatus } from '../responses/problem-status.ts';
+import { htmlResponse, wantsHtml } from '../responses/html-response.ts';
+import { problemStatus, problemOf } from '../responses/problem-response.ts';
 
 /** The request of a link, with a form that answers it. The page has no script, and showing it decides nothing. */
 export function questionPage(request: ApprovalDetails, link: string, reviewer: string): Response {
@@ -70,4 +70,18 @@ function notice(heading: string, sentence: string, role: 'status' | 'alert'): st
 
 function shown(text: string): string {
   return escapeHtml(visibleText(text));
+}
+
+/** Answers a browser with a page also if that is a refusal. */
+export async function asPage(
+  request: Request,
+  answerWith: () => Promise<Response>,
+  heading?: string,
+): Promise<Response> {
+  try {
+    return await answerWith();
+  } catch (error) {
+    if (!isProblemError(error) || !wantsHtml(request)) throw error;
+    return linkProblemPage(problemOf(error), heading);
+  }
 }

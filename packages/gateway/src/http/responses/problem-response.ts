@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
 import { grpcStatus, grpcStatusOf } from 'countersign/adapter';
-import { isProblemError, problemCodes, type Problem } from 'countersign/base';
-import { problemStatus } from './problem-status.ts';
+import { isProblemError, problemCodes, type Problem, type ProblemCode } from 'countersign/base';
 
 /** A refusal as RFC 9457 describes it. `detail` is one sentence with the remedy. */
 export const problemShape = z
@@ -77,3 +76,40 @@ function write(body: z.infer<typeof problemShape>, headers: Record<string, strin
     headers: { 'content-type': 'application/problem+json', ...headers },
   });
 }
+
+/** The HTTP status of every problem code. docs/gateway.md has the same table. */
+export const problemStatus = {
+  unknown_request: 404,
+  already_settled: 409,
+  expired: 410,
+  run_closed: 410,
+  invalid_decision: 422,
+  invalid_message: 422,
+  undecodable: 422,
+  digest_mismatch: 409,
+  request_changed: 409,
+  arguments_invalid: 422,
+  denied_by_policy: 409,
+  not_entitled: 403,
+  self_approval: 403,
+  unverified_reviewer: 403,
+  run_not_found: 404,
+  agent_unknown: 404,
+  policy_invalid: 422,
+  not_permitted_by_ceiling: 403,
+  grant_unknown: 404,
+  already_started: 409,
+  unauthenticated: 401,
+  forbidden: 403,
+  too_large: 413,
+  rate_limited: 429,
+  server_unreachable: 503,
+  no_worker: 503,
+  model_refused: 502,
+  model_rate_limited: 503,
+  model_unavailable: 503,
+  model_output_invalid: 502,
+  input_refused: 422,
+  check_failed: 503,
+  internal: 500,
+} as const satisfies Record<ProblemCode, number>;

@@ -1,14 +1,11 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { agUiEvents } from '../chat/ag-ui-events.ts';
 import { answerOf, runAgentInput, agUiFresh, agUiItems, agUiTexts } from '../chat/ag-ui-input.ts';
-import { chatResponse, logFailure } from '../chat/chat-response.ts';
-import { openChat, stopChat } from '../chat/open-chat.ts';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
+import { chatResponse, logFailure, openChat, stopChat } from '../chat/open-chat.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { body, threadParams } from '../shapes/input-shapes.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
 import { json, stopped, text } from '../shapes/response-shapes.ts';
 
 const agentName = z.object({ agent: z.string().min(1).max(200) });

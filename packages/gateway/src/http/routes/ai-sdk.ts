@@ -9,15 +9,12 @@ import {
   aiSdkItems,
   aiSdkTexts,
 } from '../chat/ai-sdk-input.ts';
-import { chatResponse, logFailure } from '../chat/chat-response.ts';
-import { type OpenChat, openChat, resumeChat, stopChat } from '../chat/open-chat.ts';
-import { type SeenItems, nothingSeen } from '../chat/seen-run.ts';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
+import { chatResponse, logFailure, type OpenChat, openChat, resumeChat, stopChat } from '../chat/open-chat.ts';
+import { type SeenItems, nothingSeen } from '../chat/chat-thread.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { body, threadParams } from '../shapes/input-shapes.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
 import { stopped, text } from '../shapes/response-shapes.ts';
 
 const chat = defineRoute('POST /ai-sdk/{agent}', {

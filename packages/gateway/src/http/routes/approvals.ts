@@ -4,13 +4,11 @@ import { cardDigest, cardOf, scopeSteps } from 'countersign/card';
 import type { ApprovalDetails, Session } from 'countersign/client';
 import type { InboxPage, ApprovalView } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { InboxRows } from '../inbox/inbox-rows.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { InboxRows, waitsForOne } from '../inbox/row-facts.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
 import { inRun, requestParams, wholeNumberQuery } from '../shapes/input-shapes.ts';
-import { waitsForOne } from '../inbox/waits-for.ts';
 
 const filter = z.strictObject({
   tool: z.string().max(200).optional(),

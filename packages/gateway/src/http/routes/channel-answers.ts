@@ -4,11 +4,9 @@ import { requireGated } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { json, receipt } from '../shapes/response-shapes.ts';
 import { decideFor } from '../decide-as.ts';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
 
 /** Answers of channels whose receivers post them. Nobody signs in: the channel reads and checks each answer itself. */
 export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {

@@ -3,15 +3,10 @@ import { requireGated } from 'countersign/adapter';
 import { redacted } from 'countersign/audit';
 import type { Receipt, SetPolicyMessage } from 'countersign/client';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { linesResponse } from '../responses/lines-response.ts';
-import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { requireUserOf } from '../identity/session-sender.ts';
-import { sendAs } from '../signing.ts';
-import { grantList, json, receipt, text } from '../shapes/response-shapes.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { linesResponse } from '../responses/html-response.ts';
 import {
+  idempotencyKeyOf,
   body,
   idempotencyHeader,
   messageBody,
@@ -20,6 +15,9 @@ import {
   runParams,
   shortReason,
 } from '../shapes/input-shapes.ts';
+import { requirePrincipal, requireUserOf } from '../identity/principal.ts';
+import { sendAs } from '../signing.ts';
+import { grantList, json, receipt, text } from '../shapes/response-shapes.ts';
 
 const done = (description: string) => ({ 200: json(receipt, description) });
 const params = runParams;

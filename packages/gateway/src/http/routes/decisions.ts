@@ -3,15 +3,20 @@ import { inParallel, requireGated } from 'countersign/adapter';
 import { isProblemError } from 'countersign/base';
 import type { Decision, Receipt } from 'countersign/client';
 import type { Receipts } from '../inbox/api.ts';
-import { defineRoute } from '../shapes/define-route.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import { decideAllAs, decideAs } from '../decide-as.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import {
+  idempotencyKeyOf,
+  batchBody,
+  body,
+  decisionBody,
+  idempotencyHeader,
+  inRun,
+  requestParams,
+} from '../shapes/input-shapes.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { json, receipt, receipts } from '../shapes/response-shapes.ts';
-import { batchBody, body, decisionBody, idempotencyHeader, inRun, requestParams } from '../shapes/input-shapes.ts';
 
 const approve = defineRoute('POST /approve/{requestId}', {
   summary: 'Answer one request',

@@ -2,8 +2,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { callServer } from 'countersign/adapter';
 import { isProblemError, type Problem } from 'countersign/base';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { problemResponse } from '../responses/problem-response.ts';
 import { json } from '../shapes/response-shapes.ts';
 

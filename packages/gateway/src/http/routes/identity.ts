@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto';
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { ProblemError, isProblemError } from 'countersign/base';
+import { ProblemError, isProblemError, type Problem } from 'countersign/base';
 import type { Me } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { wantsHtml } from '../responses/html-response.ts';
-import { failedSignInPage, localPath, tokenPage } from '../identity/login-page.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { wantsHtml, htmlResponse } from '../responses/html-response.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
 import type { PendingLogin } from '../identity/open-id.ts';
-import { isPermitted, permissions } from '../identity/permissions.ts';
-import { roles } from '../identity/principal.ts';
-import { problemOf } from '../responses/problem-response.ts';
+import { isPermitted, permissions, roles } from '../identity/principal.ts';
+import { problemOf, problemStatus } from '../responses/problem-response.ts';
 import { json, page } from '../shapes/response-shapes.ts';
 import { signerFor } from '../signing.ts';
 import { otherLoopbackName } from '../site.ts';
+import { escapeHtml } from 'countersign/card';
 
 const meShape = z
   .object({
@@ -182,4 +180,37 @@ async function finish(
     throw error;
   });
   return { session, to: localPath(pending.to) };
+}
+
+/** Where a browser goes after signing in, by default. */
+export const homePath = '/inbox/';
+
+/** A path of this gateway, such as `/inbox/?tool=pay`; anything that leads elsewhere becomes the inbox. */
+export function localPath(to: string | undefined): string {
+  const base = 'http://gateway.invalid';
+  if (to === undefined || !/^\/(?![/\\])[ -[\]-~]*$/.test(to) || !URL.canParse(to, base)) return homePath;
+  const url = new URL(to, base);
+  const isOurs = url.origin === base && !url.pathname.startsWith('//') && !url.pathname.startsWith('/login');
+  return isOurs ? `${url.pathname}${url.search}${url.hash}` : homePath;
+}
+
+/** Asks for a token, which goes into the body of a form and never into an address. */
+export function tokenPage(to: string, isWrong = false): Response {
+  const wrong = isWrong
+    ? '<p role="alert">The gateway does not know this token, or it has expired.</p>'
+    : '<p>The gateway asks for the token that its operator gave you.</p>';
+  const body = `<main class="card"><h1>Sign in</h1>${wrong}
+<form method="post" action="/login/token">
+<input type="hidden" name="to" value="${escapeHtml(to)}">
+<label>Token <input type="password" name="token" required autocomplete="current-password" autofocus></label>
+<div class="answers"><button>Sign in</button></div>
+</form></main>`;
+  return htmlResponse('Sign in', body, isWrong ? 401 : 200);
+}
+
+/** Says why a sign-in at the identity provider failed. `forget` removes the cookie of that sign-in. */
+export function failedSignInPage({ code, message }: Problem, forget: string): Response {
+  const body = `<main class="card"><h1>Not signed in</h1><p role="alert">${escapeHtml(message)}</p>
+<p><a href="/login">Sign in again</a></p></main>`;
+  return htmlResponse('Not signed in', body, problemStatus[code], { 'set-cookie': forget });
 }

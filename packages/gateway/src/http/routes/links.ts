@@ -15,17 +15,13 @@ import type { ApprovalDetails } from 'countersign/client';
 import { json, page } from '../shapes/response-shapes.ts';
 import type { MadeLink } from '../inbox/api.ts';
 import { decideFor } from '../decide-as.ts';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import type { IdentityService } from '../identity/identity-service.ts';
-import { personName } from '../identity/person-name.ts';
+import { personName } from '../identity/claims.ts';
 import { body, digest, inRun, requestParams } from '../shapes/input-shapes.ts';
-import { asPage } from '../links/as-page.ts';
-import { answeredPage, earlierPage, questionPage, tooLate } from '../links/link-page.ts';
-import type { Principal } from '../identity/principal.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
+import { asPage, answeredPage, earlierPage, questionPage, tooLate } from '../links/link-page.ts';
+import { type Principal, requirePrincipal } from '../identity/principal.ts';
 import { ownOrigin } from '../site.ts';
 
 const linkBody = z.strictObject({

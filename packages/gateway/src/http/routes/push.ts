@@ -2,13 +2,10 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { recordsOf } from 'countersign/adapter';
 import type { PushApp } from 'countersign/channels';
 import { ProblemError } from 'countersign/base';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { body, pushEndpoint, pushSubscription } from '../shapes/input-shapes.ts';
-import type { Principal } from '../identity/principal.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
+import { type Principal, requirePrincipal } from '../identity/principal.ts';
 
 const subscribe = defineRoute('POST /push/subscribe', {
   summary: 'Send requests that wait for you to this browser, also while no inbox is open in it',

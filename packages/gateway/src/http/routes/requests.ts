@@ -1,16 +1,12 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { coveredCalls, requireGated } from 'countersign/adapter';
 import type { DelegateMessage, Receipt } from 'countersign/client';
-import type { Principal } from '../identity/principal.ts';
+import { type Principal, requirePrincipal } from '../identity/principal.ts';
 import type { Matches } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { sendAs } from '../signing.ts';
-import { json, matchList, receipt } from '../shapes/response-shapes.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
+  idempotencyKeyOf,
   body,
   delegateBody,
   extendBody,
@@ -20,6 +16,8 @@ import {
   moveBody,
   requestParams,
 } from '../shapes/input-shapes.ts';
+import { sendAs } from '../signing.ts';
+import { json, matchList, receipt } from '../shapes/response-shapes.ts';
 
 const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
 

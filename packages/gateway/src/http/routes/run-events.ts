@@ -3,8 +3,7 @@ import { requireGated, openWatch } from 'countersign/adapter';
 import type { CountersignClient, RecordedEvent, RunEvent } from 'countersign/client';
 import type { RunEvents } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { problemOf } from '../responses/problem-response.ts';
 import { sseFrame, isHead, type SseStream, sseResponse } from '../streams/sse-stream.ts';
 

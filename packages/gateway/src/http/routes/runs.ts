@@ -1,18 +1,21 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { listedStatuses, requireGated } from 'countersign/adapter';
-import { ProblemError, nfc, type JsonObject } from 'countersign/base';
+import { ProblemError, nfc, type JsonObject, visibleText } from 'countersign/base';
 import type { RunList, ShownRun, StartedRun } from '../inbox/api.ts';
-import { checkPolicy } from '../shapes/check-policy.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { idempotencyKeyOf } from '../shapes/idempotency-key.ts';
-import type { Principal } from '../identity/principal.ts';
-import { isUserOf } from '../identity/session-sender.ts';
-import { shownRun } from '../shapes/shown-run.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import {
+  idempotencyKeyOf,
+  body,
+  idempotencyHeader,
+  runParams,
+  startBody,
+  wholeNumberQuery,
+} from '../shapes/input-shapes.ts';
+import { type Principal, isUserOf, requirePrincipal } from '../identity/principal.ts';
 import { json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
-import { body, idempotencyHeader, runParams, startBody, wholeNumberQuery } from '../shapes/input-shapes.ts';
+import { parseRunPolicy, beyondDenying, type Mode, type Policy } from 'countersign/policy';
+import type { CountersignClient, RunView, RunCompleteEvent } from 'countersign/client';
 
 const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
@@ -104,4 +107,74 @@ function callerOf(principal: Principal, named: { userId: string; groups?: string
   if (principal.via === 'local' || principal.actsForOthers === true) return named;
   const message = `'caller' is the sender of this request: leave it out.`;
   throw new ProblemError({ code: 'forbidden', message });
+}
+
+const mostShown = 5;
+const longestDetail = 1_000;
+
+/**
+ * Checks what a body says of the policy of a new run. Throws `policy_invalid`, with the places of the first mistakes, for a
+ * `policy` that no run takes, and `forbidden` for what could loosen the policy of the agent, unless the sender may change
+ * policies. The longest time-out is the operator's to say, so only the run's worker checks that.
+ */
+export function checkPolicy(
+  principal: Principal,
+  body: { policy?: object | undefined; mode?: Mode | undefined },
+): void {
+  const policy = body.policy === undefined ? undefined : checked(body.policy);
+  if (principal.roles.includes('operator')) return;
+  const place = beyondDenying({ policy, mode: body.mode });
+  if (place === undefined) return;
+  const why = 'it could loosen what its agent says';
+  const remedy = `leave it out, write a rule that denies, or have somebody with the role operator start the run`;
+  const message = `body.${place}: with the role starter, a run's policy may only deny, because ${why}: ${remedy}.`;
+  throw new ProblemError({ code: 'forbidden', message: visibleText(message).slice(0, longestDetail) });
+}
+
+function checked(policy: object): Policy {
+  const parsed = parseRunPolicy(policy, { maxTimeoutMs: null });
+  if ('policy' in parsed) return parsed.policy;
+  const shown = parsed.problems.slice(0, mostShown).map(({ path, message }) => {
+    return `${path === '' ? 'body.policy' : `body.policy.${path}`}: ${message}`;
+  });
+  const more = parsed.problems.length - shown.length;
+  const message = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  throw new ProblemError({ code: 'policy_invalid', message: visibleText(message).slice(0, longestDetail) });
+}
+
+/** A run as its policies let reviewers see it: the texts that it ends with come from its redacted events. */
+export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {
+  const { result, returned: _, failure, retrying, ...view } = await client.show(workflowId);
+  // The message of a failed attempt may repeat arguments.
+  const shown: RunView = {
+    ...view,
+    ...(retrying !== undefined && {
+      retrying: retrying.map((each) => ({ ...each, message: each.type ?? 'it failed' })),
+    }),
+  };
+  if (view.closedAt === undefined) return shown;
+  const end = await endOf(client, workflowId);
+  const { status, usage, nestedUsage, cost, outcomes } = result ?? {};
+  const { output = '', structuredOutput } = end ?? {};
+  const ended = {
+    output,
+    ...(structuredOutput !== undefined && { structuredOutput }),
+    ...(nestedUsage !== undefined && { nestedUsage }),
+    ...(cost !== undefined && { cost }),
+  };
+  return {
+    ...shown,
+    ...(status !== undefined &&
+      usage !== undefined &&
+      outcomes !== undefined && { result: { status, ...ended, usage, outcomes } }),
+    ...(failure !== undefined && { failure: end?.failure ?? { ...failure, message: 'The run failed.' } }),
+  };
+}
+
+async function endOf(client: CountersignClient, workflowId: string): Promise<RunCompleteEvent | undefined> {
+  let end: RunCompleteEvent | undefined;
+  for await (const event of client.events(workflowId, { follow: false, redacted: true })) {
+    if (event.type === 'RunCompleteEvent') end = event;
+  }
+  return end;
 }

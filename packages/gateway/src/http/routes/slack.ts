@@ -2,13 +2,11 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { ProblemError } from 'countersign/base';
 import { accountsPage, confirmPage, linkedPage, unlinkedPage } from '../accounts/account-pages.ts';
 import { type Chat, slackChat } from '../accounts/slack-chat.ts';
-import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import { defineRoute, refuseInput } from '../shapes/define-route.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { wantsHtml } from '../responses/html-response.ts';
-import type { HttpEnv } from '../http-env.ts';
-import { asPage } from '../links/as-page.ts';
-import { requirePrincipal } from '../identity/require-principal.ts';
-import { refuseInput } from '../shapes/refuse-input.ts';
+import { asPage } from '../links/link-page.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { page } from '../shapes/response-shapes.ts';
 
 const state = z.string().max(4_000);

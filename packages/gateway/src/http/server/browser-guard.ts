@@ -5,7 +5,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Problem } from 'countersign/base';
-import type { HttpEnv } from '../http-env.ts';
+import type { HttpEnv } from '../gateway-context.ts';
 import { problemResponse } from '../responses/problem-response.ts';
 import { loopbackHosts, ownOrigin, type Site } from '../site.ts';
 

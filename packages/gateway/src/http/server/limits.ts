@@ -1,4 +1,5 @@
-import type { Problem } from 'countersign/base';
+import { type Problem, ProblemError } from 'countersign/base';
+import { BlockList, isIP } from 'node:net';
 
 /** How much one person may ask of a gateway. */
 export interface GatewayLimits {
@@ -18,4 +19,41 @@ export function tooLarge(path: string, bodyBytes: number): Problem {
   const isChat = /^\/(ai-sdk|ag-ui)\//.test(path);
   const remedy = isChat ? ': send only the last message of the chat, and no results of tools' : '';
   return { code: 'too_large', message: `A body has at most ${bodyBytes} bytes${remedy}.` };
+}
+
+/** The address of whoever sent a request, from that of its connection and the header `X-Forwarded-For`. */
+export type SenderAddress = (peer: string, forwarded: string | undefined) => string;
+
+/**
+ * Anybody can write the header, so only what trusted proxies added to it counts: the last address that is not one of
+ * theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
+ */
+export function senderAddress(trusted: readonly string[]): SenderAddress {
+  const proxies = new BlockList();
+  for (const each of trusted) addTo(proxies, each);
+  const isProxy = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (peer, forwarded = '') => {
+    const hops = forwarded.split(',').map((each) => each.trim());
+    let sender = peer;
+    while (isIP(sender) !== 0 && isProxy(sender)) {
+      const before = hops.pop();
+      if (before === undefined || isIP(before) === 0) break;
+      sender = before;
+    }
+    return sender;
+  };
+}
+
+function addTo(proxies: BlockList, text: string): void {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  const bits = prefix === undefined ? undefined : Number(prefix);
+  const isNumber = bits === undefined || (/^\d{1,3}$/.test(prefix!) && bits <= (version === 6 ? 128 : 32));
+  if (version === 0 || !isNumber || rest.length > 0) {
+    const message = `'${text}' is not the address of a proxy, nor a network such as 10.0.0.0/8.`;
+    throw new ProblemError({ code: 'arguments_invalid', message });
+  }
+  const family = version === 6 ? 'ipv6' : 'ipv4';
+  if (bits === undefined) proxies.addAddress(address, family);
+  else proxies.addSubnet(address, bits, family);
 }

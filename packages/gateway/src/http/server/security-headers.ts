@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import type { HttpEnv } from '../http-env.ts';
+import type { HttpEnv } from '../gateway-context.ts';
 import type { Site } from '../site.ts';
 
 /** What a page of the gateway may load and do: its own files, and nothing of another origin. */

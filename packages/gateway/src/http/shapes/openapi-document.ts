@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { HttpEnv } from '../http-env.ts';
-import type { Permission } from '../identity/permissions.ts';
+import type { HttpEnv } from '../gateway-context.ts';
+import type { Permission } from '../identity/principal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;

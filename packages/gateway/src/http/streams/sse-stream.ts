@@ -1,8 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { ProblemError } from 'countersign/base';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { HttpEnv } from '../http-env.ts';
+import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 
 /** The open streams of a gateway, and those of each person. */
