@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InboxRow, Me } from '../../packages/gateway/src/http/inbox/api.ts';
 import { commandsFor, foundCommands } from '../../packages/gateway/src/inbox/palette/commands.ts';
-import { notificationsOf } from '../../packages/gateway/src/inbox/state/notification-texts.ts';
+import { notificationsOf } from '../../packages/gateway/src/inbox/state/texts.ts';
 
 const me = (...roles: Me['roles']): Me => ({
   id: 'rita',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/base/tool-call.ts';
-import { changedValues } from '../../packages/gateway/src/inbox/form/changed-values.ts';
+import { changedValues, placedProblems, readForm } from '../../packages/gateway/src/inbox/form/read-form.ts';
 import {
   emptyForm,
   type FormNode,
@@ -8,7 +8,6 @@ import {
   nextItem,
   nextMember,
 } from '../../packages/gateway/src/inbox/form/form-node.ts';
-import { placedProblems, readForm } from '../../packages/gateway/src/inbox/form/read-form.ts';
 
 /** The form that is made of a JSON Schema. */
 

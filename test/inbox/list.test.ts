@@ -6,12 +6,11 @@ import {
   noFilters,
   readFilters,
   writeFilters,
+  toggled,
 } from '../../packages/gateway/src/inbox/list/filters.ts';
 import { withoutRow, withPage, withRow, withSnapshot } from '../../packages/gateway/src/inbox/state/open-rows.ts';
-import { toggled } from '../../packages/gateway/src/inbox/list/selection.ts';
-import { matchPath } from '../../packages/gateway/src/inbox/state/match-path.ts';
-import { ageText, isUrgent, leftText } from '../../packages/gateway/src/inbox/state/time-texts.ts';
-import { temporalHref } from '../../packages/gateway/src/inbox/parts/temporal-href.ts';
+import { matchPath, temporalHref } from '../../packages/gateway/src/inbox/state/paths.ts';
+import { ageText, isUrgent, leftText } from '../../packages/gateway/src/inbox/state/texts.ts';
 
 /** The pure parts of the list. */
 

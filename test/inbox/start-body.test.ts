@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { noStartFields, startBodyOf } from '../../packages/gateway/src/inbox/run/start-body.ts';
-import { readRunFilters, writeRunFilters } from '../../packages/gateway/src/inbox/run/run-filters.ts';
+import {
+  noStartFields,
+  startBodyOf,
+  readRunFilters,
+  writeRunFilters,
+} from '../../packages/gateway/src/inbox/run/run-fields.ts';
 
 const fields = { ...noStartFields, agent: ' clerk ', input: 'Where is order 7?' };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { PresentPolicy, Statistics } from '../../../packages/gateway/src/http/inbox/api.ts';
-import { medianText } from '../../../packages/gateway/src/inbox/operator/median-text.ts';
+import { medianText } from '../../../packages/gateway/src/inbox/state/texts.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { firstView } from '../../support/first-view.ts';

@@ -1,14 +1,10 @@
-import { problemText } from '../../../packages/gateway/src/inbox/api/problem-text.ts';
-import { changedValues } from '../../../packages/gateway/src/inbox/form/changed-values.ts';
+import { problemText, ageText, isUrgent, leftText } from '../../../packages/gateway/src/inbox/state/texts.ts';
+import { changedValues, placedProblems } from '../../../packages/gateway/src/inbox/form/read-form.ts';
 import { emptyForm, formOf, nextItem, nextMember, typeOf } from '../../../packages/gateway/src/inbox/form/form-node.ts';
-import { placedProblems } from '../../../packages/gateway/src/inbox/form/read-form.ts';
 import { readFilters } from '../../../packages/gateway/src/inbox/list/filters.ts';
 import { foundCommands } from '../../../packages/gateway/src/inbox/palette/commands.ts';
-import { temporalHref } from '../../../packages/gateway/src/inbox/parts/temporal-href.ts';
-import { readRunFilters } from '../../../packages/gateway/src/inbox/run/run-filters.ts';
-import { isModeChoice } from '../../../packages/gateway/src/inbox/run/start-body.ts';
-import { matchPath } from '../../../packages/gateway/src/inbox/state/match-path.ts';
-import { ageText, isUrgent, leftText } from '../../../packages/gateway/src/inbox/state/time-texts.ts';
+import { temporalHref, matchPath } from '../../../packages/gateway/src/inbox/state/paths.ts';
+import { readRunFilters, isModeChoice } from '../../../packages/gateway/src/inbox/run/run-fields.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
@@ -30,8 +26,8 @@ function byPiece(text: string, valueOf: () => JsonObject): JsonObject {
 }
 
 export const inboxInputs: Inputs = {
-  'packages/gateway/src/inbox/api/problem-text.ts problemText': [problemText, (text) => problemText(new Error(text))],
-  'packages/gateway/src/inbox/form/changed-values.ts changedValues': {
+  'packages/gateway/src/inbox/state/texts.ts problemText': [problemText, (text) => problemText(new Error(text))],
+  'packages/gateway/src/inbox/form/read-form.ts changedValues': {
     places: 3,
     runs: [
       ...objects((args) => changedValues(args, { ...args, to: 1 })),
@@ -71,21 +67,21 @@ export const inboxInputs: Inputs = {
     (text) => foundCommands([{ id: 'a', text, group: 'Do', act: 'settings' }], 'settings'),
     (text) => foundCommands([{ id: 'a', text: 'a', group: 'Do', act: 'settings' }], 'a '.repeat(text.length / 2)),
   ],
-  'packages/gateway/src/inbox/parts/temporal-href.ts temporalHref': [
+  'packages/gateway/src/inbox/state/paths.ts temporalHref': [
     (text) => temporalHref('https://a.example', text),
     (text) => temporalHref(text, 'w'),
   ],
-  'packages/gateway/src/inbox/run/run-filters.ts readRunFilters': {
+  'packages/gateway/src/inbox/run/run-fields.ts readRunFilters': {
     places: 3,
     runs: [(text) => readRunFilters(query(text))],
   },
-  'packages/gateway/src/inbox/run/start-body.ts isModeChoice': isModeChoice,
-  'packages/gateway/src/inbox/state/match-path.ts matchPath': [
+  'packages/gateway/src/inbox/run/run-fields.ts isModeChoice': isModeChoice,
+  'packages/gateway/src/inbox/state/paths.ts matchPath': [
     (text) => matchPath('/runs/:id', `/runs/${text}`),
     (text) => matchPath('/requests/:run/:id', text),
     (text) => matchPath('/runs/:id', `/runs/${'%41'.repeat(text.length / 3)}`),
   ],
-  'packages/gateway/src/inbox/state/time-texts.ts leftText': (text) => leftText(text, 0),
-  'packages/gateway/src/inbox/state/time-texts.ts ageText': (text) => ageText(text, 0),
-  'packages/gateway/src/inbox/state/time-texts.ts isUrgent': (text) => isUrgent(text, text, 0),
+  'packages/gateway/src/inbox/state/texts.ts leftText': (text) => leftText(text, 0),
+  'packages/gateway/src/inbox/state/texts.ts ageText': (text) => ageText(text, 0),
+  'packages/gateway/src/inbox/state/texts.ts isUrgent': (text) => isUrgent(text, text, 0),
 };

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '../http/identity/principal.ts';
-import { matchPath, type PathParams } from './state/match-path.ts';
-import type { ViewProps } from './view-props.ts';
+import { matchPath, type PathParams, type ViewProps } from './state/paths.ts';
 import { InboxView } from './views/inbox.tsx';
 import { OperatorView } from './views/operator.tsx';
 import { NotFoundView } from './views/not-found.tsx';

@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from 'countersign/base';
 import { parseJson } from 'countersign/json';
-import { problemText } from './problem-text.ts';
-import { noteServerTime } from './server-clock.ts';
+import { problemText } from '../state/texts.ts';
+import { createStore } from '../state/store.ts';
 
 /** A refusal of the gateway, or `server_unreachable` if it did not answer. */
 export class ApiProblem extends Error implements Problem {
@@ -77,4 +77,51 @@ function readBody(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** A new id for a decision or another message. A retry has the id of the first attempt, so the message counts once. */
+export function newMessageId(): string {
+  // `crypto.randomUUID` exists only on https and on loopback.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `inbox-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** By how many milliseconds the server's clock is ahead of this one. */
+export const clockOffset = createStore(0);
+
+/** Takes the time of an answer. Its header has whole seconds, so smaller differences mean nothing. */
+export function noteServerTime(date: string | null): void {
+  const serverMs = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(serverMs)) return;
+  const offset = serverMs + 500 - Date.now();
+  if (Math.abs(offset - clockOffset.get()) >= 1_000) clockOffset.set(Math.abs(offset) < 1_000 ? 0 : offset);
+}
+
+/** The time by the server's clock: deadlines are instants of that one. */
+export function serverNowMs(): number {
+  return Date.now() + clockOffset.get();
+}
+
+const waitsMs = [500, 2_000];
+
+/** True if nobody knows whether the message arrived: the same one may be sent again. */
+export function isAnswerLost(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 504);
+}
+
+/** What to tell then of an answer to a request. */
+export const answerLostText =
+  'The gateway did not say whether it has your answer. Sending it again is safe: it counts once.';
+
+/** Sends a message that has an id of its own, again if its answer is lost. */
+export async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
+  for (const waitMs of waitsMs) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isAnswerLost(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+  return send();
 }

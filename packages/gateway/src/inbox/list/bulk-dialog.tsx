@@ -1,20 +1,25 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import type { BatchBody, InboxRow, Receipts, ApprovalView } from '../../http/inbox/api.ts';
-import { sendJson, apiPath, getJson } from '../api/fetch-json.ts';
-import { newMessageId } from '../api/message-id.ts';
-import { problemText } from '../api/problem-text.ts';
-import { answerLostText, isAnswerLost, sendAgain } from '../api/send-again.ts';
+import {
+  sendJson,
+  apiPath,
+  getJson,
+  newMessageId,
+  answerLostText,
+  isAnswerLost,
+  sendAgain,
+} from '../api/fetch-json.ts';
+import { problemText } from '../state/texts.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useUndo } from '../request/use-undo.ts';
-import { UndoBar } from '../request/undo-bar.tsx';
-import { viewedSince } from '../request/viewed.ts';
-import { announceText } from '../state/announcements.ts';
-import { BulkList, LeftOutItems } from './bulk-list.tsx';
-import { Foreign } from '../parts/shown-text.tsx';
-import { requestKey } from '../state/request-key.ts';
-import { RowSentence } from './row-sentence.tsx';
-import { type BulkItem, readItem, whyLeftOut } from './bulk-set.ts';
+import { useUndo, UndoBar } from '../request/undo.tsx';
+import { viewedSince, whyNotApprove } from '../request/use-decision.ts';
+import { announceText } from '../state/store.ts';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { requestKey } from '../state/paths.ts';
+import { RowSentence } from './request-row.tsx';
+import { CardChanges, CardFields } from '../request/card-article.tsx';
+import { requestHref } from '../state/location.ts';
 
 /** As many as a browser sends to one server at a time, but for the streams. */
 const atOnce = 4;
@@ -211,4 +216,84 @@ async function readOne(row: InboxRow, signal: AbortSignal): Promise<BulkItem> {
   } catch (error) {
     return { row, leftOut: problemText(error) };
   }
+}
+
+const longest = 200;
+
+/** The requests that are answered together, each with all that its call would do if that was read. */
+export function BulkList({ items }: { items: readonly BulkItem[] }) {
+  return (
+    <ol class="frozen" aria-label="Answered together" tabIndex={0}>
+      {items.map(({ row, view }) => (
+        <li key={requestKey(row)}>
+          <p class="frozen-title">
+            <span>
+              <RowSentence row={row} most={longest} />
+            </span>
+            <span class={`severity ${row.severity}`}>{row.severity}</span>
+          </p>
+          {view !== undefined && (
+            <>
+              {view.card.warnings.map((warning) => (
+                <p key={warning} class="cut small">
+                  <Marked text={warning} />
+                </p>
+              ))}
+              <CardFields fields={view.card.arguments} />
+              {view.card.preview !== undefined && <CardChanges card={view.card} />}
+            </>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The selected requests that are not answered, with the reason and a link. */
+export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
+  if (items.length === 0) return null;
+  return (
+    <section class="note left-out" aria-label="Left out">
+      <p>
+        <strong>{items.length === 1 ? 'One request is' : `${items.length} requests are`} left out.</strong> Open each to
+        answer it.
+      </p>
+      <ul>
+        {items.map(({ row, leftOut }) => (
+          <li key={requestKey(row)}>
+            <a href={requestHref(row)} target="_blank" rel="noreferrer">
+              <RowSentence row={row} most={longest} />
+            </a>
+            : <Foreign text={leftOut ?? ''} most={longest} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A selected request: with its card if one was read, and why it is left out of the answer. */
+export interface BulkItem {
+  row: InboxRow;
+  view?: ApprovalView;
+  leftOut?: string;
+}
+
+/** Why an answer to a row would be refused, as far as the list knows it. */
+export function whyLeftOut({ waitsFor }: InboxRow): string | undefined {
+  return waitsFor === 'others' ? 'it waits for others' : undefined;
+}
+
+/** The item of a row whose request was read. An approval is only about what can all be read in the dialog. */
+export function readItem(row: InboxRow, view: ApprovalView): BulkItem {
+  const { request, card, waitsFor } = view;
+  if (request.settled !== undefined) return { row, leftOut: 'it is settled' };
+  if (request.digest !== row.digest) return { row, leftOut: 'it has changed' };
+  if (waitsFor === 'others') return { row, leftOut: 'it waits for others' };
+  if (whyNotApprove(request, card.whole) === undefined) return { row, view };
+  return {
+    row,
+    leftOut:
+      card.preview?.state === 'pending' ? 'the tool still works out what would change' : 'not all of it fits here',
+  };
 }

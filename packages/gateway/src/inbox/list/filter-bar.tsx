@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { visibleText } from 'countersign/base';
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { type Filters, noFilters, readFilters, valuesOf, writeFilters } from './filters.ts';
 
@@ -76,5 +76,29 @@ export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly 
         )}
       </div>
     </form>
+  );
+}
+
+interface SelectionBarProps {
+  count: number;
+  answer: (answer: 'approve' | 'deny') => void;
+  clear: () => void;
+}
+
+/** What can be done with the selected requests. */
+export function SelectionBar({ count, answer, clear }: SelectionBarProps) {
+  return (
+    <div class="selection-bar" role="region" aria-label="Selected requests">
+      <span role="status">{count} selected</span>
+      <button type="button" class="primary" onClick={() => answer('deny')}>
+        Deny …
+      </button>
+      <button type="button" onClick={() => answer('approve')}>
+        Approve …
+      </button>
+      <button type="button" onClick={clear}>
+        Clear
+      </button>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import { personsShown } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
+import { requestKey } from '../state/paths.ts';
 
 /** Which open requests are shown. An empty text shows all. */
 export interface Filters {
@@ -67,4 +68,20 @@ function searched(row: InboxRow): string {
 /** The values of a column, each once, in order. */
 export function valuesOf(rows: readonly InboxRow[], column: 'toolName' | 'agentName' | 'severity'): string[] {
   return [...new Set(rows.map((row) => row[column]))].sort();
+}
+
+/**
+ * The rows that are selected, as they were when they were selected: rows that come later never join, and one that changes
+ * or goes stays as it was.
+ */
+export type Selection = ReadonlyMap<string, InboxRow>;
+
+export function toggled(selection: Selection, row: InboxRow): Selection {
+  const next = new Map(selection);
+  if (!next.delete(requestKey(row))) next.set(requestKey(row), row);
+  return next;
+}
+
+export function selectionOf(rows: readonly InboxRow[]): Selection {
+  return new Map(rows.map((row) => [requestKey(row), row]));
 }

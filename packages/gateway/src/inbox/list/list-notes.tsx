@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { InboxPage } from '../../http/inbox/api.ts';
 import { getJson } from '../api/fetch-json.ts';
-import { problemText } from '../api/problem-text.ts';
+import { problemText } from '../state/texts.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announceText } from '../state/announcements.ts';
+import { announceText } from '../state/store.ts';
 import { type OpenRequests, openRequests } from '../state/open-requests.ts';
 import { withPage } from '../state/open-rows.ts';
 

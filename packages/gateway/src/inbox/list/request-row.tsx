@@ -1,12 +1,9 @@
 import { personsShown, visibleText } from 'countersign/base';
-import type { InboxRow } from '../../http/inbox/api.ts';
-import { Foreign } from '../parts/shown-text.tsx';
-import { TimeLeft } from '../parts/time-left.tsx';
+import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { TimeLeft, useNow } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
-import { useNow } from '../state/now.ts';
-import { ageText } from '../state/time-texts.ts';
-import { RowSentence } from './row-sentence.tsx';
-import { waitsWords } from './waits-words.ts';
+import { ageText } from '../state/texts.ts';
 
 interface RequestRowProps {
   row: InboxRow;
@@ -68,3 +65,21 @@ function ageOf(requestedAt: string, now: number): string {
   const age = ageText(requestedAt, now);
   return age === 'now' ? 'just now' : `${age} ago`;
 }
+
+/** The sentence of a request's card; before a worker has answered, what the list knows of the call. */
+export function RowSentence({ row, most }: { row: InboxRow; most: number }) {
+  const { sentence, toolName, shownArguments = {}, argumentNames } = row;
+  // The gateway has made the sentence visible and bounded it.
+  if (sentence !== undefined) return <Marked text={sentence} />;
+  const known = Object.entries(shownArguments).map(([name, value]) => `${name}: ${value}`);
+  const rest = known.length > 0 ? known : argumentNames;
+  return <Foreign text={rest.length === 0 ? toolName : `${toolName} (${rest.join(', ')})`} most={most} />;
+}
+
+/** For whom a request waits, as the inbox says it. */
+export const waitsWords: Readonly<Record<WaitsFor, string>> = {
+  you: 'waits for you',
+  anyone: 'waits for anyone',
+  others: 'waits for others',
+  unknown: 'no worker has answered yet',
+};

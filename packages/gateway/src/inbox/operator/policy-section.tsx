@@ -1,9 +1,8 @@
 import type { Rule } from 'countersign/policy';
 import type { PresentPolicy } from '../../http/inbox/api.ts';
-import { LocalTime } from '../parts/local-time.tsx';
+import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
-import { TableFrame } from './table-frame.tsx';
+import { RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
 
 /** The operator's policy that binds new runs, rule by rule, with what each did. */
 export function PolicySection({ answer }: { answer: PresentPolicy }) {

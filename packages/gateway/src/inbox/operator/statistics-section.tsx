@@ -2,9 +2,7 @@ import { shownPerson } from 'countersign/base';
 import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { isHasty, MedianCell, ShareCell } from './figures.tsx';
-import { RuleFigureHeads, RuleFigures } from './rule-figures.tsx';
-import { TableFrame } from './table-frame.tsx';
+import { isHasty, MedianCell, ShareCell, RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
 
 /** How reviewers answer, what agents used, and what the rules did that are not of the policy in force. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {

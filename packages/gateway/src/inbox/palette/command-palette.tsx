@@ -1,16 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import { Modal } from '../parts/modal.tsx';
-import type { AnswerForm } from '../state/answer-form.ts';
-import { answerActions } from '../state/answer-actions.ts';
+import { type AnswerName, type Command, commandsFor, foundCommands } from './commands.ts';
+import { answerActions, shortcutsOn, switchShortcuts, openOverlay } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
-import { useStore } from '../state/store.ts';
-import { type Command, commandsFor, foundCommands } from './commands.ts';
-import { announceText } from '../state/announcements.ts';
+import { useStore, announceText } from '../state/store.ts';
 import { hrefOf, navigate } from '../state/location.ts';
 import { askForNotifications } from '../state/notifications.ts';
-import { shortcutsOn, switchShortcuts } from '../state/shortcuts.ts';
-import { openOverlay } from './overlays.ts';
 
 const list = 'palette-list';
 const optionId = (index: number): string => `palette-option-${index}`;
@@ -23,7 +19,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [active, setActive] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const found = foundCommands(
-    commandsFor(me, open?.rows ?? [], Object.keys(useStore(answerActions)) as AnswerForm[]),
+    commandsFor(me, open?.rows ?? [], Object.keys(useStore(answerActions)) as AnswerName[]),
     query,
   );
   const at = Math.min(active, found.length - 1);

@@ -1,6 +1,5 @@
 import { visibleText, shortened } from 'countersign/base';
 import type { InboxRow, Me } from '../../http/inbox/api.ts';
-import type { AnswerForm } from '../state/answer-form.ts';
 
 /** One thing that the palette can do. */
 export interface Command {
@@ -13,14 +12,14 @@ export interface Command {
   path?: string;
   act?: 'help' | 'notify' | 'keys' | 'settings';
   /** Present: it answers the request on the screen. */
-  answer?: AnswerForm;
+  answer?: AnswerName;
 }
 
 const mostRequests = 200;
 const mostFound = 50;
 const longest = 160;
 
-const answers: Readonly<Record<AnswerForm, string>> = {
+const answers: Readonly<Record<AnswerName, string>> = {
   deny: 'Deny this request …',
   approve: 'Go to the button that approves this request',
   comment: 'Approve this request with a comment …',
@@ -36,7 +35,7 @@ const answers: Readonly<Record<AnswerForm, string>> = {
 export function commandsFor(
   me: Me | undefined,
   rows: readonly InboxRow[],
-  taken: readonly AnswerForm[] = [],
+  taken: readonly AnswerName[] = [],
 ): Command[] {
   const has = (role: Me['roles'][number]): boolean => me?.roles.includes(role) ?? false;
   const go = (text: string, path: string): Command => ({ id: `go ${path}`, group: 'Go to', text, path });
@@ -92,3 +91,7 @@ function requestCommand({ workflowId, requestId, toolName, agentName, sentence }
 function shown(text: string): string {
   return visibleText(shortened(text, longest).toWellFormed());
 }
+
+/** The answers to a request, by the names of their forms. */
+export type AnswerName =
+  'deny' | 'approve' | 'comment' | 'edit' | 'respond' | 'always' | 'extend' | 'delegate' | 'move';

@@ -1,16 +1,16 @@
 import { useEffect } from 'preact/hooks';
 import { shownPerson } from 'countersign/base';
-import { useShortcuts } from '../state/shortcuts.ts';
+import { useShortcuts, openOverlay } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import { CommandPalette } from './command-palette.tsx';
-import { openOverlay } from './overlays.ts';
 import { ShortcutsHelp } from './shortcuts-help.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { PushSwitch } from '../parts/push-switch.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { SignOut } from '../parts/sign-out.tsx';
+import { SignOut } from '../parts/sign-in.tsx';
 import { meOf, session } from '../state/me.ts';
 import { askForNotifications, notificationState } from '../state/notifications.ts';
+import type { Me } from '../../http/inbox/api.ts';
+import { pushState, switchPush } from '../state/push.ts';
 
 const notificationTexts: Readonly<Record<ReturnType<typeof notificationState.get>, string>> = {
   default: 'The browser then tells you of requests that come while you look elsewhere and the inbox is open.',
@@ -85,5 +85,22 @@ function Settings({ onClose }: { onClose: () => void }) {
         </button>
       </div>
     </Modal>
+  );
+}
+
+/** Whether this browser is told of requests while no inbox is open in it. Nothing if that cannot be. */
+export function PushSwitch({ me }: { me: Me }) {
+  const state = useStore(pushState);
+  if (state === 'unavailable') return null;
+  return (
+    <label class="switch">
+      <input
+        type="checkbox"
+        checked={state === 'on'}
+        disabled={state === 'changing'}
+        onChange={(event) => void switchPush(event.currentTarget.checked, me)}
+      />
+      Notify me also when the inbox is closed
+    </label>
   );
 }

@@ -1,11 +1,13 @@
 import { visibleText } from 'countersign/base';
-import { openOverlay } from '../palette/overlays.ts';
+import { openOverlay } from '../state/shortcuts.ts';
 import { routes } from '../routes.ts';
 import { currentLocation, hrefOf } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
-import { useStore } from '../state/store.ts';
-import { Icon } from './icon.tsx';
-import { SignOut } from './sign-out.tsx';
+import { useStore, announcement } from '../state/store.ts';
+import { Icon } from './shown-text.tsx';
+import { SignOut } from './sign-in.tsx';
+import { useEffect } from 'preact/hooks';
+import { openRequests } from '../state/open-requests.ts';
 
 /** The head of every view, in one row. A phone shows drawings in the place of some words. */
 export function Header() {
@@ -47,5 +49,32 @@ export function Header() {
         )}
       </div>
     </header>
+  );
+}
+
+/** The title of the page, with the number of open requests: tabs show it. */
+export function PageTitle({ title }: { title: string }) {
+  const { open } = useStore(openRequests);
+  const count = open === undefined ? 0 : open.rows.length + open.more;
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Countersign`;
+  }, [title, count]);
+  return null;
+}
+
+/** Says what has happened, to the eye and to screen readers. */
+export function Announcer() {
+  const said = useStore(announcement);
+  return (
+    <div class={`announcer ${said?.tone ?? 'plain'}`}>
+      <p role="status" aria-live="polite">
+        {said?.text ?? ''}
+      </p>
+      {said !== undefined && (
+        <button type="button" class="quiet" onClick={() => announcement.set(undefined)} aria-label="Hide this message">
+          ✕
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { problemText } from '../state/texts.ts';
 
 interface ModalProps {
   title: string;
@@ -37,5 +38,67 @@ export function Modal({ title, onClose, children }: ModalProps) {
       </h2>
       {children}
     </dialog>
+  );
+}
+
+interface ConfirmDialogProps {
+  title: string;
+  children?: ComponentChildren;
+  /** On the button that acts. */
+  act: string;
+  /** On the button that does nothing; it has the focus at first. */
+  keep: string;
+  /** True: a field for a reason, which `onConfirm` gets. */
+  askReason?: boolean;
+  /** Acts. What it throws is shown, and the dialog stays. */
+  onConfirm: (reason: string) => Promise<void>;
+  onClose: () => void;
+}
+
+/** Asks once more before something that cannot be taken back. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, act, keep, askReason = false, onConfirm, onClose } = props;
+  const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const confirm = async (): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      await onConfirm(reason.trim());
+      onClose();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void confirm();
+        }}
+      >
+        {children}
+        {askReason && (
+          <label>
+            Reason (optional)
+            <input maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+          </label>
+        )}
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+        <div class="buttons">
+          <button type="button" class="primary" autofocus onClick={onClose}>
+            {keep}
+          </button>
+          <button type="submit" aria-disabled={isBusy}>
+            {act}
+          </button>
+        </div>
+      </form>
+    </Modal>
   );
 }

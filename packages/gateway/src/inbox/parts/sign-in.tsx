@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { sendJson } from '../api/fetch-json.ts';
-import { problemText } from '../api/problem-text.ts';
+import { problemText } from '../state/texts.ts';
 import { loadMe } from '../state/me.ts';
+import { endPush } from '../state/push.ts';
 
 /** For a browser that the gateway does not know: its page for signing in, or a token. */
 export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
@@ -62,5 +63,23 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
         </p>
       </form>
     </section>
+  );
+}
+
+/** After this time the session ends even if the push service has not answered. */
+const longestMs = 3_000;
+
+/** Ends the session of this browser. */
+export function SignOut() {
+  const signOut = async (): Promise<void> => {
+    const tooLong = new Promise((resolve) => setTimeout(resolve, longestMs));
+    await Promise.race([endPush().catch(() => undefined), tooLong]);
+    await sendJson('POST', '/logout').catch(() => undefined);
+    await loadMe();
+  };
+  return (
+    <button type="button" class="quiet" onClick={() => void signOut()}>
+      Sign out
+    </button>
   );
 }

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { RecordedEvent, RunItem, RunCompleteEvent } from 'countersign/client';
-import { toldText, unfinishedText } from 'countersign/base';
+import type { RecordedEvent, RunItem, RunCompleteEvent, ApprovalResultEvent } from 'countersign/client';
+import { toldText, unfinishedText, shownPerson } from 'countersign/base';
 import { requestHref, runHref } from '../state/location.ts';
-import { decisionText, decisionTone } from './decision-text.ts';
-import { LocalTime } from './local-time.tsx';
+import { LocalTime } from './time.tsx';
 import { Foreign } from './shown-text.tsx';
 
 /** Why a run could not begin, by code. Its own words are hidden where no policy says what people may see. */
@@ -185,4 +184,39 @@ function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'f
   const sentence = sentences[failure.code ?? ''];
   if (isHidden) return sentence ?? (failure.code === undefined ? failure.message : `Code ${failure.code}.`);
   return failure.message;
+}
+
+type Result = Pick<
+  ApprovalResultEvent,
+  'decision' | 'reviewerId' | 'reviewerName' | 'reason' | 'identity' | 'by' | 'byId'
+>;
+
+const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
+  approved: 'approved',
+  approved_always: 'approved',
+  denied: 'denied',
+  responded: 'answered in the place of the tool',
+  expired: 'expired: nobody decided in time',
+  cancelled: 'cancelled with the run',
+  superseded: 'settled',
+};
+
+/** How a request was settled, by whom and why, in one line. */
+export function decisionText({ decision, reviewerId, reviewerName, reason, identity, by, byId }: Result): string {
+  const who =
+    reviewerId === null
+      ? ''
+      : ` by ${shownPerson(reviewerId, reviewerName)}${identity === 'verified' ? '' : ' (claimed name)'}`;
+  const thing = byId == null ? '' : ` ${byId}`;
+  const way =
+    decision === 'superseded' && by !== undefined
+      ? ` by ${by === 'grant' ? `grant${thing}` : `a${by === 'edit' ? 'n edit' : ` ${by}`}`}`
+      : '';
+  const more = decision === 'approved_always' ? ', also for further calls' : '';
+  return `${words[decision] ?? decision}${way}${who}${more}${reason === null || reason === '' ? '' : ` – ${reason}`}`;
+}
+
+export function decisionTone({ decision }: Pick<Result, 'decision'>): 'good' | 'bad' | 'plain' {
+  if (decision === 'approved' || decision === 'approved_always') return 'good';
+  return decision === 'denied' || decision === 'expired' ? 'bad' : 'plain';
 }

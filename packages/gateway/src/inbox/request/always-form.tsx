@@ -3,13 +3,12 @@ import { visibleText } from 'countersign/base';
 import type { RequestedScope } from 'countersign/card';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
-import { AnswerForm } from './answer-form.tsx';
-import type { AnswerFormProps } from './form-props.ts';
+import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { Matches, MatchesBody } from '../../http/inbox/api.ts';
-import { LocalTime } from '../parts/local-time.tsx';
+import { LocalTime } from '../parts/time.tsx';
 import { runHref } from '../state/location.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
-import { problemText } from '../api/problem-text.ts';
+import { problemText } from '../state/texts.ts';
 
 /** The matches are asked for once nothing was typed for this long. */
 const pauseMs = 300;

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ApprovalDetails } from 'countersign/client';
+import type { GivenAnswer } from './use-decision.ts';
+import { readJson } from 'countersign/json';
 
-interface AnswerFormProps {
+interface FormFrameProps {
   title: string;
   /** The words on the button that sends. */
   verb: string;
@@ -33,7 +36,7 @@ export function AnswerForm({
   cancel,
   foot,
   children,
-}: AnswerFormProps) {
+}: FormFrameProps) {
   const form = useRef<HTMLFormElement>(null);
   // In the layout phase, so that a key pressed at once goes into the form.
   useLayoutEffect(() => {
@@ -74,5 +77,103 @@ export function AnswerForm({
         </p>
       </div>
     </form>
+  );
+}
+
+/** What the forms of all answers get. */
+export interface FormProps {
+  request: ApprovalDetails;
+  /** Something is held back or under way. */
+  isBusy: boolean;
+  cancel: () => void;
+}
+
+/** What the forms get that end in a decision. */
+export interface AnswerFormProps extends FormProps {
+  send: (answer: GivenAnswer) => void;
+}
+
+/** Denies the call. */
+export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
+  const [reason, setReason] = useState('');
+  const text = reason.trim();
+  return (
+    <AnswerForm
+      title="Deny this call"
+      verb="Deny"
+      isBusy={isBusy}
+      isPrimary
+      cancel={cancel}
+      submit={() => send({ approved: false, ...(text !== '' && { reason: text }) })}
+    >
+      <label>
+        Reason, which the model reads (optional)
+        <textarea rows={2} maxLength={2_000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </label>
+    </AnswerForm>
+  );
+}
+
+/** Approves the call, with words for the model. */
+export function CommentForm({ isBusy, cancel, send }: AnswerFormProps) {
+  const [comment, setComment] = useState('');
+  const reason = comment.trim();
+  return (
+    <AnswerForm
+      title="Approve this call with a comment"
+      verb="Approve"
+      isBusy={isBusy}
+      isBlocked={reason === ''}
+      cancel={cancel}
+      submit={() => send({ approved: true, reason })}
+    >
+      <label>
+        Comment, which the model reads before the tool's result
+        <textarea
+          rows={2}
+          maxLength={2_000}
+          value={comment}
+          onInput={(event) => setComment(event.currentTarget.value)}
+        />
+      </label>
+    </AnswerForm>
+  );
+}
+
+/** Answers in the tool's place. */
+export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
+  const [text, setText] = useState('');
+  const [isJson, setJson] = useState(false);
+  const [problem, setProblem] = useState('');
+  const submit = (): void => {
+    if (text.trim() === '') return setProblem("Write what the model gets instead of the tool's result.");
+    if (!isJson) return send({ approved: false, response: text });
+    const read = readJson(text, { root: 'the answer' });
+    if ('problem' in read) setProblem(`Write JSON: ${read.problem}.`);
+    else send({ approved: false, response: read.value });
+  };
+  return (
+    <AnswerForm title="Answer in the tool's place" verb="Respond" isBusy={isBusy} cancel={cancel} submit={submit}>
+      <label>
+        What the model gets instead of the tool's result. The call does not run.
+        <textarea
+          rows={4}
+          maxLength={20_000}
+          value={text}
+          aria-invalid={problem === '' ? undefined : 'true'}
+          aria-describedby="respond-problem"
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setProblem('');
+          }}
+        />
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={isJson} onChange={(event) => setJson(event.currentTarget.checked)} /> It is JSON
+      </label>
+      <p id="respond-problem" class="problem" role="alert">
+        {problem}
+      </p>
+    </AnswerForm>
   );
 }

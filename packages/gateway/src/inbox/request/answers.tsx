@@ -2,32 +2,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Json, visibleText } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announceText } from '../state/announcements.ts';
-import type { AnswerActions } from '../state/answer-actions.ts';
+import { announceText, useStore } from '../state/store.ts';
+import { type AnswerActions, answerActions, useShortcuts } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
-import { useStore } from '../state/store.ts';
 import { AlwaysForm } from './always-form.tsx';
-import { AnswerBar, type FormName } from './answer-bar.tsx';
-import { CommentForm } from './comment-form.tsx';
+import { CommentForm, DenyForm, RespondForm, AnswerForm, personInput, type FormProps } from './answer-form.tsx';
 import { DecisionNote } from './decision-note.tsx';
-import { DenyForm } from './deny-form.tsx';
 import { EditForm } from './edit-form.tsx';
-import { ExtendForm } from './extend-form.tsx';
-import { MoveForm } from './move-form.tsx';
+import { ExtendForm, MoveForm } from './extend-and-move.tsx';
 import { NotYours } from './not-yours.tsx';
-import { RespondForm } from './respond-form.tsx';
-import { UndoBar } from './undo-bar.tsx';
-import type { GivenAnswer, Decision } from './use-decision.ts';
+import { UndoBar, useUndo } from './undo.tsx';
+import { type GivenAnswer, type Decision, viewedSince, whyNotApprove, useMessage } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
-import { useAnswerKeys } from './use-answer-keys.ts';
-import { useUndo } from './use-undo.ts';
-import { viewedSince } from './viewed.ts';
-import { whyNotApprove } from './why-not-approve.ts';
-import { changedValues } from '../form/changed-values.ts';
+import { changedValues } from '../form/read-form.ts';
 import { apiPath } from '../api/fetch-json.ts';
-import { AnswerForm, personInput } from './answer-form.tsx';
-import type { FormProps } from './form-props.ts';
-import { useMessage } from './use-message.ts';
+import type { AnswerName } from '../palette/commands.ts';
 
 /** For this long, keys and clicks do not count: they may be meant for what was on the screen before. */
 const armingMs = 500;
@@ -261,4 +250,94 @@ function useArmed(shownAtMs: number): boolean {
     return () => clearTimeout(timer);
   }, [shownAtMs]);
   return armedFor === shownAtMs;
+}
+
+/** The answers that have a form. */
+export type FormName = Exclude<AnswerName, 'approve'>;
+
+interface AnswerBarProps {
+  open: (name: FormName) => () => void;
+  approve: () => void;
+  /** The answers that the request takes. */
+  actions: AnswerActions;
+  isArmed: boolean;
+  /** The call cannot be approved from what is on the screen. */
+  isBlocked: boolean;
+  /** On a narrow screen, the further answers are folded away to leave room for the card. */
+  isUnfolded: boolean;
+  unfold: (isUnfolded: boolean) => void;
+}
+
+const further: readonly [name: FormName, label: string, approves: boolean][] = [
+  ['comment', 'Approve with a comment …', true],
+  ['edit', 'Edit …', true],
+  ['respond', 'Respond …', false],
+  ['always', 'Always …', true],
+  ['extend', 'Extend …', false],
+  ['delegate', 'Delegate …', false],
+  ['move', 'Move …', false],
+];
+
+/** The buttons of the answers. The one that lets the least happen is the prominent one. */
+export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfolded, unfold }: AnswerBarProps) {
+  const describedBy = (approves: boolean): string | undefined => (approves && isBlocked ? 'why-not' : undefined);
+  return (
+    <div class="bar">
+      <button type="button" class="primary" data-form="deny" aria-disabled={!isArmed} onClick={open('deny')}>
+        Deny …
+      </button>
+      <button
+        type="button"
+        data-form="approve"
+        aria-disabled={!isArmed || isBlocked}
+        aria-describedby={describedBy(true)}
+        onClick={(event) => {
+          // The second click of a double click may be meant for what was there before.
+          if (event.detail <= 1) approve();
+        }}
+      >
+        Approve
+      </button>
+      {further.map(
+        ([name, label, approves]) =>
+          actions[name] !== undefined && (
+            <button
+              key={name}
+              type="button"
+              class="secondary"
+              data-form={name}
+              aria-disabled={!isArmed || (approves && isBlocked)}
+              aria-describedby={describedBy(approves)}
+              onClick={open(name)}
+            >
+              {label}
+            </button>
+          ),
+      )}
+      <button type="button" class="quiet unfold" aria-expanded={isUnfolded} onClick={() => unfold(!isUnfolded)}>
+        {isUnfolded ? 'Less' : 'More …'}
+      </button>
+    </div>
+  );
+}
+
+/** The keys of the answers. The palette offers the same answers while they are there. */
+export function useAnswerKeys(actions: AnswerActions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  const names = Object.keys(actions).join(' ');
+  useEffect(() => {
+    const entries = Object.keys(latest.current).map((name) => [name, () => run(name as AnswerName)]);
+    answerActions.set(Object.fromEntries(entries));
+    return () => answerActions.set({});
+  }, [names]);
+  const run = (name: AnswerName): void => latest.current[name]?.();
+  useShortcuts({
+    a: () => run('approve'),
+    A: () => run('always'),
+    d: () => run('deny'),
+    e: () => run('edit'),
+    r: () => run('respond'),
+    x: () => run('extend'),
+  });
 }

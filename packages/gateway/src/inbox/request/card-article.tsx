@@ -1,9 +1,22 @@
 import type { ComponentChildren } from 'preact';
-import { answerLabels, argumentsNote, headings, type Card, type CardRow } from 'countersign/card';
-import { LocalTime } from '../parts/local-time.tsx';
+import {
+  answerLabels,
+  argumentsNote,
+  headings,
+  type Card,
+  type CardRow,
+  fieldLabel,
+  fieldNote,
+  type CardField,
+  changeRest,
+  changeTitle,
+  diffMarks,
+  previewNote,
+  type CardChange,
+} from 'countersign/card';
+import { LocalTime } from '../parts/time.tsx';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
-import { CardChanges } from './card-changes.tsx';
-import { CardFields } from './card-fields.tsx';
+import { useState } from 'preact/hooks';
 
 /** Who settled a request, when and why stands in the place of its answers. */
 const effects = ['Answer', 'What ran'];
@@ -115,5 +128,160 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** The arguments of a call, each with what it means. */
+export function CardFields({ fields }: { fields: readonly CardField[] }) {
+  if (fields.length === 0) return null;
+  return (
+    <dl>
+      {fields.map((field, index) => (
+        <div key={index}>
+          <dt>
+            <Marked text={fieldLabel(field)} />
+            {field.description !== undefined && (
+              <span class="hint">
+                <Marked text={field.description} />
+              </span>
+            )}
+          </dt>
+          <dd>
+            <FieldValue field={field} />
+            {fieldNote(field) !== '' && (
+              <span class="hint">
+                <Marked text={fieldNote(field)} />
+              </span>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A longer text is a block of its own, drawn in steps. */
+const longestInline = 2_000;
+
+function FieldValue({ field: { value, format } }: { field: CardField }) {
+  const isBlock = value.text.includes('\n') || value.text.length > longestInline;
+  if (isBlock && value.hidden === undefined) return <LongText text={value.text} />;
+  if (isBlock) {
+    return (
+      <pre tabIndex={0}>
+        <ShownText text={value} />
+      </pre>
+    );
+  }
+  return (
+    <span class={`value ${format}`}>
+      <ShownText text={value} />
+    </span>
+  );
+}
+
+/** The changes that a call would make, as differences and tables. */
+export function CardChanges({ card }: { card: Card }) {
+  const note = previewNote(card);
+  if (note !== undefined) {
+    return (
+      <>
+        <p>{note.text}</p>
+        {note.message !== undefined && (
+          <pre tabIndex={0}>
+            <Marked text={note.message} />
+          </pre>
+        )}
+      </>
+    );
+  }
+  if (card.preview?.state !== 'ready') return null;
+  return (
+    <>
+      {card.preview.changes.map((change, index) => (
+        <div key={index} class="change">
+          <p>
+            <Marked text={changeTitle(change)} />
+          </p>
+          {change.kind === 'table' ? <Table change={change} /> : <Lines change={change} />}
+          {changeRest(change) !== '' && <p class="cut">… {changeRest(change)}</p>}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** More lines or rows are drawn when they are asked for. */
+const mostLines = 500;
+
+function Lines({ change: { lines } }: { change: CardChange & { kind: 'text' } }) {
+  const [shown, setShown] = useState(mostLines);
+  return (
+    <>
+      <pre class="diff" tabIndex={0}>
+        {lines.slice(0, shown).map(({ kind, text }, index) => (
+          <span key={index} class={kind}>
+            {diffMarks[kind]}
+            <ShownText text={text} />
+          </span>
+        ))}
+      </pre>
+      <MoreLines all={lines.length} shown={shown} show={setShown} />
+    </>
+  );
+}
+
+function Table({ change: { columns, rows } }: { change: CardChange & { kind: 'table' } }) {
+  const [shown, setShown] = useState(mostLines);
+  return (
+    <>
+      <div class="table" tabIndex={0} role="group" aria-label="Table of changes">
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column, index) => (
+                <th key={index} scope="col">
+                  <Marked text={column} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, shown).map(({ kind, cells }, index) => (
+              <tr key={index}>
+                {cells.map((cell, column) => (
+                  <td key={column}>
+                    <Cell kind={kind} {...cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <MoreLines all={rows.length} shown={shown} show={setShown} />
+    </>
+  );
+}
+
+function Cell({ kind, before, after }: { kind: string; before: string | null; after: string | null }) {
+  const was = <Marked text={before ?? 'nothing'} />;
+  const is = <Marked text={after ?? 'nothing'} />;
+  if (kind === 'removed') return <del>{before === null ? '' : was}</del>;
+  if (kind === 'added') return <ins>{after === null ? '' : is}</ins>;
+  if (before === after) return after === null ? null : is;
+  return (
+    <>
+      <del>{was}</del> → <ins>{is}</ins>
+    </>
+  );
+}
+
+function MoreLines({ all, shown, show }: { all: number; shown: number; show: (count: number) => void }) {
+  if (all <= shown) return null;
+  return (
+    <button type="button" onClick={() => show(shown + mostLines * 4)}>
+      Show more ({(all - shown).toLocaleString('en')} left)
+    </button>
   );
 }

@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isObject, type Json } from 'countersign/base';
 import { readJson } from 'countersign/json';
-import { changedValues, type ChangedValue } from '../form/changed-values.ts';
+import { changedValues, type ChangedValue, formRoot, placedProblems, readForm } from '../form/read-form.ts';
 import { formOf } from '../form/form-node.ts';
-import { formRoot, placedProblems, readForm } from '../form/read-form.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { AnswerForm } from './answer-form.tsx';
-import type { AnswerFormProps } from './form-props.ts';
+import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { DecisionState } from './use-decision.ts';
 
 /** A decision holds no longer arguments. */

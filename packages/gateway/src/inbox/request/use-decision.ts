@@ -1,9 +1,17 @@
-import { useState } from 'preact/hooks';
-import type { Receipt, Viewed } from 'countersign/client';
+import { useState, useRef } from 'preact/hooks';
+import type { Receipt, Viewed, ApprovalDetails } from 'countersign/client';
 import type { DecisionBody } from '../../http/inbox/api.ts';
-import { type ApiProblem, apiPath, asProblem, sendJson } from '../api/fetch-json.ts';
-import { newMessageId } from '../api/message-id.ts';
-import { isAnswerLost, sendAgain } from '../api/send-again.ts';
+import {
+  type ApiProblem,
+  apiPath,
+  asProblem,
+  sendJson,
+  newMessageId,
+  isAnswerLost,
+  sendAgain,
+} from '../api/fetch-json.ts';
+import { problemText } from '../state/texts.ts';
+import { announceText } from '../state/store.ts';
 
 /** What a reviewer answers. */
 export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
@@ -47,4 +55,52 @@ export function useDecision(workflowId: string, requestId: string, then: () => v
     send: (answer, about) => sendAttempt({ ...answer, ...about, decisionId: newMessageId() }),
     forget: () => setState({ kind: 'idle' }),
   };
+}
+
+interface Message {
+  isSending: boolean;
+  problem: string;
+  setProblem: (problem: string) => void;
+  /** `done`: what to say once it counts. */
+  send: (path: string, body: object, done: string) => Promise<void>;
+}
+
+/** Sends a message about a request that is no decision. `then` runs once it counts. */
+export function useMessage(then: () => void): Message {
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState('');
+  // A retry with the same content has the same id, so that it counts once.
+  const attempt = useRef<{ content: string; messageId: string } | undefined>(undefined);
+  const send = async (path: string, body: object, done: string): Promise<void> => {
+    const content = JSON.stringify(body);
+    if (attempt.current?.content !== content) attempt.current = { content, messageId: newMessageId() };
+    const { messageId } = attempt.current;
+    setSending(true);
+    setProblem('');
+    try {
+      await sendAgain(() => sendJson<Receipt>('POST', path, body, { 'idempotency-key': messageId }));
+      announceText(done, 'good');
+      then();
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+    setSending(false);
+  };
+  return { isSending, problem, setProblem, send };
+}
+
+/** A year: a decision that says more is refused. */
+const mostShownMs = 365 * 24 * 3_600_000;
+
+/** What the inbox says of how a request was looked at. */
+export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'userMessages'> = {}): Viewed {
+  const durationMs = Math.round(Math.min(mostShownMs, Math.max(0, Date.now() - shownAtMs)));
+  return { channel: 'inbox', durationMs, ...more };
+}
+
+/** Why the call cannot be approved from what is on the screen; undefined if all of it is there. */
+export function whyNotApprove({ shown, preview }: ApprovalDetails, isWhole: boolean): string | undefined {
+  if (shown !== 'all') return 'Not all arguments are shown to you, so it cannot be approved here: deny or respond.';
+  if (preview?.state === 'pending') return 'The tool is still working out what would change.';
+  return isWhole ? undefined : 'Not all is on this card. Press "Show everything" before you approve it.';
 }

@@ -3,7 +3,10 @@ import { decidingTexts } from 'countersign/card';
 import type { ApprovalView } from '../../http/inbox/api.ts';
 import { type ApiProblem, apiPath, asProblem, getJson } from '../api/fetch-json.ts';
 import { onRequestChange } from '../state/open-requests.ts';
-import { isSameRequest } from '../state/request-key.ts';
+import { isSameRequest } from '../state/paths.ts';
+import { problemText } from '../state/texts.ts';
+import { announceText } from '../state/store.ts';
+import { makeWholeCard, type WholeCard } from './whole-card.ts';
 
 /** A request as it is shown. */
 export interface LoadedRequest {
@@ -84,4 +87,23 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
     if (shown !== undefined) set({ shown: { ...shown, hasChanged: false, shownAtMs: Date.now() } });
   };
   return { ...state, reload, lookAgain };
+}
+
+/** The whole card of a request, once somebody has asked for it with `unfold`. A changed text is folded again. */
+export function useWholeCard(shown: LoadedRequest | undefined): { whole: WholeCard | undefined; unfold: () => void } {
+  const [unfolded, setUnfolded] = useState<WholeCard & { shownAtMs: number }>();
+  const whole = unfolded?.shownAtMs === shown?.shownAtMs ? unfolded : undefined;
+  const unfold = (): void => {
+    if (shown === undefined || whole !== undefined || shown.view.card.whole) return;
+    const { shownAtMs, view } = shown;
+    announceText('Making the whole card …');
+    makeWholeCard(view.request).then(
+      (made) => {
+        setUnfolded({ ...made, shownAtMs });
+        announceText('Everything is shown now.');
+      },
+      (error: unknown) => announceText(problemText(error), 'bad'),
+    );
+  };
+  return { whole, unfold };
 }

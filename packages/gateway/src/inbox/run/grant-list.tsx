@@ -4,9 +4,9 @@ import type { Grant } from 'countersign/client';
 import type { RunGrants as Grants } from '../../http/inbox/api.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { ConfirmDialog } from '../parts/modal.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announceText } from '../state/announcements.ts';
+import { announceText } from '../state/store.ts';
 
 interface GrantListProps {
   workflowId: string;

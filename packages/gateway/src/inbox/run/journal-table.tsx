@@ -4,8 +4,11 @@ import type { JournalEntry } from 'countersign/client';
 import type { RunJournal } from '../../http/inbox/api.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
-import { LocalTime } from '../parts/local-time.tsx';
+import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
+import { requestHref } from '../state/location.ts';
+import { decisionText } from '../parts/timeline-item.tsx';
+import type { Decided } from './timeline.ts';
 
 /** Everything that the run recorded about its calls: rulings, votes, grants, changes of policy. Read when it is opened. */
 export function JournalTable({ workflowId, version }: { workflowId: string; version: number }) {
@@ -84,4 +87,49 @@ function detailsOf(entry: JournalEntry): string {
     reason,
   ];
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
+}
+
+/** What people were asked in a run, and what they decided. */
+export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) {
+  return (
+    <section aria-labelledby="decisions-title">
+      <h2 id="decisions-title">Decisions</h2>
+      {decisions.length === 0 ? (
+        <p class="soft">Nobody was asked.</p>
+      ) : (
+        <div class="scroll" role="region" aria-label="Table of decisions" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Asked</th>
+                <th scope="col">Request</th>
+                <th scope="col">Decision</th>
+                <th scope="col">Decided</th>
+                <th scope="col">Ran</th>
+              </tr>
+            </thead>
+            <tbody>
+              {decisions.map(({ request, result, ran }) => (
+                <tr key={request.requestId}>
+                  <td>
+                    <LocalTime at={request.at} />
+                  </td>
+                  <td class="words">
+                    <a href={requestHref(request)}>
+                      <Foreign text={request.sentence ?? request.toolName} most={200} />
+                    </a>
+                  </td>
+                  <td class="words">
+                    {result === undefined ? 'open' : <Foreign text={decisionText(result)} most={300} />}
+                  </td>
+                  <td>{result !== undefined && <LocalTime at={result.at} />}</td>
+                  <td>{ran ?? ''}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
 }

@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Receipt } from 'countersign/client';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
-import { problemText } from '../api/problem-text.ts';
+import { problemText } from '../state/texts.ts';
 import type { LastTurn } from './timeline.ts';
-import { announceText } from '../state/announcements.ts';
+import { announceText } from '../state/store.ts';
 
 interface ReplyBoxProps {
   workflowId: string;

@@ -1,4 +1,4 @@
-import type { RequestIds } from './request-key.ts';
+import type { RequestIds } from './paths.ts';
 import { createStore } from './store.ts';
 
 const base = '/inbox';

@@ -1,11 +1,10 @@
 import type { InboxRow } from '../../http/inbox/api.ts';
-import { announceText } from './announcements.ts';
+import { announceText, createStore } from './store.ts';
 import { hrefOf, requestHref } from './location.ts';
-import { notificationsOf } from './notification-texts.ts';
+import { notificationsOf } from './texts.ts';
 import { openRequests } from './open-requests.ts';
-import { requestKey } from './request-key.ts';
+import { requestKey } from './paths.ts';
 import { showNotification } from './show-notification.ts';
-import { createStore } from './store.ts';
 
 /** Whether this browser lets the page notify. `unsupported`: it cannot, or not from this address. */
 export const notificationState = createStore<NotificationPermission | 'unsupported'>(

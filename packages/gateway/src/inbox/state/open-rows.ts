@@ -1,5 +1,5 @@
 import type { InboxPage, InboxRow } from '../../http/inbox/api.ts';
-import { isSameRequest, type RequestIds } from './request-key.ts';
+import { isSameRequest, type RequestIds } from './paths.ts';
 
 /** The open requests that the page knows. */
 export interface OpenRows {

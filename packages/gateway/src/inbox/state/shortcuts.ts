@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { createStore } from './store.ts';
+import type { AnswerName } from '../palette/commands.ts';
 
 const storageKey = 'countersign.shortcuts';
 
@@ -53,3 +54,12 @@ function read(): boolean {
     return true;
   }
 }
+
+/** The answers that the request on the screen takes now: what opens the form, or goes to the button. */
+export type AnswerActions = Partial<Record<AnswerName, () => void>>;
+
+/** Empty while no request is shown that this person can answer. */
+export const answerActions = createStore<AnswerActions>({});
+
+/** What is open over every view. */
+export const openOverlay = createStore<'palette' | 'help' | 'settings' | undefined>(undefined);

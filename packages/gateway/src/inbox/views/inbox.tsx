@@ -1,17 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { InboxRow } from '../../http/inbox/api.ts';
 import { BulkDialog } from '../list/bulk-dialog.tsx';
-import { FilterBar } from '../list/filter-bar.tsx';
-import { admits, readFilters } from '../list/filters.ts';
+import { FilterBar, SelectionBar } from '../list/filter-bar.tsx';
+import { admits, readFilters, type Selection, selectionOf, toggled } from '../list/filters.ts';
 import { ListNotes } from '../list/list-notes.tsx';
 import { RequestRow } from '../list/request-row.tsx';
-import { type Selection, selectionOf, toggled } from '../list/selection.ts';
-import { SelectionBar } from '../list/selection-bar.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
-import { requestKey } from '../state/request-key.ts';
+import { requestKey } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 
 /** The open requests of all runs, live. */

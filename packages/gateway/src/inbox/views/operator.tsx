@@ -3,7 +3,7 @@ import type { Covered, PresentPolicy, Statistics } from '../../http/inbox/api.ts
 import { useJson } from '../api/use-json.ts';
 import { PolicySection } from '../operator/policy-section.tsx';
 import { StatisticsSection } from '../operator/statistics-section.tsx';
-import { LocalTime } from '../parts/local-time.tsx';
+import { LocalTime } from '../parts/time.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';

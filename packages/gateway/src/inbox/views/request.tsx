@@ -3,24 +3,18 @@ import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
-import { DecisionNote } from '../request/decision-note.tsx';
-import { NextRequest, nextRequest } from '../request/next-request.tsx';
+import { DecisionNote, Votes } from '../request/decision-note.tsx';
+import { NextRequest, nextRequest, StandingNote, requestStanding } from '../request/standing-note.tsx';
 import { RunContext } from '../request/run-context.tsx';
-import { StandingNote } from '../request/standing-note.tsx';
-import { requestStanding } from '../request/standing.ts';
 import { useDecision } from '../request/use-decision.ts';
-import { useRequest } from '../request/use-request.ts';
-import { Votes } from '../request/votes.tsx';
-import { useWholeCard } from '../request/use-whole-card.ts';
-import { waitsWords } from '../list/waits-words.ts';
-import { LocalTime } from '../parts/local-time.tsx';
-import { TimeLeft } from '../parts/time-left.tsx';
+import { useRequest, useWholeCard } from '../request/use-request.ts';
+import { waitsWords } from '../list/request-row.tsx';
+import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
 import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
-import { useNow } from '../state/now.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
-import type { ViewProps } from '../view-props.ts';
+import type { ViewProps } from '../state/paths.ts';
 
 /** One request: its card, its answers, and the run that asks. */
 export function RequestPage({ params }: ViewProps) {

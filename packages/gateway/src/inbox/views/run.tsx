@@ -4,19 +4,17 @@ import type { StreamState } from '../api/event-stream.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import { useJson } from '../api/use-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { DecisionTable } from '../run/decision-table.tsx';
+import { DecisionTable, JournalTable } from '../run/journal-table.tsx';
 import { followRun } from '../run/follow-run.ts';
 import { GrantList } from '../run/grant-list.tsx';
-import { JournalTable } from '../run/journal-table.tsx';
 import { ReplyBox } from '../run/reply-box.tsx';
-import { RunHead } from '../run/run-head.tsx';
-import { RunActions } from '../run/run-actions.tsx';
+import { RunHead, RunActions } from '../run/run-head.tsx';
 import { decisionsOf, emptyTimeline, lastTurnOf, type Timeline } from '../run/timeline.ts';
 import { TimelineList } from '../run/timeline-list.tsx';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
-import type { ViewProps } from '../view-props.ts';
+import type { ViewProps } from '../state/paths.ts';
 
 /** One run, live: what happens, what was decided, and what may be done about it. */
 export function RunPage({ params }: ViewProps) {

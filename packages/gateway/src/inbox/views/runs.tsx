@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
-import { LocalTime } from '../parts/local-time.tsx';
+import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
-import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-filters.ts';
+import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-fields.ts';
 import { currentLocation, hrefOf, navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';

@@ -1,13 +1,13 @@
 import { useRef, useState } from 'preact/hooks';
 import { modes } from 'countersign/policy';
-import { sendJson } from '../api/fetch-json.ts';
-import { newMessageId } from '../api/message-id.ts';
-import { problemText } from '../api/problem-text.ts';
-import { KnownAgents } from '../run/known-agents.tsx';
-import { noStartFields, startBodyOf, type StartFields } from '../run/start-body.ts';
+import { sendJson, newMessageId } from '../api/fetch-json.ts';
+import { problemText } from '../state/texts.ts';
+import { noStartFields, startBodyOf, type StartFields } from '../run/run-fields.ts';
 import { navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
+import type { RunList } from '../../http/inbox/api.ts';
+import { useJson } from '../api/use-json.ts';
 
 type Wrong = { field?: keyof StartFields; text: string };
 
@@ -146,5 +146,18 @@ export function StartRunView() {
         </button>
       </div>
     </form>
+  );
+}
+
+/** The agents of the newest runs, as suggestions of a field: no gateway knows all that its workers have. */
+export function KnownAgents({ id }: { id: string }) {
+  const { value } = useJson<RunList>('/runs');
+  const agents = new Set(value?.runs.flatMap(({ agent }) => (agent === undefined ? [] : [agent])));
+  return (
+    <datalist id={id}>
+      {[...agents].sort().map((agent) => (
+        <option key={agent} value={agent} />
+      ))}
+    </datalist>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { announceText } from '../state/announcements.ts';
+import { announceText } from '../state/store.ts';
 import { meOf, session } from '../state/me.ts';
+import type { ComponentChildren } from 'preact';
 
 /** An answer that is held back. */
 export interface Held {
@@ -74,4 +75,26 @@ export function useUndo(): Undo {
     };
   }, []);
   return { held, hold, cancel };
+}
+
+/** Shows for how long an approval can still be undone. Its children say what is approved. */
+export function UndoBar({ held, undo, children }: { held: Held; undo: () => void; children: ComponentChildren }) {
+  const [now, setNow] = useState(Date.now);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    button.current?.focus({ preventScroll: true });
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, []);
+  const leftMs = Math.max(0, held.untilMs - now);
+  return (
+    <div class="undo">
+      <p role="status">{children}. You can still undo it.</p>
+      <progress max={held.untilMs - held.fromMs} value={leftMs} aria-label="Time to undo" />
+      <span aria-hidden="true">{Math.ceil(leftMs / 1_000)} s</span>
+      <button type="button" class="primary" ref={button} onClick={() => undo()}>
+        Undo
+      </button>
+    </div>
+  );
 }

@@ -1,0 +1,47 @@
+import { isUrgent, leftText } from '../state/texts.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { serverNowMs } from '../api/fetch-json.ts';
+
+/** A point in time, in the reader's own time zone. */
+export function LocalTime({ at }: { at: string }) {
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) return <span>unknown</span>;
+  const time = new Date(ms);
+  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+  const isToday = time.toDateString() === new Date().toDateString();
+  const shown = !isToday
+    ? time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+    : time.toLocaleTimeString(undefined, parts);
+  return (
+    <time dateTime={at} title={time.toLocaleString()}>
+      {shown}
+    </time>
+  );
+}
+
+/** The time until a deadline, by the server's clock, counted down. */
+export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadline: string | null }) {
+  const now = useNow();
+  if (deadline === null) return <span class="soft">no deadline</span>;
+  const text = leftText(deadline, now);
+  const isPassed = text === 'passed';
+  return (
+    <time
+      dateTime={deadline}
+      title={new Date(deadline).toLocaleString()}
+      class={isUrgent(requestedAt, deadline, now) ? 'urgent' : undefined}
+    >
+      {isPassed ? 'deadline passed' : `${text} left`}
+    </time>
+  );
+}
+
+/** The time by the server's clock; the component is drawn again every second. */
+export function useNow(): number {
+  const [now, setNow] = useState(serverNowMs);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serverNowMs()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

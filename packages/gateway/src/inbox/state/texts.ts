@@ -1,0 +1,74 @@
+import { formatDuration, shownName } from 'countersign/base';
+import type { InboxRow } from '../../http/inbox/api.ts';
+
+const minuteMs = 60_000;
+
+/** The time left until a deadline: seconds count in the last ten minutes. `passed` after it; empty if there is none. */
+export function leftText(deadline: string | null, nowMs: number): string {
+  if (deadline === null) return '';
+  const leftMs = Date.parse(deadline) - nowMs;
+  if (Number.isNaN(leftMs)) return '';
+  if (leftMs <= 0) return 'passed';
+  if (leftMs < 10 * minuteMs) return formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+  return formatDuration(Math.floor(leftMs / minuteMs) * minuteMs);
+}
+
+/** How long ago something was, in its largest unit: `now`, `5m`, `3h`, `2d`. */
+export function ageText(at: string, nowMs: number): string {
+  const ageMs = nowMs - Date.parse(at);
+  if (Number.isNaN(ageMs)) return '';
+  if (ageMs < minuteMs) return 'now';
+  if (ageMs < 60 * minuteMs) return `${Math.floor(ageMs / minuteMs)}m`;
+  if (ageMs < 48 * 60 * minuteMs) return `${Math.floor(ageMs / (60 * minuteMs))}h`;
+  return `${Math.floor(ageMs / (24 * 60 * minuteMs))}d`;
+}
+
+/** How near a deadline is: what has less than a tenth of its time left, and less than an hour, is urgent. */
+export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
+  if (deadline === null) return false;
+  const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];
+  const leftMs = toMs - nowMs;
+  return leftMs < 60 * minuteMs && (leftMs < 2 * minuteMs || leftMs < (toMs - fromMs) / 10);
+}
+
+/** What a notification of the browser shows, and where it leads. */
+export interface NotificationTexts {
+  title: string;
+  body: string;
+  /** A notification takes the place of an earlier one with the same tag, also of another tab. */
+  tag: string;
+  /** Absent: the list. */
+  row?: Pick<InboxRow, 'workflowId' | 'requestId'>;
+}
+
+const mostApart = 3;
+
+/**
+ * The notifications of requests that are new. The lock screen of a phone shows them to everybody near it, so they name the
+ * agent and the tool and no argument. Many at once make one.
+ */
+export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] {
+  const own = rows.filter(({ waitsFor }) => waitsFor !== 'others');
+  if (own.length > mostApart) {
+    return [{ title: `${own.length} calls wait for a decision`, body: 'Open the inbox.', tag: 'countersign-many' }];
+  }
+  return own.map((row) => ({
+    title: row.waitsFor === 'you' ? 'A call waits for you' : 'A call waits for a decision',
+    body: `${shownName(row.agentName)} wants to call ${shownName(row.toolName)}`,
+    tag: `countersign-${row.requestId}`,
+    row,
+  }));
+}
+
+/** Such as `< 0.1s`, `0.4s`, `2m5s`, `3h20m`. */
+export function medianText(ms: number): string {
+  if (ms > 0 && ms < 50) return '< 0.1s';
+  if (ms < 60_000) return formatDuration(Math.round(ms / 100) * 100);
+  if (ms < 3_600_000) return formatDuration(Math.round(ms / 1_000) * 1_000);
+  return formatDuration(Math.round(ms / 60_000) * 60_000);
+}
+
+/** What to tell of an error: a refusal is one sentence already. */
+export function problemText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
