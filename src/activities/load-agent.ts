@@ -1,3 +1,5 @@
+import type { Revoked } from '../core/people/revoked.ts';
+import type { PresentCeiling } from './present-ceiling.ts';
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { z } from 'zod';
@@ -252,16 +254,20 @@ export interface ReadPolicyInput {
   redaction?: CeilingRedaction;
 }
 
-/** `problem`: the first problem, with its place. */
-export type ReadPolicy = (input: ReadPolicyInput) => Promise<{ policy: Policy } | { problem: string }>;
+/** `revoked`: what the operator's policy revokes now. `problem`: the first problem, with its place. */
+export type ReadPolicy = (
+  input: ReadPolicyInput,
+) => Promise<{ policy: Policy; revoked?: Revoked } | { problem: string }>;
 
 /** The activity `countersign.readPolicy`: reads a policy sent to a run, outside of the workflow, to record it (I12). */
-export const readPolicy: ReadPolicy = async ({ policy: document, ...bounds }) => {
-  const read = readRunPolicy(document, bounds);
-  if ('policy' in read) return read;
-  const { path, message } = read.problem;
-  return { problem: path === '' ? message : `${path}: ${message}` };
-};
+export function createReadPolicy({ revoked }: Pick<PresentCeiling, 'revoked'>): ReadPolicy {
+  return async ({ policy: document, ...bounds }) => {
+    const read = readRunPolicy(document, bounds);
+    if ('policy' in read) return { ...read, revoked };
+    const { path, message } = read.problem;
+    return { problem: path === '' ? message : `${path}: ${message}` };
+  };
+}
 
 /** Reads the policy of a run. `problem`: the first problem, and its place; empty for the whole policy. */
 export function readRunPolicy(

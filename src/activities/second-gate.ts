@@ -184,8 +184,10 @@ export function secondGate({
         throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
       }
       const denial = ceiling.denial(called, args, { agent, caller, engine });
+      const revocation = denial === undefined ? ceiling.revocation(approvedBy) : undefined;
+      // A call that may be repeated may have run before it was denied.
+      if ((denial ?? revocation) !== undefined) refuseSecondStart(called.name, denial ?? revocation);
       if (denial !== undefined) throw refused('denied_by_policy', denial);
-      const revocation = ceiling.revocation(approvedBy);
       // The run learns all of it, so that the next call asks people who still count.
       if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
       if (tool === undefined)
@@ -295,11 +297,11 @@ function notKept(message: string, cause?: Error): ApplicationFailure {
  * workflow. Each of these changes the activity's attempt number or scheduled time. Heartbeat details are no proof,
  * because `--reset-heartbeats` removes them.
  */
-export function refuseSecondStart(name: string): void {
+export function refuseSecondStart(name: string, why?: string): void {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   if (attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs) return;
   throw ApplicationFailure.nonRetryable(
-    `'${name}' may have been started before and is not started again`,
+    `'${name}' may have been started before and is not started again${why === undefined ? '' : `: ${why}`}`,
     outcomeUnknownType,
   );
 }

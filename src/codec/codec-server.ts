@@ -165,7 +165,8 @@ function payloadsIn(text: string): Payload[] | undefined {
   } catch {
     return undefined;
   }
-  const listed: unknown = isObject(read) ? read['payloads'] : undefined;
+  // An empty list is left out in the JSON of Protocol Buffers: Temporal's command line asks so for a query's arguments.
+  const listed: unknown = isObject(read) ? (read['payloads'] ?? []) : undefined;
   if (!Array.isArray(listed) || listed.length > maxPayloads) return undefined;
   const payloads = listed.map(payloadFromJson);
   return payloads.every((payload) => payload !== undefined) ? payloads : undefined;

@@ -7,7 +7,7 @@ import { callTool, callToolsetTool } from '../activities/call-tool.ts';
 import { createCheckEdit } from '../activities/check-edit.ts';
 import { createConsultAdvisors } from '../activities/consult-advisors.ts';
 import { createDelegateOpen } from '../activities/delegate-open.ts';
-import { createLoadAgent, readPolicy } from '../activities/load-agent.ts';
+import { createLoadAgent, createReadPolicy } from '../activities/load-agent.ts';
 import { createLoadGate } from '../activities/load-gate.ts';
 import { createNotify } from '../activities/announce.ts';
 import { createCheckApprovers, presentCeiling } from '../activities/present-ceiling.ts';
@@ -126,7 +126,7 @@ export function activitySide(
     }),
     [activityNames.arbitrate]: arbitrate,
     [activityNames.checkEdit]: checkEdit,
-    [activityNames.readPolicy]: readPolicy,
+    [activityNames.readPolicy]: createReadPolicy(present),
     [activityNames.readParents]: readParents,
     [activityNames.notify]: createNotify({ hasChannels: channels !== undefined }),
     ...channelActivities(channels, { attributes: names, workflowTypes: trusted, waiting }),

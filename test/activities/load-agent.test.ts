@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLoadAgent, readPolicy } from '../../src/activities/load-agent.ts';
+import { createLoadAgent, createReadPolicy } from '../../src/activities/load-agent.ts';
 import { agentTool } from '../../src/agents/agent-tool.ts';
 import { defineAgent, type AgentOptions } from '../../src/agents/define-agent.ts';
 import type { Agent } from '../../src/agents/definitions.ts';
@@ -67,18 +67,20 @@ test('below a ceiling that switches redaction off, the policy of a run does not 
     message: expect.stringMatching(/^The run's policy at approval\.redact: 'redact: true' hides arguments/),
   });
   const change = { policy: document, underCeiling: true };
-  expect(await readPolicy({ ...change, redaction: { redact: false } })).toMatchObject({
+  expect(await createReadPolicy({ revoked: undefined })({ ...change, redaction: { redact: false } })).toMatchObject({
     problem: expect.stringMatching(/^approval\.redact: /),
   });
-  expect(await readPolicy({ ...change, redaction: {} })).toHaveProperty('policy');
+  expect(await createReadPolicy({ revoked: undefined })({ ...change, redaction: {} })).toHaveProperty('policy');
 });
 
 test('a change of policy hides nothing below a ceiling either', async () => {
   const hides = { policy: { approval: { include_arguments: false } } };
-  expect(await readPolicy({ ...hides, underCeiling: true })).toMatchObject({
+  expect(await createReadPolicy({ revoked: undefined })({ ...hides, underCeiling: true })).toMatchObject({
     problem: expect.stringMatching(/^approval\.include_arguments: .* belongs in the ceiling or in the agent's policy$/),
   });
-  expect(await readPolicy(hides)).toMatchObject({ policy: { approval: { includeArguments: false } } });
+  expect(await createReadPolicy({ revoked: undefined })(hides)).toMatchObject({
+    policy: { approval: { includeArguments: false } },
+  });
 });
 
 describe('a nested run', () => {

@@ -63,6 +63,11 @@ test('the page of Temporal’s UI may read the answer, with its credentials', as
   expect([answered.status, answered.headers.get('access-control-allow-credentials')]).toEqual([200, 'true']);
 });
 
+test('an empty list may be left out', async () => {
+  const answered = await ask('/decode', [], { body: '{}' });
+  expect([answered.status, await answered.json()]).toEqual([200, { payloads: [] }]);
+});
+
 describe('is refused', () => {
   test.each<[string, string, RequestInit, number]>([
     ['a page of another origin', '/decode', { headers: { Origin: 'https://evil.example' } }, 403],

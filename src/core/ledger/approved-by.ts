@@ -27,13 +27,17 @@ function giversTo(
   among: Directories,
 ): Approver[] {
   const keyOf = personKeyOfRun(among, engine);
+  const givenTo = Map.groupBy(delegations, ({ to }) => keyOf(to));
   const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
-  // The last first: a seat may have passed through several hands.
-  return delegations.toReversed().flatMap((each): Approver[] => {
-    if (!holders.has(keyOf(each.to))) return [];
-    holders.add(keyOf(each.from));
-    return [senderOf(each)];
-  });
+  const givers: Approver[] = [];
+  // A seat may have passed through several hands, which gave it in any order. A set gives also what is added meanwhile.
+  for (const holder of holders) {
+    for (const each of givenTo.get(holder) ?? []) {
+      givers.push(senderOf(each));
+      holders.add(keyOf(each.from));
+    }
+  }
+  return givers;
 }
 
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {

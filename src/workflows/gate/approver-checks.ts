@@ -16,7 +16,7 @@ const notKnown = 'it is not known whether the approval of this call still counts
 /** Asks a worker whether people and keys still count in the operator's policy as the worker has it now. */
 export class ApproverChecks {
   readonly #obey: (revoked: unknown) => void;
-  #scope = new CancellationScope();
+  readonly #open = new Set<CancellationScope>();
 
   /** `obey` gets everything that the policy has revoked, after each check. */
   constructor(obey: (revoked: unknown) => void) {
@@ -25,7 +25,10 @@ export class ApproverChecks {
 
   /** Why their word counts no more, in one sentence; undefined if it counts. Rejects if the workflow is cancelled. */
   async problem(approvedBy: readonly Approver[]): Promise<string | undefined> {
-    const scope = this.#scope;
+    // In the scope of the caller: it ends with the call that waits for it, and outlasts the cancellation of a workflow that
+    // cleans up.
+    const scope = new CancellationScope();
+    this.#open.add(scope);
     try {
       const answer: unknown = await scope.run(() => checkApprovers({ approvedBy }));
       // Anyone who may complete activities can write another answer.
@@ -34,15 +37,18 @@ export class ApproverChecks {
       this.#obey(revoked);
       return problem === undefined || typeof problem === 'string' ? problem : notKnown;
     } catch (error) {
-      if (isCancellation(error) && scope === this.#scope) throw error;
+      if (isCancellation(error) && this.#open.has(scope)) throw error;
       // An operator failed the activity, or what it is about was given up.
       return notKnown;
+    } finally {
+      this.#open.delete(scope);
     }
   }
 
   /** Ends the checks in flight: what they are about is given up. */
   cancel(): void {
-    this.#scope.cancel();
-    this.#scope = new CancellationScope();
+    const ended = [...this.#open];
+    this.#open.clear();
+    for (const scope of ended) scope.cancel();
   }
 }

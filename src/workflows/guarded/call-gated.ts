@@ -248,6 +248,8 @@ async function answered(
   // make the task retry for ever; and a call that the next execution takes up must not run in this one too.
   if (hasEnded()) await new Promise<never>(() => {});
   if (problem !== undefined) {
+    gate.finished(wished.call.callId, 'no', problem);
+    gate.noteRuling();
     throw refusal(sentences.failed(problem), {
       toolName: activity.name,
       outcome: 'refused',

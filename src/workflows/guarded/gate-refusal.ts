@@ -60,7 +60,7 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
 /** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
 export function revokedIn(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (!(cause instanceof ApplicationFailure)) return undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;
   const [by, more] = (cause.details ?? []) as [unknown, { revoked?: unknown } | undefined];
   return by === refusedBySecondGate ? more?.revoked : undefined;
 }

@@ -17,7 +17,7 @@ export interface MessageKind<Message> {
   /** Predicts the answer of `apply` from the ledger and the policies. Changes nothing and verifies no signature. */
   preview(message: Message, sender: Sender, atMs: number): Receipt;
   /** True if it lets a run do more by the word of an operator: a worker is asked whether the sender still counts. */
-  loosens?(message: Message, sender: Sender): boolean;
+  loosens?(message: Message, sender: Sender, atMs: number): boolean;
   /** What the journal keeps if it is refused as `expired`. Absent: its code and size. */
   late?(message: Message, sender: Sender): LateDecision;
   /** Applies the message as sent at `atMs`, or returns what must be looked up first. */

@@ -123,7 +123,7 @@ export class MessagePipeline implements ScheduledTask {
     const proven =
       received.checked === undefined ? authenticate(kind.name, message, this.#ceiling(), this.#state) : sender;
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
-    if (kind.loosens?.(message, proven) === true) {
+    if (kind.loosens?.(message, proven, atMs) === true) {
       if (received.checked === undefined && patched('operators-checked')) return this.#checkSender(received, proven);
       // A worker has answered, but not with what is revoked: that would have refused the sender above.
       if (received.checked?.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));

@@ -1,4 +1,6 @@
 /** Message `setPolicy`: changes the run's policy or mode; everything open is ruled on again. */
+import type { Ledger } from '../../core/ledger/ledger-state.ts';
+import { claimed } from './authenticate.ts';
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ReadPolicy } from '../../activities/load-agent.ts';
 import { activityNames, messageNames, parentsChangedName } from '../../contract.ts';
@@ -12,6 +14,7 @@ import {
   type ControlMessage,
 } from '../../core/messages/control.ts';
 import type { Sender } from '../../core/messages/sender.ts';
+import { readRevoked } from '../../core/people/revoked.ts';
 import type { Problem } from '../../core/base/problem.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { ceilingRedaction } from '../../core/policy/redaction-settings.ts';
@@ -52,13 +55,15 @@ export function setPolicyMessages(
     name: messageNames.setPolicy,
     parse: readSetPolicy,
     concerns: () => state.ledger.open.map(({ request }) => request.requestId),
-    preview: (message, sender) => {
-      const loosened = loosen(message, sender);
+    preview: (message, sender, atMs) => {
+      const loosened = loosen(message, sender, atMs);
       return 'code' in loosened ? refused('', loosened) : acceptable;
     },
-    loosens: (message, sender) => loosensByOperator(loosen(message, sender)),
+    // The worker that reads a policy says what is revoked.
+    loosens: (message, sender, atMs) =>
+      message.policy === undefined && loosensByOperator(loosen(message, sender, atMs)),
     apply: (message, sender, atMs) => {
-      const loosened = loosen(message, sender);
+      const loosened = loosen(message, sender, atMs);
       if ('code' in loosened) return refused('', loosened);
       const { policy: document, mode, channels } = message;
       const unknown = channels?.find((name) => !Object.hasOwn(policies().options.routes?.channels ?? {}, name));
@@ -75,7 +80,7 @@ export function setPolicyMessages(
         state.changes.work += workOfChange + rules.length * workOfRule + conditions * workOfCharacter + meter.work;
         return receipt;
       }
-      return read(document, (policy) => follow({ policy, mode, channels }));
+      return read(message, document, (policy) => follow({ policy, mode, channels }));
 
       function follow(next: PolicyChange, meter?: RulingMeter): Receipt {
         const { reason } = message;
@@ -93,11 +98,12 @@ export function setPolicyMessages(
     },
   };
 
-  function loosen(message: SetPolicyMessage, sender: Sender): { operatorMs?: number } | Problem {
-    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+  function loosen(message: SetPolicyMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
+    return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
   }
 
   function read(
+    message: SetPolicyMessage,
     document: NonNullable<SetPolicyMessage['policy']>,
     follow: (policy: NonNullable<PolicyChange['policy']>) => Receipt,
   ): Lookup {
@@ -114,7 +120,14 @@ export function setPolicyMessages(
       ended: 'the run ended before it took the policy',
       find: async () => {
         const found = await readPolicy({ policy: document, ...bounds });
-        if ('policy' in found) return () => follow(found.policy);
+        if ('policy' in found) {
+          return () => {
+            state.obey(readRevoked(found.revoked));
+            // It counted when the message came; meanwhile, its key or its person may have been revoked.
+            const sender = claimed(messageNames.setPolicy, message, policies().policies.ceiling, state);
+            return 'problem' in sender ? refused('', sender.problem) : follow(found.policy);
+          };
+        }
         const problem = `the new policy: ${found.problem.slice(0, maxProblemLength)}`;
         return () => refused('', { code: 'policy_invalid', message: problem });
       },
@@ -130,13 +143,13 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
     parse: readRevoke,
     concerns: () => [],
     preview: (message, sender, atMs) => {
-      const loosened = lifting(message, sender);
+      const loosened = lifting(message, sender, atMs);
       return 'code' in loosened ? refused('', loosened) : state.preview(revocation(message, sender, atMs));
     },
-    loosens: (message, sender) => loosensByOperator(lifting(message, sender)),
+    loosens: (message, sender, atMs) => loosensByOperator(lifting(message, sender, atMs)),
     apply: (message, sender, atMs) => {
       const ids = namedBy(message).map(({ grantId }) => grantId);
-      const loosened = lifting(message, sender);
+      const loosened = lifting(message, sender, atMs);
       if ('code' in loosened) return refused('', loosened);
       const command = { ...revocation(message, sender, atMs), ...loosened };
       const receipt = state.answer(command);
@@ -154,15 +167,18 @@ export function revokeMessages(state: GateState, policies: () => ActivePolicies)
   }
 
   /** Revoking a denial loosens what the run may do. */
-  function lifting(message: RevokeMessage, sender: Sender): { operatorMs?: number } | Problem {
+  function lifting(message: RevokeMessage, sender: Sender, atMs: number): { operatorMs?: number } | Problem {
     if (namedBy(message).every(({ approved }) => approved)) return {};
-    return loosening(message, sender, policies().policies.ceiling, state.ledger.operatorMs);
+    return loosening(message, sender, policies().policies.ceiling, state.ledger, atMs);
   }
 }
 
 function revocation({ grants, reason }: RevokeMessage, { voter }: Sender, atMs: number) {
   return { kind: 'revoke', atMs, grants, voter, reason: reason || undefined } as const;
 }
+
+/** A clock may be ahead by so much. A message that was signed for a later time would keep out all others until then. */
+const longestAheadMs = 600_000;
 
 /**
  * If the ceiling names operators, only they may loosen what a run may do (I10). Each message of an operator counts
@@ -172,7 +188,8 @@ export function loosening(
   message: ControlMessage,
   { operator }: Sender,
   ceiling: Policy | undefined,
-  lastOperatorMs: number,
+  { operatorMs: lastMs, engine }: Pick<Ledger, 'operatorMs' | 'engine'>,
+  atMs: number,
 ): { operatorMs?: number } | Problem {
   const keys = Object.values(ceiling?.reviewerKeys ?? {});
   if (!keys.some((key) => key.operator)) return {};
@@ -184,7 +201,10 @@ export function loosening(
       message: `only an operator can loosen what this run may do: sign the message with an operator's key`,
     };
   }
-  if (operatorMs > lastOperatorMs) return { operatorMs };
+  if (engine >= 5 && operatorMs > atMs + longestAheadMs) {
+    return { code, message: 'the message is signed for a later time than now: set the clock, and sign it again' };
+  }
+  if (operatorMs > lastMs) return { operatorMs };
   return { code, message: `a message with the same or a later signing time was applied already: sign this one again` };
 }
 

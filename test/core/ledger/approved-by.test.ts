@@ -67,6 +67,17 @@ test.each<[string, Asked, Approver[]]>([
     [{ reviewerId: 'bob' }, { reviewerId: 'eve' }, { reviewerId: 'ann', keyId: 'ann-laptop' }],
   ],
   [
+    'all hands through which a seat went, whichever gave it first',
+    {
+      votes: [bob],
+      delegations: [
+        { from: 'eve', to: 'bob' },
+        { from: 'ann', to: 'eve', keyId: 'ann-laptop' },
+      ],
+    },
+    [{ reviewerId: 'bob' }, { reviewerId: 'eve' }, { reviewerId: 'ann', keyId: 'ann-laptop' }],
+  ],
+  [
     'nobody who gave a seat to others',
     { votes: [bob], delegations: [{ from: 'ann', to: 'carl' }] },
     [{ reviewerId: 'bob' }],

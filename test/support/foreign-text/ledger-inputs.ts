@@ -254,7 +254,13 @@ export const ledgerInputs: Inputs = {
   ],
   'workflows/messages/idempotency.ts misusedId': misusedId,
   'workflows/messages/policy-messages.ts loosening': (text) =>
-    loosening({ signature: { ...signature, signedAt: text } }, { operator: true } as never, ceiling, 0),
+    loosening(
+      { signature: { ...signature, signedAt: text } },
+      { operator: true } as never,
+      ceiling,
+      { operatorMs: 0, engine },
+      0,
+    ),
   'workflows/messages/message-kind.ts refused': (text) => refused(text, { code: 'internal', message: text }),
   'workflows/state/redact-request.ts redactionFor': redacted((args) => redactionFor({ args, ruled: {} }, settings)),
   'workflows/state/redact-request.ts editedRedaction': {

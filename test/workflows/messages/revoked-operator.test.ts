@@ -62,10 +62,12 @@ const messages: [string, Send][] = [
   ],
 ];
 
+/** How often a worker was asked, be it together with a policy to read. */
 const checks = async ({ handle }: RunInTest): Promise<number> => {
   const { events = [] } = await handle.fetchHistory();
-  return events!.filter(
-    ({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === activityNames.checkApprovers,
+  const asking: string[] = [activityNames.checkApprovers, activityNames.readPolicy];
+  return events!.filter(({ activityTaskScheduledEventAttributes: each }) =>
+    asking.includes(each?.activityType?.name ?? ''),
   ).length;
 };
 const refusalOf = (sent: Promise<Receipt>): Promise<unknown> =>
@@ -88,6 +90,14 @@ test.each(messages)('%s is refused once the key is revoked', async (_, send) => 
   expect(await run.open()).toMatchObject([{ toolName: 'pay' }]);
   expect(await refusalOf(send(run, signing))).toEqual({ code: 'unverified_reviewer', message });
   expect(await checks(run)).toBe(1);
+});
+
+test('a message that is signed for a later time keeps no later one out', async () => {
+  const { run, signing } = await asking();
+  const [, send] = messages[1]!;
+  const signedAt = new Date(Date.now() + 3_600_000).toISOString();
+  expect(await refusalOf(send(run, { ...signing, signedAt }))).toMatchObject({ code: 'not_permitted_by_ceiling' });
+  expect(await send(run, signing)).toMatchObject({ accepted: true });
 });
 
 test('it is refused once the person of the key is revoked', async () => {

@@ -163,10 +163,12 @@ describe('in a workflow of one’s own', () => {
   }
 
   test('an answer in the place of an activity does not count', async () => {
-    const { handle, answer, revoke } = await asking('calls', [pay('a')]);
+    const { handle, answer, revoke, opened } = await asking('calls', [pay('a')]);
     await revoke();
     await answer({ reviewerId: 'ann', approved: false, response: 'by hand' });
     expect(await handle.result()).toMatchObject([{ type: 'refused', message: `Error: ${gone}` }]);
+    const { entries } = await opened.client.journal(handle.workflowId);
+    expect(entries.at(-1)).toMatchObject({ kind: 'ran', ran: 'no', reason: gone });
   });
 
   test('a standing approval answers no call: the next one asks a person who counts', async () => {
