@@ -60,4 +60,4 @@ export type { HttpSettings } from './channels/send-http.ts';
 export { pagerDutyChannel } from './adapters/on-call/pager-duty-channel.ts';
 export type { PagerDutyOptions } from './adapters/on-call/pager-duty-channel.ts';
 export { httpTemplateChannel } from './adapters/on-call/http-template-channel.ts';
-export type { HttpTemplate, HttpTemplateOptions } from './adapters/on-call/http-template-channel.ts';
+export type { HttpTemplate, HttpTemplateOptions, SettledTemplate } from './adapters/on-call/http-template-channel.ts';

@@ -32,11 +32,20 @@ export interface HttpTemplate {
   keep?: string;
 }
 
+/** The request to a service once a request of a run is settled. */
+export interface SettledTemplate extends HttpTemplate {
+  /**
+   * True: sent for each request that the channel carries, because an attempt of `notify` that failed may have arrived. The
+   * service must ignore what it does not know, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
+   */
+  always?: boolean;
+}
+
 /** Options of `httpTemplateChannel`. */
 export interface HttpTemplateOptions extends HttpSettings {
   notify: HttpTemplate;
   /** Default: the service does not hear how a request was settled. */
-  settled?: HttpTemplate;
+  settled?: SettledTemplate;
   /** Texts that `{{secrets.NAME}}` stands for, by name. */
   secrets?: Readonly<Record<string, string>>;
   /** The gateway's `public_url`, for `{{inboxUrl}}`. */
@@ -45,6 +54,16 @@ export interface HttpTemplateOptions extends HttpSettings {
   steps?: readonly ChannelStep['kind'][];
 }
 
+const templateMembers = {
+  method: true,
+  url: true,
+  headers: true,
+  body: true,
+  form: true,
+  text: true,
+  keep: true,
+} as const;
+const settledMembers = { ...templateMembers, always: true } as const;
 const longestId = 500;
 
 /**
@@ -127,27 +146,22 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
     },
     ...(settled !== undefined && {
       settled: async (request, settlement, { key, attempt, sent, signal }) => {
-        // Nobody was told of the request.
-        if (sent === undefined) return;
+        if (sent === undefined && settled.always !== true) return;
         await send(settled, { request, settlement, key, attempt, sent }, signal);
       },
     }),
   };
 }
 
-function checkMessage(name: 'notify' | 'settled', template: HttpTemplate, secrets: readonly string[]): void {
-  checkOptions(`httpTemplateChannel: ${name}`, template, {
-    method: true,
-    url: true,
-    headers: true,
-    body: true,
-    form: true,
-    text: true,
-    keep: true,
-  });
-  const { url, headers = {}, body, form, text } = template;
+function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, secrets: readonly string[]): void {
+  const known = name === 'settled' ? settledMembers : Object.keys(templateMembers);
+  checkOptions(`httpTemplateChannel: ${name}`, template, known);
+  const { url, headers = {}, body, form, text, always } = template;
   if ([body, form, text].filter((each) => each !== undefined).length > 1) {
     throw policyInvalid(`'${name}' must have at most one of 'body', 'form' and 'text'.`);
+  }
+  if (always === true && /\{\{\s*sent\.id\b/.test(JSON.stringify(template))) {
+    throw policyInvalid(`'settled' with 'always' must not have {{sent.id}}: there may be no such id.`);
   }
   serviceUrl(asHost(url));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {

@@ -34,7 +34,7 @@ const template = z.strictObject({
 
 const httpTemplate = z.strictObject({
   notify: template,
-  settled: template.optional(),
+  settled: template.extend({ always: z.boolean().optional() }).optional(),
   secrets: z.record(z.string().regex(/^\w+$/, 'must have letters, digits and _ only'), secretShape).optional(),
   ...common,
 });

@@ -31,8 +31,8 @@ export function checkTemplate(
       if (filter !== undefined && !takesFilters) {
         throw policyInvalid(`${place} has the placeholder ${written} with a filter; filters are for bodies only.`);
       }
-      if (filter !== undefined && mostOf(filter) === undefined) {
-        const known = `the one filter is a length from 1 to ${longestCut}, as in {{${wanted}:130}}`;
+      if (filter !== undefined && filterOf(filter) === undefined) {
+        const known = `a filter is a length from 1 to ${longestCut}, as in {{${wanted}:130}}, or other names of values, as in {{${wanted}:low=P4,high=P2}}`;
         throw policyInvalid(`${place} has the placeholder ${written} with the unknown filter '${filter}'; ${known}.`);
       }
       const isKnown = whole.includes(wanted) || deep.some((each) => wanted === each || wanted.startsWith(`${each}.`));
@@ -74,12 +74,12 @@ function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What a placeholder stands for: the value that it names, or that value as a text of at most so many characters. */
+/** What a placeholder stands for: the value that it names, or what its filter makes of that value as a text. */
 function valueOf(inside: string, values: JsonObject): Json | undefined {
   const { name, filter } = partsOf(inside);
   const value = memberOf(values, name);
-  const most = filter === undefined ? undefined : mostOf(filter);
-  return most === undefined || value === undefined || value === null ? value : cutText(textOf(value), most);
+  if (filter === undefined || value === undefined || value === null) return value;
+  return filterOf(filter)?.(textOf(value)) ?? value;
 }
 
 /** `NAME:FILTER`. A bar is how other template languages write filters: it is taken for one, and refused by name. */
@@ -90,10 +90,14 @@ function partsOf(inside: string): { name: string; filter?: string } {
   return { name: inside.slice(0, at).trim(), filter: inside[at] === '|' ? `|${filter}` : filter };
 }
 
-/** The length of a filter; undefined if it is none. */
-function mostOf(filter: string): number | undefined {
-  const most = /^[1-9]\d{0,5}$/.test(filter) ? Number(filter) : undefined;
-  return most !== undefined && most <= longestCut ? most : undefined;
+/** What a filter makes of a text: at most so many characters of it, or another name for it. Undefined: it is no filter. */
+function filterOf(written: string): ((text: string) => string) | undefined {
+  const most = /^[1-9]\d{0,5}$/.test(written) ? Number(written) : Infinity;
+  if (most <= longestCut) return (text) => cutText(text, most);
+  const pairs = written.split(',').map((each) => /^\s*([\w-]+)=([\w-]+)\s*$/.exec(each));
+  if (pairs.includes(null)) return undefined;
+  const names = new Map(pairs.map((pair) => [pair![1]!, pair![2]!]));
+  return (text) => names.get(text) ?? text;
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

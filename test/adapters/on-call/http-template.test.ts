@@ -4,6 +4,7 @@ import { httpTemplateKind } from '../../../src/adapters/on-call/on-call-kinds.ts
 import { cutText } from '../../../src/adapters/on-call/template.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
+import type { Severity } from '../../../src/core/base/tool-call.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
 import { notifyContext, refund, settledContext, settlement } from './support.ts';
 
@@ -142,6 +143,19 @@ test('nothing is closed that was never opened, and nothing is sent for a settled
   expect(service.requests).toEqual([]);
 });
 
+test('an attempt that failed may have arrived: with `always`, the service hears of each settlement', async () => {
+  const settled = { url: `${service.url}/close/{{request.requestId}}`, always: true };
+  await channelWith({ settled }).settled!(refund, settlement, settledContext());
+  expect(service.requests).toMatchObject([{ path: `/close/${refund.requestId}` }]);
+});
+
+test.each([
+  ['a URL', { url: 'https://a.example/{{sent.id}}' }],
+  ['a body', { url: 'https://a.example', body: { id: '{{sent.id}}' } }],
+])('with `always`, there may be no id of the service: refused in %s', (_, settled) => {
+  expect(() => channelWith({ settled: { ...settled, always: true } })).toThrow(/must not have {{sent\.id}}/);
+});
+
 test.each<[string, Partial<HttpTemplateOptions>, RegExp]>([
   ['an unknown member', { notify: { url: 'https://a.example', body: '{{request.tolName}}' } }, /stands for nothing/],
   ['an unknown secret', { notify: { url: 'https://a.example', body: '{{secrets.other}}' } }, /stands for nothing/],
@@ -203,7 +217,7 @@ test('the entry of a channel file', async () => {
   expect(() => httpTemplateKind.shape.parse({ ...entry, notify: { ...entry.notify, Body: 1 } })).toThrow();
 });
 
-describe('a length', () => {
+describe('a filter', () => {
   const notifying = (body: unknown, more = {}): Channel =>
     channelWith({ notify: { url: `${service.url}/alerts`, body: body as never }, ...more });
 
@@ -217,14 +231,14 @@ describe('a length', () => {
     ['no flag in two', 'a🇩🇪🇫🇷', 4, 'a…'],
     ['no escape in two', String.raw`ab\u{202E}cd`, 9, 'ab…'],
     ['an escape as a whole', String.raw`ab\u{202E}cd`, 11, String.raw`ab\u{202E}…`],
-  ])('of a text: %s', async (_case, text, most, shown) => {
+  ])('length of a text: %s', async (_case, text, most, shown) => {
     const request = { ...refund, contextSummary: text };
     await notifying({ text: `{{request.contextSummary:${most}}}` }).notify!(request, notifyContext());
     expect(bodies()).toEqual([{ text: shown }]);
     expect(shown.length).toBeLessThanOrEqual(most);
   });
 
-  test('within a text, of a value that is no text, and of one that is missing', async () => {
+  test('length within a text, of a value that is no text, and of one that is missing', async () => {
     const body = {
       text: 'It: {{ request.arguments : 12 }}',
       whole: '{{request.arguments.amountCents:3}}',
@@ -236,7 +250,7 @@ describe('a length', () => {
     ]);
   });
 
-  test('is never exceeded, and no escape is cut, whatever the text', () => {
+  test('length is never exceeded, and no escape is cut, whatever the text', () => {
     const text = String.raw`a\u{202E}\u{1F600}b👩‍👩‍👧‍👦c\u{200B}`.repeat(3);
     for (let most = 1; most <= text.length + 1; most += 1) {
       const shown = cutText(text, most);
@@ -251,9 +265,27 @@ describe('a length', () => {
     ['{{sentence:0}}', /the unknown filter '0'/],
     ['{{sentence:130:5}}', /the unknown filter '130:5'/],
     ['{{sentence:1000000}}', /the unknown filter '1000000'/],
+    ['{{request.riskLevel:read_only=}}', /the unknown filter 'read_only='/],
+    ['{{request.riskLevel:=P1}}', /the unknown filter '=P1'/],
+    ['{{request.riskLevel:a=P1,}}', /the unknown filter 'a=P1,'/],
+    ['{{request.riskLevel:a=P1,5}}', /the unknown filter 'a=P1,5'/],
+    ['{{request.riskLevel|a=P1}}', /the unknown filter '\|a=P1'/],
     ['{{nothing:5}}', /stands for nothing/],
   ])('refused when the file is read: %s', (text, message) => {
     expect(() => notifying({ text })).toThrow(message);
+  });
+
+  test.each<[string, Severity, unknown]>([
+    ['{{request.assessment.severity:low=P4,high=P2}}', 'high', 'P2'],
+    ['{{ request.assessment.severity : low=P4, high=P2 }}', 'low', 'P4'],
+    ['Priority {{request.assessment.severity:high=2}}.', 'high', 'Priority 2.'],
+    ['{{request.assessment.severity:low=P4}}', 'high', 'high'],
+    ['{{request.arguments.amountCents:124950=much}}', 'high', 'much'],
+    ['{{request.votes:a=b}}', 'high', null],
+  ])('other names of values: %s of %s', async (text, severity, shown) => {
+    const assessment = { ...refund.assessment, severity };
+    await notifying({ text }).notify!({ ...refund, assessment }, notifyContext());
+    expect(bodies()).toEqual([{ text: shown }]);
   });
 
   test('refused in a URL and in a header, which take whole ids', () => {
