@@ -57,7 +57,5 @@ export type { EmailOptions } from './adapters/email/email-channel.ts';
 export type { MailTransport } from './adapters/email/mail-server.ts';
 export type { MailedPerson } from './adapters/email/recipients.ts';
 export type { HttpSettings } from './channels/send-http.ts';
-export { pagerDutyChannel } from './adapters/on-call/pager-duty-channel.ts';
-export type { PagerDutyOptions } from './adapters/on-call/pager-duty-channel.ts';
 export { httpTemplateChannel } from './adapters/on-call/http-template-channel.ts';
 export type { HttpTemplate, HttpTemplateOptions, SettledTemplate } from './adapters/on-call/http-template-channel.ts';

@@ -4,7 +4,7 @@ import type { ChannelSetUp } from '../channels/channel-set-up.ts';
 import { readChannelFile } from '../channels/read-channel-file.ts';
 import { simpleKinds } from '../channels/simple-kinds.ts';
 import { emailKind } from './email/email-kind.ts';
-import { httpTemplateKind, pagerDutyKind } from './on-call/on-call-kinds.ts';
+import { httpTemplateKind } from './on-call/http-template-kind.ts';
 import { slackKind } from './slack/slack-kind.ts';
 import { webPushKind } from './web-push/web-push-kind.ts';
 import { webhookKind } from './webhook/webhook-kind.ts';
@@ -14,7 +14,6 @@ const kinds: Readonly<Record<string, ChannelKind>> = {
   webhook: webhookKind,
   slack: slackKind,
   email: emailKind,
-  pager_duty: pagerDutyKind,
   http_template: httpTemplateKind,
   web_push: webPushKind,
 };

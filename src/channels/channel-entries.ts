@@ -38,6 +38,9 @@ function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>)
   if (name === 'callback') {
     return `a callback is a function, which no file can hold: give it to createWorker as channels: { NAME: function }`;
   }
+  if (name === 'pager_duty') {
+    return `there is no kind 'pager_duty' any more: the entry for PagerDuty in docs/on-call.md, of the kind 'http_template', sends the same events`;
+  }
   return `'kind' must be one of ${Object.keys(kinds).join(', ')}`;
 }
 

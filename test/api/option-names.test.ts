@@ -200,7 +200,6 @@ const samples: Record<string, [Call, ...Sample[]]> = {
       people: { ann: { address: 'ann@example.com' } },
     },
   ],
-  'pagerDutyChannel(options)': [channels.pagerDutyChannel, { routingKey: 'r'.repeat(32) }],
   'httpTemplateChannel(options)': [
     channels.httpTemplateChannel,
     { notify: template, settled: template, allowAddresses },

@@ -10,8 +10,7 @@ import { readChannels } from '../../src/adapters/read-channels.ts';
 import { simpleKinds } from '../../src/channels/simple-kinds.ts';
 import { channelRequest, firstAttempt } from '../support/channel-request.ts';
 
-const builtIn =
-  'auto_approve, auto_deny, conditional, console, webhook, slack, email, pager_duty, http_template, web_push';
+const builtIn = 'auto_approve, auto_deny, conditional, console, webhook, slack, email, http_template, web_push';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-channels-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -166,6 +165,11 @@ describe('a file is refused, with the place', () => {
     ],
     ['no kind', one('{}'), `channels:2:6 'kind' is missing`],
     ['an unknown kind', one('{ kind: carrier_pigeon }'), `channels:2:14 'kind' must be one of ${builtIn}, hook, pair`],
+    [
+      'a kind that has left',
+      one('{ kind: pager_duty, routing_key: { env: KEY } }'),
+      `channels:2:14 there is no kind 'pager_duty' any more: the entry for PagerDuty in docs/on-call.md, of the kind 'http_template', sends the same events`,
+    ],
     [
       'a kind of the prototype',
       one('{ kind: constructor }'),

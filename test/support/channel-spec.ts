@@ -7,7 +7,6 @@ import { webhookChannel } from '../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../src/adapters/webhook/webhook-options.ts';
 import type { Channel, ChannelAnswer } from '../../src/channels/channel.ts';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../src/adapters/on-call/http-template-channel.ts';
-import { pagerDutyChannel, type PagerDutyOptions } from '../../src/adapters/on-call/pager-duty-channel.ts';
 import { webPushChannel } from '../../src/adapters/web-push/web-push-channel.ts';
 import type { WebPushOptions } from '../../src/adapters/web-push/web-push-settings.ts';
 import { conditional } from '../../src/channels/conditional.ts';
@@ -20,7 +19,6 @@ export type ChannelSpec =
   | { kind: 'webhook'; options: WebhookOptions }
   | { kind: 'slack'; settings: SlackSettings }
   | { kind: 'email'; options: EmailOptions }
-  | { kind: 'pager_duty'; options: PagerDutyOptions }
   | { kind: 'http_template'; options: HttpTemplateOptions }
   | { kind: 'web_push'; options: WebPushOptions }
   /** A function answers what is not below this severity. */
@@ -36,8 +34,6 @@ export async function makeChannel(spec: ChannelSpec): Promise<Channel> {
       return slackChannel(spec.settings);
     case 'email':
       return emailChannel(spec.options);
-    case 'pager_duty':
-      return pagerDutyChannel(spec.options);
     case 'http_template':
       return httpTemplateChannel(spec.options);
     case 'web_push':

@@ -13,6 +13,7 @@ import { openGatewayWorld } from './gateway-world.ts';
 import { identityOf, makeToken } from './identity.ts';
 import { openMailServer, type ReceivedMail } from './mail-server.ts';
 import { type HttpServiceInTest, openHttpService } from './http-service.ts';
+import { incidentKeys, pagerDutyTemplate } from './pager-duty.ts';
 import { openPushWorld, publicUrl as pushUrl } from './push-world.ts';
 import { TypedTerminal } from './typed-terminal.ts';
 import type { SlackMessageInTest } from './slack-server.ts';
@@ -316,19 +317,13 @@ function inInbox(world: World): Pick<ChannelSubject, 'answer' | 'misanswer'> {
   return { answer: decide, misanswer: (request) => decide(request, { approved: 'yes' }) };
 }
 
-async function openPagerDuty(options: WorldOptions): Promise<ChannelSubject> {
+async function openPagerDuty(worldOptions: WorldOptions): Promise<ChannelSubject> {
   const service = await openHttpService();
-  const routingKey = 'a'.repeat(32);
-  const spec: ChannelSpec = {
-    kind: 'pager_duty',
-    options: { routingKey, url: service.url, allowAddresses: ['127.0.0.1'] },
-  };
+  const options = { ...pagerDutyTemplate(service.url), allowAddresses: ['127.0.0.1'] };
+  const spec: ChannelSpec = { kind: 'http_template', options };
   const keys = (action: string, { requestId }: ApprovalDetails): string[] =>
-    service.requests
-      .map(({ body }) => JSON.parse(body) as { event_action: string; dedup_key: string })
-      .filter((each) => each.event_action === action && each.dedup_key.includes(requestId))
-      .map((each) => each.dedup_key);
-  return openTelling(options, spec, service, {
+    incidentKeys(service.requests, action, requestId);
+  return openTelling(worldOptions, spec, service, {
     asked: (request) => keys('trigger', request),
     settled: (request) => keys('resolve', request),
   });
@@ -434,7 +429,7 @@ export const channelSubjects: Readonly<Record<string, SubjectKind>> = {
   'a webhook': { open: openWebhook, edits: true, always: true },
   Slack: { open: openSlack, edits: true, always: true },
   mail: { open: openEmail },
-  PagerDuty: { open: openPagerDuty, refusesLate: true, refusesBad: true },
+  'PagerDuty, by an HTTP template': { open: openPagerDuty, refusesLate: true, refusesBad: true },
   'an HTTP template': { open: openHttpTemplate, refusesLate: true, refusesBad: true },
   'web push': { open: openWebPush, refusesLate: true, refusesBad: true },
 };

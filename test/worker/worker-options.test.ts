@@ -6,7 +6,7 @@ import { autoApprove } from '../../src/channels/auto-approve.ts';
 import { callback } from '../../src/channels/callback.ts';
 import { conditional } from '../../src/channels/conditional.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
-import { emailChannel, pagerDutyChannel, webhookChannel, webPushChannel } from '../../src/channels.ts';
+import { emailChannel, httpTemplateChannel, webhookChannel, webPushChannel } from '../../src/channels.ts';
 import { loadConfig } from '../../packages/cli/src/base/load-config.ts';
 import { createWorker } from '../../src/worker.ts';
 
@@ -40,7 +40,7 @@ test.each<[string, () => unknown, RegExp]>([
   ['consoleChannel', () => consoleChannel(untyped({ timeout: 5 })), /'timeout': did you mean 'timeoutMs'\?$/],
   ['webhookChannel', () => webhookChannel(untyped({ uri: '' })), /'uri': did you mean 'url'\?$/],
   ['emailChannel', () => emailChannel(untyped({ gatewayURL: '' })), /'gatewayURL': did you mean 'gatewayUrl'\?$/],
-  ['pagerDutyChannel', () => pagerDutyChannel(untyped({ routing_key: '' })), /did you mean 'routingKey'\?$/],
+  ['httpTemplateChannel', () => httpTemplateChannel(untyped({ gateway_url: '' })), /did you mean 'gatewayUrl'\?$/],
   ['webPushChannel', () => webPushChannel(untyped({ publicKee: '' })), /did you mean 'publicKey'\?$/],
 ])('%s refuses an option that it does not have', async (name, make, message) => {
   await expect(Promise.resolve().then(make)).rejects.toThrow(message);

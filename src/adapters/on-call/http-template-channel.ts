@@ -11,7 +11,6 @@ import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
-import { serviceUrl } from './service-url.ts';
 import { checkTemplate, fillTemplate, fillText, memberOf } from './template.ts';
 import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
 
@@ -163,7 +162,7 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   if (always === true && /\{\{\s*sent\.id\b/.test(JSON.stringify(template))) {
     throw policyInvalid(`'settled' with 'always' must not have {{sent.id}}: there may be no such id.`);
   }
-  serviceUrl(asHost(url));
+  checkServiceUrl(asHost(url));
   if (!/^https?:\/\/[^/{}?#]+(?:[/?]|$)/i.test(url)) {
     throw policyInvalid(
       `The host of the 'url' of '${name}' must be a part of the file: no placeholder may stand in it.`,
@@ -192,6 +191,14 @@ function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { ty
     fillText(value, values).toWellFormed(),
   ]);
   return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
+}
+
+/** The address of a service. Throws `policy_invalid`; the message does not repeat it, because it may hold a secret. */
+function checkServiceUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return;
+  const message = `'url' must be an address such as https://events.example.com/v1/alerts, without a user and a password.`;
+  throw policyInvalid(message);
 }
 
 /** The URL with its host, and something in the place of what stands after it. */

@@ -2,9 +2,10 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { deadlineText } from '../../text/instant-text.ts';
+import { visibleUnit } from '../../text/visible-text.ts';
+import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';
 import { shortRequest, shortSentence } from '../../channels/short-request.ts';
-import { sentenceOf } from './sentence-of.ts';
 import type { Known } from './template.ts';
 
 const requestMembers = Object.keys({
@@ -114,7 +115,7 @@ export function templateValues({
   const values = {
     ...facts,
     ...(isShort && { request: shortRequest(request) }),
-    sentence: isShort ? shortSentence(request) : sentenceOf(cardOf(request), longestSentence),
+    sentence: isShort ? shortSentence(request) : sentenceOf(cardOf(request)),
     deadline: request.deadline === null ? 'no deadline' : deadlineText(request.deadline, Date.now()),
     inboxUrl,
     sent,
@@ -122,6 +123,17 @@ export function templateValues({
     ...(settlement !== undefined && { settlement: isShort ? shortSettlement(settlement) : settlement }),
   };
   return values as unknown as JsonObject;
+}
+
+/** What the call does, in one line of at most 1,000 characters. No escape is cut in two. */
+export function sentenceOf({ sentence: { text, hidden = 0 } }: Card): string {
+  if (text.length <= longestSentence && hidden === 0) return text;
+  let shown = '';
+  for (const unit of text.match(visibleUnit) ?? []) {
+    if (shown.length + unit.length >= longestSentence) break;
+    shown += unit;
+  }
+  return `${shown}…`;
 }
 
 function shortSettlement(settlement: Settlement): Settlement {

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { emailKind } from '../../../src/adapters/email/email-kind.ts';
-import { httpTemplateKind, pagerDutyKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
+import { httpTemplateKind } from '../../../src/adapters/on-call/http-template-kind.ts';
 import type { ChannelContext, ChannelKind } from '../../../src/channels/channel-kind.ts';
 
 const kinds: Record<string, ChannelKind> = {
   email: emailKind,
-  pager_duty: pagerDutyKind,
   http_template: httpTemplateKind,
 };
 const environment = ['SMTP_PASSWORD', 'LINK_KEY', 'PAGERDUTY_ROUTING_KEY', 'OPSGENIE_KEY', 'TWILIO_BASIC'];

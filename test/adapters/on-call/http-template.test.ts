@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
-import { httpTemplateKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
+import { httpTemplateKind } from '../../../src/adapters/on-call/http-template-kind.ts';
 import { cutText } from '../../../src/adapters/on-call/template.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
@@ -188,6 +188,8 @@ test.each<[string, Partial<HttpTemplateOptions>, RegExp]>([
     { notify: { url: 'https://a.example', headers: { 'Content-Length': '1' } } },
     /header/,
   ],
+  ['another protocol', { notify: { url: 'file:///etc/passwd' } }, /'url' must be/],
+  ['a list of addresses that are none', { allowAddresses: ['localhost'] }, /neither an IP address/],
   ['a password in the URL', { notify: { url: 'https://a:b@a.example' } }, /without a user/],
 ])('refused at the start: %s', (_, options, message) => {
   expect(() => channelWith(options)).toThrow(message);

@@ -1,10 +1,11 @@
+/** The template of docs/on-call.md sends PagerDuty the events of its Events API v2. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pagerDutyKind } from '../../../src/adapters/on-call/on-call-kinds.ts';
-import { pagerDutyChannel, type PagerDutyOptions } from '../../../src/adapters/on-call/pager-duty-channel.ts';
+import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
+import { readChannels } from '../../../src/adapters/read-channels.ts';
 import type { Channel, ChannelStep } from '../../../src/channels/channel.ts';
-import type { ChannelContext } from '../../../src/channels/channel-kind.ts';
 import { severities } from '../../../src/core/base/tool-call.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
+import { pagerDutyFile, pagerDutyTemplate, routingKey } from '../../support/pager-duty.ts';
 import { notifyContext, refund, settledContext, settlement } from './support.ts';
 
 let service: HttpServiceInTest;
@@ -17,11 +18,9 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const routingKey = 'a'.repeat(32);
-const channelWith = (more: Partial<PagerDutyOptions> = {}): Channel =>
-  pagerDutyChannel({
-    routingKey,
-    url: service.url,
+const channelWith = (more: Partial<HttpTemplateOptions> = {}): Channel =>
+  httpTemplateChannel({
+    ...pagerDutyTemplate(service.url),
     allowAddresses: ['127.0.0.1'],
     gatewayUrl: 'https://approvals.example.com',
     ...more,
@@ -31,8 +30,7 @@ const events = (): Record<string, unknown>[] =>
 const dedupKey = `countersign-${refund.requestId}`;
 
 test('notify triggers an incident in the form of the Events API v2', async () => {
-  const sent = await channelWith().notify!(refund, notifyContext());
-  expect(sent).toEqual({ incident: dedupKey });
+  await channelWith().notify!(refund, notifyContext());
   expect(service.requests).toMatchObject([
     { method: 'POST', path: '/v2/enqueue', headers: { 'content-type': 'application/json' } },
   ]);
@@ -51,16 +49,13 @@ test('notify triggers an incident in the form of the Events API v2', async () =>
         group: 'support',
         class: 'approval',
         custom_details: {
-          agent: 'support',
-          tool: 'refund',
-          run: 'ticket-8',
           request: refund.requestId,
           risk: 'destructive',
           severity: 'high',
           rule: 'large-refunds',
           reason: 'Refunds of 1,000 and more need a lead',
           step: 'asked',
-          waits_until: '2 Jan 2026, 03:10 UTC',
+          waits_until: expect.stringMatching(/^2 Jan 2026, 03:10 UTC/) as string,
           reviewers: ['ann', 'group:finance'],
         },
       },
@@ -91,9 +86,12 @@ test('a late attempt opens no incident for a request that is settled', async () 
   expect(service.requests).toEqual([]);
 });
 
-test('the settlement can leave the incident acknowledged', async () => {
-  await channelWith({ onSettled: 'acknowledge' }).settled!(refund, settlement, settledContext());
-  expect(events()).toMatchObject([{ event_action: 'acknowledge', dedup_key: dedupKey }]);
+test('the incident is resolved also if no attempt to open it is known to have arrived', async () => {
+  service.answer = { status: 503, body: '{}' };
+  await expect(channelWith().notify!(refund, notifyContext())).rejects.toThrow('answered 503');
+  service.answer = { status: 202, body: '{}' };
+  await channelWith().settled!(refund, settlement, settledContext());
+  expect(events().map(({ event_action: action }) => action)).toEqual(['trigger', 'resolve']);
 });
 
 test.each<[ChannelStep['kind'], number]>([
@@ -119,13 +117,12 @@ test('severities', async () => {
   ]);
 });
 
-test('a hostile text is visible and bounded', async () => {
-  const hostile = { ...refund, sentence: `\u202e${'x'.repeat(5_000)}`, toolName: 'pay\u0007\u202e' };
-  await channelWith().notify!(hostile, notifyContext());
-  const { payload } = events()[0] as { payload: { summary: string; component: string } };
+test('a hostile sentence is visible and bounded', async () => {
+  await channelWith().notify!({ ...refund, sentence: `\u202e${'x'.repeat(5_000)}` }, notifyContext());
+  const { payload } = events()[0] as { payload: { summary: string } };
   expect(payload.summary).toMatch(/^\\u\{202E\}x+…$/);
+  // PagerDuty refuses longer ones.
   expect(payload.summary.length).toBeLessThanOrEqual(1_024);
-  expect(payload.component).toBe('pay\\u{0007}\\u{202E}');
 });
 
 describe('a service that fails', () => {
@@ -143,7 +140,7 @@ describe('a service that fails', () => {
     expect(service.requests).toHaveLength(status === 400 ? 2 : 1);
   });
 
-  test('one that never ends its answer', async () => {
+  test('an answer that never ends', async () => {
     service.answer = { status: 202 };
     const channel = channelWith({ requestTimeoutMs: 200 });
     await expect(channel.notify!(refund, notifyContext())).rejects.toThrow('did not answer within 0.2s');
@@ -155,28 +152,20 @@ describe('a service that fails', () => {
   });
 });
 
-test.each<[string, Partial<PagerDutyOptions>, RegExp]>([
-  ['no key', { routingKey: '' }, /routing key/],
-  ['a key with a line break', { routingKey: 'a\nb' }, /routing key/],
-  ['another protocol', { url: 'file:///etc/passwd' }, /'url' must be/],
-  ['a list of addresses that are none', { allowAddresses: ['localhost'] }, /neither an IP address/],
-])('refused at the start: %s', (_, options, message) => {
-  expect(() => channelWith(options)).toThrow(message);
-});
-
-test('the entry of a channel file', async () => {
-  process.env['ROUTING_KEY_IN_TEST'] = `${routingKey}\n`;
-  const members = pagerDutyKind.shape.parse({
-    routing_key: { env: 'ROUTING_KEY_IN_TEST' },
-    url: service.url,
-    allow_addresses: ['127.0.0.0/8'],
-    request_timeout: '5s',
-    on_settled: 'resolve',
-    steps: ['escalated'],
-  });
-  const channel = await pagerDutyKind.make(members, {} as ChannelContext);
-  await channel.notify!(refund, notifyContext({ step: { kind: 'escalated' } }));
-  expect(events()).toMatchObject([{ routing_key: routingKey }]);
-  expect(pagerDutyKind.shape.safeParse({ routing_key: 'in the file' }).success).toBe(false);
-  expect(pagerDutyKind.shape.safeParse({ routing_key: { env: 'A' }, request_timeout: '1h' }).success).toBe(false);
+test('the channel file of the page', async () => {
+  process.env['PAGERDUTY_ROUTING_KEY'] = `${routingKey}\n`;
+  const text = pagerDutyFile(service.url).replace('steps:', 'allow_addresses: [127.0.0.0/8]\n    steps:');
+  const { pager } = (await readChannels(text)).channels;
+  await pager!.notify!(refund, notifyContext());
+  expect(events()).toEqual([]);
+  await pager!.notify!(refund, notifyContext({ step: { kind: 'escalated' } }));
+  await pager!.settled!(refund, settlement, settledContext());
+  expect(events()).toMatchObject([
+    {
+      routing_key: routingKey,
+      event_action: 'trigger',
+      client_url: expect.stringContaining(refund.requestId) as string,
+    },
+    { routing_key: routingKey, event_action: 'resolve', dedup_key: dedupKey },
+  ]);
 });

@@ -10,13 +10,14 @@ import { text } from 'node:stream/consumers';
 import type { ActivityExecuteInput } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { emailChannel } from '../../../src/adapters/email/email-channel.ts';
-import { pagerDutyChannel } from '../../../src/adapters/on-call/pager-duty-channel.ts';
+import { httpTemplateChannel } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import { channelsWorkflowId, type Delivered, deliveriesName } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openMailServer } from '../../support/mail-server.ts';
+import { incidentKeys, pagerDutyTemplate } from '../../support/pager-duty.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { SlackServer } from '../../support/slack-server.ts';
 import { findTimeSkipping, type TimeSkippingServer } from '../../support/time-skipping-server.ts';
@@ -128,7 +129,7 @@ async function counted(input: ActivityExecuteInput, next: (input: ActivityExecut
 
 const http = { allowAddresses: ['127.0.0.1'], requestTimeoutMs: 500 };
 
-const kinds: Record<'webhook' | 'pager_duty' | 'slack' | 'email', (way: Way) => Promise<Receiver>> = {
+const kinds: Record<'webhook' | 'http_template' | 'slack' | 'email', (way: Way) => Promise<Receiver>> = {
   webhook: async (way) => {
     const service = await taking();
     const proxy = await failing(way, () => service.url);
@@ -140,17 +141,18 @@ const kinds: Record<'webhook' | 'pager_duty' | 'slack' | 'email', (way: Way) => 
       close: async () => void (await Promise.all([proxy.close(), service.close()])),
     };
   },
-  pager_duty: async (way) => {
+  http_template: async (way) => {
     const service = await taking();
     const proxy = await failing(way, () => service.url);
     return {
       ...proxy,
-      channel: pagerDutyChannel({ routingKey: 'a'.repeat(32), url: proxy.url, ...http }),
+      channel: httpTemplateChannel({ ...pagerDutyTemplate(proxy.url), ...http }),
       marks: (requestId) =>
-        service.bodies
-          .map((body) => JSON.parse(body) as { event_action: string; dedup_key: string })
-          .filter((each) => each.event_action === 'trigger' && each.dedup_key.includes(requestId))
-          .map((each) => each.dedup_key),
+        incidentKeys(
+          service.bodies.map((body) => ({ body })),
+          'trigger',
+          requestId,
+        ),
       close: async () => void (await Promise.all([proxy.close(), service.close()])),
     };
   },
@@ -246,7 +248,7 @@ function isAsking(body: string, requestId: string): boolean {
   return request.requestId === requestId && delivery.event === 'asked';
 }
 
-const rows = (['webhook', 'pager_duty', 'slack', 'email'] as const).flatMap((kind) =>
+const rows = (['webhook', 'http_template', 'slack', 'email'] as const).flatMap((kind) =>
   (['refuses', '403', '429', '503', 'greylists', 'hangs', 'cuts'] as const)
     .filter((way) => way !== 'greylists' || kind === 'email')
     .map((way) => [kind, way] as const),

@@ -22,7 +22,7 @@ import { noticeContent } from '../../../src/adapters/email/mail-content.ts';
 import { isAscii } from '../../../src/adapters/email/mail-server.ts';
 import { outcomeNotice, waitingNotice } from '../../../src/channels/caller-notice.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
-import { sentenceOf } from '../../../src/adapters/on-call/sentence-of.ts';
+import { sentenceOf } from '../../../src/adapters/on-call/template-values.ts';
 import { cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
 import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
 import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
@@ -273,10 +273,7 @@ export const edgeInputs: Inputs = {
   ],
   'adapters/email/mail-server.ts isAscii': isAscii,
   'adapters/email/mail-thread.ts readThread': values(readThread),
-  'adapters/on-call/sentence-of.ts sentenceOf': [
-    (text) => sentenceOf({ sentence: { text } } as Card, 1_000),
-    (text) => sentenceOf({ sentence: { text } } as Card, text.length - 1),
-  ],
+  'adapters/on-call/template-values.ts sentenceOf': (text) => sentenceOf({ sentence: { text } } as Card),
   'adapters/on-call/template.ts cutText': [(text) => cutText(text, 1_000), (text) => cutText(text, text.length - 1)],
   'adapters/on-call/template.ts fillTemplate': values((value) =>
     fillTemplate({ whole: '{{request.arguments}}', within: 'It wants {{ request.arguments }}.' }, about(value)),

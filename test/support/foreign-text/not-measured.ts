@@ -180,7 +180,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'adapters/slack/slack-channel.ts slackAppOf',
     'adapters/web-push/web-push-channel.ts pushAppOf',
     'adapters/read-channels.ts readChannels',
-    'adapters/on-call/service-url.ts serviceUrl',
     'adapters/on-call/template-values.ts knownInBody',
     'adapters/on-call/template-values.ts knownOutside',
     'adapters/on-call/template.ts checkTemplate',

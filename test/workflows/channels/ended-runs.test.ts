@@ -1,12 +1,13 @@
 /** Runs that end without a word: their channels hear of it all the same. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pagerDutyChannel } from '../../../src/adapters/on-call/pager-duty-channel.ts';
+import { httpTemplateChannel } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { lookForEndedRuns } from '../../../src/channels/activities/look-for-ended-runs.ts';
 import { changedName, endedRunsWorkflowId } from '../../../src/contract.ts';
 import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
+import { pagerDutyTemplate } from '../../support/pager-duty.ts';
 import { recordedChannel } from '../../support/recorded-channel.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 
@@ -23,8 +24,7 @@ afterAll(async () => {
   await pager?.stop();
 });
 
-const pagerChannel = () =>
-  pagerDutyChannel({ routingKey: 'a'.repeat(32), url: pager.url, allowAddresses: ['127.0.0.1'] });
+const pagerChannel = () => httpTemplateChannel({ ...pagerDutyTemplate(pager.url), allowAddresses: ['127.0.0.1'] });
 const eventsOf = (requestId: string): unknown[] =>
   pager.requests
     .map(({ body }) => JSON.parse(body) as { event_action: string; dedup_key: string })
