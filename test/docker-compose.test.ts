@@ -145,7 +145,7 @@ describe('docker-compose.yml', () => {
   });
 
   test("its Temporal server has the version of the tests' dev server", () => {
-    const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('packages/cli/temporal/go.mod'))?.[1];
+    const pinned = /^\s*go\.temporal\.io\/server v(\S+)/m.exec(read('tools/temporal/go.mod'))?.[1];
     expect(compose.services.temporal?.image).toBe(`temporalio/server:${pinned}`);
     expect(compose.services.schema?.image).toBe(`temporalio/admin-tools:${pinned}`);
     expect(compose.services.namespace?.image).toBe(`temporalio/admin-tools:${pinned}`);

@@ -48,7 +48,7 @@ export const languages: Language[] = [
     missing: go === undefined ? 'COUNTERSIGN_TEST_GO' : undefined,
     prepare: async (folder, output) => {
       // The versions from which the Temporal CLI is built: their modules may be here, and compiled.
-      const versions = join(root, 'packages', 'cli', 'temporal');
+      const versions = join(root, 'tools', 'temporal');
       for (const file of ['go.mod', 'go.sum']) copyFileSync(join(versions, file), join(folder, file));
       const built = join(folder, 'runs');
       const source = written('go', join(folder, 'main.go'));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { builtInbox } from '../../packages/gateway/src/http/inbox/built-inbox.ts';
+import { temporalOfClone } from '../../tools/temporal/temporal-of-clone.ts';
 import { bundleWorkflows } from '../../src/worker.ts';
 
 let world: Promise<() => Promise<void>> | undefined;
@@ -41,14 +42,15 @@ async function start(): Promise<() => Promise<void>> {
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS ?? '', ...preloads].join(' ').trim();
   // The server's heap is small: it collects its garbage less often, which takes a part of its processor time.
   process.env.GOGC ??= '200';
-  const server = await startDevServer({ log: (line) => process.stderr.write(`${line}\n`) });
+  const log = (line: string): unknown => process.stderr.write(`${line}\n`);
+  const server = await startDevServer({ binary: await temporalOfClone({ log }), log });
   process.env.TEMPORAL_ADDRESS = server.address;
   process.env.COUNTERSIGN_TEST_TEMPORAL_UI = server.uiUrl!;
   // Tests that start their own servers need not search for the binary again.
   process.env.COUNTERSIGN_TEMPORAL_BINARY = server.binary;
   process.env.COUNTERSIGN_TEST_BUNDLE = join(folder, 'workflows.js');
   writeFileSync(process.env.COUNTERSIGN_TEST_BUNDLE, (await bundleWorkflows()).code);
-  await builtInbox((line) => process.stderr.write(`${line}\n`));
+  await builtInbox(log);
   return async () => {
     await server.stop();
     // A child that was killed may still write there.

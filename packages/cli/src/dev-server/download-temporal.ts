@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import type { PinnedTemporal } from './pinned-temporal.ts';
+import { type PinnedTemporal, temporalVersion } from './pinned-temporal.ts';
 import { reasonOf } from './reason-of.ts';
 import { checkTemporal } from './temporal-version.ts';
 
@@ -34,8 +34,8 @@ export async function downloadTemporal(
   if (from === 'off') return { downloaded: false, reason: 'the download is switched off' };
   const folder = join(pinned.cacheFolder, `downloading-${randomUUID()}`);
   try {
-    const archive = await locate(`${from}/${pinned.version}`, options.signal);
-    options.log(`Downloading the Temporal dev server ${pinned.version}`);
+    const archive = await locate(`${from}/${temporalVersion}`, options.signal);
+    options.log(`Downloading the Temporal server ${temporalVersion}`);
     await mkdir(folder);
     await save(archive.url, join(folder, 'archive'), options.signal);
     await run('tar', ['-xf', 'archive', '--', archive.file], { cwd: folder, env: options.env });

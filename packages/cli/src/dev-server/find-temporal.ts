@@ -2,35 +2,33 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { withFileLock } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
-import { buildTemporal } from './build-temporal.ts';
 import { downloadTemporal } from './download-temporal.ts';
-import { readPinnedTemporal } from './pinned-temporal.ts';
+import { type PinnedTemporal, pinnedTemporal } from './pinned-temporal.ts';
 import { checkTemporal } from './temporal-version.ts';
 
 export interface FindTemporalOptions {
   /** Default: the environment of this process. It supplies `PATH` and the `COUNTERSIGN_…` variables. */
   env?: NodeJS.ProcessEnv;
-  /** Default: the user's cache folder for this project. */
-  cacheFolder?: string;
-  /**
-   * Receives progress lines for a person: what is skipped and why, and how long the build has taken. Default: silent.
-   */
+  /** Receives progress lines for a person: what is skipped and why, and what is downloaded. Default: silent. */
   log?: (line: string) => void;
-  /** Aborts a download or a build. */
+  /** Aborts a download. */
   signal?: AbortSignal;
+  /**
+   * Called if nothing else helps, while no other process gets the server: puts the binary into its place, or returns why it
+   * cannot. `why`: why there is none. Default: none, because only a clone can build the server.
+   */
+  build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
 
 const remedy =
-  'Install the temporal CLI (https://docs.temporal.io/cli) or Go 1.26 or newer (https://go.dev/dl), ' +
-  'or set TEMPORAL_ADDRESS to a server that runs.';
+  'Install the temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a server that runs.';
 
 /**
  * Finds a Temporal CLI with a dev server and returns its absolute path: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal`
- * on PATH, else the cache, else the SDKs' download, else a build with Go. The cache keeps downloads and builds. Throws
- * `server_unreachable` with what to install.
+ * on PATH, else the cache, else the SDKs' download, which the cache keeps. Throws `server_unreachable` with what to install.
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<string> {
-  const { env = process.env, log = () => undefined, signal } = options;
+  const { env = process.env, log = () => undefined, signal, build } = options;
   if (env.COUNTERSIGN_TEMPORAL_BINARY) return namedBinary(env.COUNTERSIGN_TEMPORAL_BINARY, env);
   const onPath = await findOnPath('temporal', env);
   if (onPath !== undefined) {
@@ -38,27 +36,21 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<s
     if (check.usable) return onPath;
     log(`Skipping ${onPath}, which ${check.reason}.`);
   }
-  const pinned = await readPinnedTemporal({ env, cacheFolder: options.cacheFolder });
+  const pinned = pinnedTemporal(env);
   const { binary, cacheFolder } = pinned;
   if ((await checkTemporal(binary, env)).usable) return binary;
   await mkdir(cacheFolder, { recursive: true });
-  const onWait = (holder: string): void =>
-    log(`Waiting for process ${holder}, which is getting the Temporal dev server: 5 to 15 minutes if it builds it.`);
+  const onWait = (holder: string): void => log(`Waiting for process ${holder}, which is getting the Temporal server.`);
   return withFileLock(join(cacheFolder, 'lock'), { onWait, signal }, async () => {
     if ((await checkTemporal(binary, env)).usable) return binary;
     const download = await downloadTemporal(pinned, { env, log, signal });
     if (download.downloaded) return binary;
-    const go = await findOnPath('go', env);
-    if (go === undefined) throw notFound(`no temporal on PATH that fits; ${download.reason}; and no go on PATH`);
-    log(`No temporal on PATH, and ${download.reason}: building it with Go.`);
-    const build = await buildTemporal(pinned, { go, env, log, signal });
-    if (!build.built) throw notFound(`${download.reason}; and go could not build it: ${build.reason}`);
-    return binary;
+    const why = `no temporal on PATH that fits, and ${download.reason}`;
+    const unbuilt = build === undefined ? '' : await build(pinned, why);
+    if (unbuilt === undefined) return binary;
+    const message = `No Temporal dev server: ${why}${unbuilt && `; and ${unbuilt}`}. ${remedy}`;
+    throw new ProblemError({ code: 'server_unreachable', message });
   });
-}
-
-function notFound(why: string): ProblemError {
-  return new ProblemError({ code: 'server_unreachable', message: `No Temporal dev server: ${why}. ${remedy}` });
 }
 
 async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string> {
@@ -70,7 +62,8 @@ async function namedBinary(path: string, env: NodeJS.ProcessEnv): Promise<string
   });
 }
 
-async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+/** The path of a program. Undefined: no folder of PATH has it. */
+export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   for (const folder of (env.PATH ?? '').split(delimiter)) {
     if (folder === '') continue;
