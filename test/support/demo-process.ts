@@ -7,13 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { isRunning } from './child-processes.ts';
 
 const main = fileURLToPath(new URL('../../packages/cli/src/demo/main.ts', import.meta.url));
-const storedBundle = new URL('demo-bundle.ts', import.meta.url).href;
 
 export interface DemoProcessOptions {
   input?: string;
   env?: NodeJS.ProcessEnv;
-  /** True: it bundles its workflows, as it does for people. */
-  bundles?: boolean;
 }
 
 export type DemoLine = { event: string } & Record<string, unknown>;
@@ -27,8 +24,7 @@ export class DemoProcess {
 
   constructor(words: string[], options: DemoProcessOptions = {}) {
     const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, COUNTERSIGN_MODEL: _model, ...env } = process.env;
-    const preloaded = options.bundles === true ? [] : ['--import', storedBundle];
-    this.#child = spawn(process.execPath, [...preloaded, main, ...words], {
+    this.#child = spawn(process.execPath, [main, ...words], {
       env: { ...env, ...options.env, TMPDIR: this.#temporary, NO_COLOR: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

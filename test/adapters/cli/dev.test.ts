@@ -134,6 +134,14 @@ test('starts everything, follows the files of the module, keeps a worker that wo
   await comes('worker', 6);
   expect(await run('sixth')).toMatchObject([{ outcome: 'denied_by_policy' }]);
 
+  // A worker that is killed, as soon as it is there
+  write('agent.ts', `${agentModule}\n`);
+  const { pid } = await comes('worker', 7);
+  process.kill(Number(pid), 'SIGKILL');
+  expect(await comes('ended', 2)).toMatchObject({ message: 'The worker was killed.' });
+  await comes('worker', 8);
+  expect(await run('seventh')).toMatchObject([{ outcome: 'denied_by_policy' }]);
+
   const processes = await descendantsOf(child.pid!);
   expect(processes.length).toBeGreaterThanOrEqual(2);
   child.kill('SIGINT');

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 test('--yes plays from start to end, for people', async () => {
-  const { ended, stdout, stderr, left } = await finished(demo(['--yes'], { input: '', bundles: true }));
+  const { ended, stdout, stderr, left } = await finished(demo(['--yes'], { input: '' }));
   expect({ ended, stderr, left }).toEqual({ ended: 0, stderr: '', left: [] });
   const expected = [
     /server {3}Temporal on 127\.0\.0\.1:\d+/,

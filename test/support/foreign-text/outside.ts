@@ -101,7 +101,6 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'packages/cli/src/audit/audit-file.ts auditFile',
     'packages/cli/src/base/require-free-port.ts requireFreePort',
     'packages/cli/src/base/signer.ts readKeyFile',
-    'packages/cli/src/demo/agent-worker.ts startAgentWorker',
     'packages/cli/src/dev-server/bound-child.ts spawnBound',
     'packages/cli/src/dev-server/clean-up.ts CleanUp.add',
     'packages/cli/src/dev-server/download-temporal.ts downloadTemporal',

@@ -58,19 +58,13 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const cleanUp = new CleanUp();
   const stop = stopOnSignal();
   const interrupted = once(stop, 'abort').then(() => interruptedExitCode);
-  const workerEnded = Promise.withResolvers<never>();
+  const ended = Promise.withResolvers<never>();
   let isOver = false;
   const show = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
     // Refuses what the environment says of a model before anything starts.
     const model = modelFromEnvironment(process.env);
-    const stage = await startStage({
-      cleanUp,
-      signal: stop,
-      progress: (line) => process.stderr.write(`${line}\n`),
-      onWorkerEnd: workerEnded.reject,
-      inbox: !yes,
-    });
+    const stage = await startStage({ cleanUp, onEnd: ended.reject });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
     const tellUntilStopped: Tell = (event) => {
       stop.throwIfAborted();
@@ -82,13 +76,9 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
     return status === 'completed' ? 0 : 1;
   };
   const shown = show();
-  for (const each of [shown, workerEnded.promise]) each.catch(() => undefined); // the first result counts
+  for (const each of [shown, ended.promise]) each.catch(() => undefined); // the first result counts
   try {
-    const exitCode = await Promise.race([
-      shown,
-      workerEnded.promise,
-      interrupted.then((code) => (isOver ? shown : code)),
-    ]);
+    const exitCode = await Promise.race([shown, ended.promise, interrupted.then((code) => (isOver ? shown : code))]);
     if (exitCode === interruptedExitCode && !json) process.stdout.write('\n');
     await cleanUp.run();
     tell({ event: 'gone' });

@@ -6,7 +6,6 @@ import type { Severity, Json } from 'countersign/base';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
-import type { AgentWorker } from './agent-worker.ts';
 import { type SettleOptions, command, settleRequest } from './settle-request.ts';
 import type { DemoEvent, Tell } from './demo-event.ts';
 
@@ -87,8 +86,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     model: model === undefined ? 'scripted: examples/tidy/turns.yaml' : model.modelId,
     scripted: model === undefined,
   });
-  let worker = await stage.startWorker();
-  tell({ event: 'worker', pid: worker.pid, again: false });
+  tell({ event: 'worker', pid: stage.workerPid, again: false });
 
   const handle = await client.start('tidy', wish);
   const { workflowId } = handle;
@@ -112,7 +110,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
     const [request] = (await client.approvals.list({ workflowId })).approvals;
     if (request === undefined) continue;
     await narrator.catchUp();
-    if (!killed) worker = await replaceWorker(options, worker, request.requestId);
+    if (!killed) await killWorker(options, request.requestId);
     killed = true;
     await settleRequest(request, options);
   }
@@ -124,14 +122,10 @@ export async function play(options: PlayOptions): Promise<RunResult> {
   return result;
 }
 
-/** Kills the worker while a request is open, shows that the request survives, and starts the next worker. */
-async function replaceWorker(
-  { stage, tell }: SettleOptions,
-  worker: AgentWorker,
-  requestId: string,
-): Promise<AgentWorker> {
-  await worker.kill();
-  tell({ event: 'killed', pid: worker.pid });
+/** Kills the worker while a request is open, shows that the request survives, and waits for the next worker. */
+async function killWorker({ stage, tell }: SettleOptions, requestId: string): Promise<void> {
+  const { pid, next } = await stage.killWorker();
+  tell({ event: 'killed', pid });
   for (;;) {
     // Reads Temporal's visibility index, which lags by up to a second and needs no worker.
     const { approvals } = await stage.client.approvals.list();
@@ -142,9 +136,7 @@ async function replaceWorker(
     }
     await sleep(lookEveryMs);
   }
-  const next = await stage.startWorker();
-  tell({ event: 'worker', pid: next.pid, again: true });
-  return next;
+  tell({ event: 'worker', pid: await next, again: true });
 }
 
 /** Reports how often each call with a request actually ran, from the log that the tools write. */

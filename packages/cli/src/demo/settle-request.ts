@@ -20,8 +20,8 @@ export async function settleRequest({ requestId, workflowId }: ApprovalSummary, 
   const details = await client.approvals.get(requestId, { workflowId });
   const { toolName: tool, arguments: args, contextSummary: context, digest } = details;
   const commands = askPerson === undefined ? [] : [command(address, 'approve', requestId)];
-  const url = pageOf(stage, { requestId, workflowId });
-  tell({ event: 'asking', requestId, tool, args, context, digest, ...(url === undefined ? {} : { url }), commands });
+  const url = `${stage.inboxUrl}requests/${encodeURIComponent(workflowId)}/${requestId}`;
+  tell({ event: 'asking', requestId, tool, args, context, digest, ...(askPerson && { url }), commands });
   const answer =
     askPerson === undefined ? ({ approved: true } as const) : await raceWithOthers(stage, details, askPerson);
   if (answer === undefined) {
@@ -45,11 +45,6 @@ export async function settleRequest({ requestId, workflowId }: ApprovalSummary, 
 /** One of our commands for another terminal, as typed in a clone of the repository. */
 export function command(address: string, ...words: string[]): string {
   return ['npm run countersign --', ...words, '--address', address].join(' ');
-}
-
-function pageOf({ gatewayUrl }: Stage, request: { requestId: string; workflowId: string }): string | undefined {
-  if (gatewayUrl === undefined) return undefined;
-  return `${gatewayUrl}/inbox/requests/${encodeURIComponent(request.workflowId)}/${request.requestId}`;
 }
 
 /** The person's answer, or undefined if the request was settled elsewhere meanwhile. */

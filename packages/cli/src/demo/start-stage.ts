@@ -1,89 +1,126 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '@countersign/gateway';
+import { createInterface } from 'node:readline';
 import { createClient, type CountersignClient } from 'countersign/client';
-import { bundleWorkflows } from 'countersign/worker';
-import { findTemporal } from '../dev-server/find-temporal.ts';
-import { hideOtherServers } from '../dev-server/hide-other-servers.ts';
-import { startDevServer } from '../dev-server/start-dev-server.ts';
-import { type AgentWorker, startAgentWorker } from './agent-worker.ts';
+import { countersignFolder } from '../base/countersign-folder.ts';
+import type { DevEvent } from '../dev/dev.ts';
+import { type BoundChild, signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import type { CleanUp } from '../dev-server/clean-up.ts';
+import { hideOtherServers } from '../dev-server/hide-other-servers.ts';
 
-/** The environment of the demo: its own server, a client, a folder, and workers. */
+/** `countersign dev` in a process of its own, with a client and the folder that its agent tidies. */
 export interface Stage {
   address: string;
   uiUrl: string;
-  /** Process id of the server. */
+  /** Process id of `countersign dev`. */
   pid: number;
   client: CountersignClient;
-  /** Where a person may answer in a browser: the address of the gateway. Undefined: nobody is asked. */
-  gatewayUrl: string | undefined;
-  /** The folder that the agent tidies. */
+  /** Where a person may answer in a browser, with a slash at its end. */
+  inboxUrl: string;
   folder: string;
   /** The log of the agent's tools, one line per action. */
   log: string;
-  startWorker(): Promise<AgentWorker>;
+  /** Process id of the first worker. */
+  workerPid: number;
+  /** `kill -9`. Resolves when the worker is gone, with the process ids of it and of the one that takes over. */
+  killWorker(): Promise<{ pid: number; next: Promise<number> }>;
 }
 
 export interface StageOptions {
   cleanUp: CleanUp;
-  /** Aborts what is in flight, such as building the server. */
-  signal: AbortSignal;
-  /** Receives progress lines for a person while the server is downloaded or built. */
-  progress: (line: string) => void;
-  /** Receives the error if a worker ends by itself. */
-  onWorkerEnd: (error: Error) => void;
-  /** True: the gateway and its inbox start, too. */
-  inbox: boolean;
+  /** Receives the error if `countersign dev` or its worker ends by itself. */
+  onEnd: (error: Error) => void;
 }
 
-export async function startStage(options: StageOptions): Promise<Stage> {
-  const { cleanUp, signal, progress, onWorkerEnd } = options;
+const keptOutput = 4_000;
+
+export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
   // Also if somebody does not wait for the orderly end.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   hideOtherServers(home);
-  const finding = findTemporal({ log: progress, signal });
-  cleanUp.add(() => finding.catch(() => undefined));
-  const binary = await finding;
+  const folder = join(home, 'folder');
   cleanUp.check();
-  const starting = startDevServer({ binary });
-  cleanUp.add(async () => (await starting).stop());
-  // Bundled once, so that the second worker takes over without delay.
-  const [{ address, uiUrl, pid }, { code }] = await Promise.all([starting, bundleWorkflows()]);
+  const { child, ready, worker, killWorker } = startDev({ TIDY_FOLDER: folder }, onEnd);
+  const gone = new Promise<unknown>((resolve) => child.once('close', resolve));
+  cleanUp.add(async () => {
+    signalGroup(child, 'SIGTERM');
+    await gone;
+  });
+  const { address, uiUrl, url: inboxUrl } = await ready;
   // Never closed, because a call that is being retried would throw from a timer of the SDK. It ends with this process.
   const client = await createClient({ address });
-  const gatewayUrl = options.inbox ? await startInbox(client, uiUrl, cleanUp) : undefined;
-  const folder = join(home, 'folder');
-  const bundle = join(home, 'workflows.js');
-  await writeFile(bundle, code);
   return {
     address,
     uiUrl: uiUrl ?? '',
-    pid,
+    pid: child.pid ?? 0,
     client,
-    gatewayUrl,
+    inboxUrl,
     folder,
     log: `${folder}.log`,
-    startWorker: () => {
-      cleanUp.check();
-      return startAgentWorker({
-        address,
-        bundle,
-        folder,
-        onStart: (worker) => cleanUp.add(() => worker.stop()),
-        onEnd: onWorkerEnd,
-      });
-    },
+    workerPid: await worker,
+    killWorker,
   };
 }
 
-async function startInbox(client: CountersignClient, uiUrl: string | null, cleanUp: CleanUp): Promise<string> {
-  // Its log is for operators: what goes wrong here, the browser says.
-  const gateway = await startGateway({ client, port: 0, temporalUi: uiUrl ?? undefined, log: () => undefined });
-  cleanUp.add(() => gateway.stop());
-  return gateway.url;
+/** Starts `countersign dev examples/tidy/agent.ts`, and follows what it prints. */
+function startDev(env: NodeJS.ProcessEnv, onEnd: (error: Error) => void) {
+  const words = ['packages/cli/src/main.ts', 'dev', 'examples/tidy/agent.ts', '--json'];
+  const freePorts = ['--port', '--ui-port', '--gateway-port'].flatMap((port) => [port, '0']);
+  const child = spawnBound(process.execPath, [...words, ...freePorts], {
+    cwd: countersignFolder,
+    env: { ...process.env, ...env },
+  });
+  const ready = Promise.withResolvers<Extract<DevEvent, { event: 'ready' }>>();
+  let pid = 0;
+  let worker = Promise.withResolvers<number>();
+  let killed: (() => void) | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const event = JSON.parse(line) as DevEvent;
+    switch (event.event) {
+      case 'ready':
+        return ready.resolve(event);
+      case 'worker':
+        pid = event.pid;
+        return worker.resolve(pid);
+      case 'ended':
+        return killed === undefined ? onEnd(new Error(event.message)) : killed();
+      case 'broken':
+        return onEnd(new Error(event.message));
+      case 'changed':
+        return undefined;
+    }
+  });
+  endWithReason(child, onEnd);
+  const killWorker = async (): Promise<{ pid: number; next: Promise<number> }> => {
+    const victim = pid;
+    worker = Promise.withResolvers();
+    const gone = new Promise<void>((resolve) => (killed = resolve));
+    process.kill(victim, 'SIGKILL');
+    await gone;
+    killed = undefined;
+    return { pid: victim, next: worker.promise };
+  };
+  return { child, ready: ready.promise, worker: worker.promise, killWorker };
+}
+
+/** Calls `onEnd` with the last error that the process wrote. */
+function endWithReason(child: BoundChild, onEnd: (error: Error) => void): void {
+  let lastWords = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));
+  child.once('error', onEnd);
+  child.once('close', () => {
+    const last = lastWords.trim().split('\n').at(-1) || 'it said nothing';
+    const isProblem = /^\{"code":.*\}$/.test(last);
+    onEnd(
+      new Error(
+        isProblem
+          ? (JSON.parse(last) as { message: string }).message
+          : `The development server ended by itself: ${last}`,
+      ),
+    );
+  });
 }

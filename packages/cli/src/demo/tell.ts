@@ -41,7 +41,7 @@ function linesOf(event: DemoEvent, paint: Paint): string[] {
       return [row(label, call, format), row('', paint('dim', why.join(': ')))];
     }
     case 'killed':
-      return ['', row('kill -9', `worker ${event.pid} is dead; nobody runs this agent now`, 'red')];
+      return ['', row('kill -9', `worker ${event.pid} is dead`, 'red')];
     case 'listed': {
       const left = event.deadline === null ? 'no deadline' : `${timeLeft(event.deadline)} left`;
       return [row('inbox', `still open: ${event.tool}, request ${event.requestId.slice(0, 8)}…, ${left}`)];

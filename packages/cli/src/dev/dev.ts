@@ -20,6 +20,10 @@ interface DevOptions extends CommonOptions {
   taskQueue?: string;
 }
 
+/** What `--json` prints. */
+export type DevEvent =
+  WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
+
 /** `countersign dev [MODULE]`: the server, a worker that follows the module's files, and the gateway with the inbox. */
 export function addDev(program: Command): void {
   const port = wholeNumber(0, 65_535);
@@ -85,7 +89,7 @@ async function develop(
   if (output.forPeople) {
     output.line(`\nInbox  ${output.style('bold', url)}`);
     output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
-  } else output.json({ event: 'ready', url, address, namespace, uiUrl });
+  } else output.json({ event: 'ready', url, address, namespace, uiUrl } satisfies DevEvent);
   await Promise.race([working, server.ended]);
   throw new Error('The worker is not followed any more.');
 }

@@ -13,7 +13,7 @@ export type WorkerEvent =
 
 /** An idle worker is gone sooner. One that runs a tool call takes no more work by then, and ends beside the next one. */
 const retiringMs = 2_000;
-/** A worker that ends sooner than this would do so again. */
+/** A worker that ends by itself sooner than this would do so again. */
 const soonMs = 5_000;
 const stopTimeoutMs = 5_000;
 
@@ -87,12 +87,13 @@ export class ReloadingWorker {
     changed.catch(() => undefined); // aborted
     const startedAt = performance.now();
     try {
-      const ended = await Promise.race([changed.then(() => undefined), this.#serving?.ended ?? changed]);
-      if (typeof ended === 'string') {
+      const isChanged = changed.then(() => undefined);
+      const ended = await Promise.race([isChanged, this.#serving?.ended ?? isChanged]);
+      if (ended !== undefined) {
         this.#stopping.signal.throwIfAborted();
         this.#serving = undefined;
-        this.#tell({ event: 'ended', message: ended });
-        if (performance.now() - startedAt > soonMs) return;
+        this.#tell({ event: 'ended', message: ended.message });
+        if (ended.isKilled || performance.now() - startedAt > soonMs) return;
       }
       this.#tell({ event: 'changed', files: await changed });
     } finally {

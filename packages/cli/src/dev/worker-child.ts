@@ -8,6 +8,12 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const main = fileURLToPath(new URL(`./worker-main.${extension}`, import.meta.url));
 const keptOutput = 4_000;
 
+/** How a worker ended: in one sentence, and whether it was killed (`kill -9`). */
+export interface WorkerEnd {
+  message: string;
+  isKilled: boolean;
+}
+
 /** A worker in a process of its own. */
 export interface WorkerChild {
   readonly pid: number;
@@ -15,8 +21,8 @@ export interface WorkerChild {
   readonly files: WatchedFiles;
   /** Resolves with the names of its agents when it could run, or with one sentence about why it cannot. */
   readonly loaded: Promise<{ agents: string[] } | { failed: string }>;
-  /** Resolves with one sentence when the process has ended. */
-  readonly ended: Promise<string>;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<WorkerEnd>;
   run(): void;
   /** Asks it to take no more work; what runs in it may end first. */
   retire(): void;
@@ -34,9 +40,13 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
       log(text);
     });
   }
-  const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(`The worker did not start: ${error.message}`));
-    child.once('close', () => resolve(`The worker ended by itself: ${lastLine(lastWords)}`));
+  const ended = new Promise<WorkerEnd>((resolve) => {
+    child.once('error', (error) => resolve({ message: `The worker did not start: ${error.message}`, isKilled: false }));
+    child.once('close', (_code, signal) => {
+      const isKilled = signal === 'SIGKILL';
+      const message = isKilled ? 'The worker was killed.' : `The worker ended by itself: ${lastLine(lastWords)}`;
+      resolve({ message, isKilled });
+    });
   });
   const loaded = Promise.withResolvers<{ agents: string[] } | { failed: string }>();
   child.on('message', (message) => {
@@ -44,7 +54,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     if ('file' in told) files.add(told.file, told.state);
     else loaded.resolve('ready' in told ? told.ready : told);
   });
-  void ended.then((failed) => loaded.resolve({ failed }));
+  void ended.then(({ message }) => loaded.resolve({ failed: message }));
   return {
     pid: child.pid ?? 0,
     files,
