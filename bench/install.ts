@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const budget = { packages: 45, megabytes: 32 };
-/** Terminals and web servers: neither a client nor a worker runs one. */
-const unwanted = /^(?:react|ink|hono|@hono\/.*|openid-client)$/;
+/** Web servers: neither a client nor a worker runs one. */
+const unwanted = /^(?:hono|@hono\/.*|openid-client)$/;
 const ofWorkers = ['@temporalio/activity', '@temporalio/plugin', '@temporalio/worker', '@temporalio/workflow'];
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' } } });

@@ -8,6 +8,7 @@ export { testChannel } from './channels/try-channels.ts';
 export type { TestedChannel } from './channels/try-channels.ts';
 export { durationBetween } from './channels/duration-shape.ts';
 export { LineTerminal } from './channels/line-terminal.ts';
+export type { Asking } from './channels/line-terminal.ts';
 export { createSeals } from './channels/sealed-text.ts';
 export type { Seals } from './channels/sealed-text.ts';
 export { checkCallOptions } from './text/check-call-options.ts';

@@ -20,13 +20,15 @@ export interface ConsoleOptions {
 }
 
 const defaultTimeoutMs = 300_000;
+const unneeded = 'No answer is needed here any more: it was settled elsewhere, its time is over, or the worker stops.';
 
 /**
  * A channel that asks whoever sits at the terminal of the worker, one request after another. Shows the card and reads one
  * line: `a` (approve, yes, y) approves, `A` (always) approves later calls of the run too, as the card says, `d` (deny,
- * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again, and a line
- * that comes within half a second of the question does not count. Without a terminal, and once its input has ended, a
- * request stays open: `resolve` waits until its signal aborts, and rejects with the signal's reason.
+ * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again. The question
+ * appears once nothing has been typed for half a second; what was typed before, or is pasted, is no answer. Without a
+ * terminal, and once its input has ended, a request stays open: `resolve` waits until its signal aborts, and rejects with
+ * the signal's reason.
  * Throws a `DefinitionError` for an unknown option.
  *
  * @example
@@ -42,8 +44,15 @@ export function consoleChannel(options: ConsoleOptions = {}): Channel {
   return {
     timeoutMs,
     resolve: async (request, signal) => {
-      const terminal = LineTerminal.of(input, output);
-      const answer = await terminal.use(signal, (asking) => ask(asking, request));
+      let isAsked = false;
+      const asked = LineTerminal.of(input, output).use(signal, (asking) => {
+        isAsked = true;
+        return ask(asking, request);
+      });
+      const answer = await asked.catch((error: unknown) => {
+        if (signal.aborted && isAsked) output.write(`${unneeded}\n`);
+        throw error;
+      });
       return answer ?? aborted(signal);
     },
   };
@@ -59,7 +68,7 @@ async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnsw
     `\n${renderTerminal(card, { width: asking.columns, columnsOf: stringWidth, raw: true, clock: terminalClock(nowMs) })}\n`,
   );
   for (;;) {
-    const line = await asking.line(`[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
+    const line = await asking.answer(`[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
     if (line === undefined) {
       asking.print('\nThe input has ended: the request stays open.');
       return undefined;

@@ -1,21 +1,30 @@
 import type { Readable, Writable } from 'node:stream';
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import { armingMs } from '../text/console-line.ts';
 
 /** A stream from a terminal, such as `process.stdin`. One without `isTTY` is no terminal. */
-export type TerminalInput = Readable & { isTTY?: boolean };
+export type TerminalInput = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
 /** A stream to a terminal, such as `process.stdout`. */
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
 
-/** What a caller can do while it has the terminal. */
+/** What a caller can do while it has the terminal. Questions resolve with undefined at the end of the input. */
 export interface Asking {
   readonly columns: number | undefined;
-  print(text: string): void;
-  /** The next line that counts; undefined at the end of the input. */
-  line(question: string): Promise<string | undefined>;
+  readonly print: (text: string) => void;
+  /**
+   * Asks for a line that decides something: the question appears once nothing has been typed for `armingMs`, what was
+   * typed before it is dropped, and pasted text is no answer. Rejects with the signal's reason as soon as it aborts.
+   */
+  readonly answer: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
+  /** Asks for a text, which may be pasted; its line breaks become blanks. Rejects as `answer` does. */
+  readonly text: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
 }
 
-const unneeded = 'No answer is needed here any more: it was settled elsewhere, its time is over, or the worker stops.';
+/** A line as it was entered. */
+interface Entered {
+  text: string;
+  hasPasted: boolean;
+}
 
 /** A terminal that callers share: each has it alone, first come, first served. */
 export class LineTerminal {
@@ -59,47 +68,47 @@ export class LineTerminal {
     const before = this.#last;
     const done = Promise.withResolvers<void>();
     this.#last = before.then(() => done.promise);
-    let isAsked = false;
+    const over = new AbortController();
     try {
       await Promise.race([before, stopped.promise]);
       signal.throwIfAborted();
-      isAsked = this.#isOpen();
-      if (!isAsked) return undefined;
-      return await this.#askNow(stopped.promise, ask);
-    } catch (error) {
-      if (signal.aborted && isAsked) this.#print(`\n${unneeded}`);
-      throw error;
+      if (!this.#isOpen()) return undefined;
+      return await Promise.race([ask(this.#askingUntil(over.signal)), stopped.promise]);
     } finally {
+      over.abort(signal.reason);
       signal.removeEventListener('abort', stop);
       done.resolve();
     }
   }
 
-  async #askNow<Answer>(stopped: Promise<never>, ask: (asking: Asking) => Promise<Answer>): Promise<Answer> {
+  #askingUntil(over: AbortSignal): Asking {
     const output = this.#output;
-    // Closed after each turn: an open interface would keep the process alive, and collect lines that answer no question.
-    const lines = createInterface({ input: this.#input, terminal: false });
-    let isOver = false;
-    const asking: Asking = {
+    const until = (signal?: AbortSignal): AbortSignal =>
+      signal === undefined ? over : AbortSignal.any([over, signal]);
+    const print = (text: string): void => {
+      over.throwIfAborted();
+      output.write(`${text}\n`);
+    };
+    return {
       columns: output.columns,
-      print: (text) => this.#print(text),
-      line: async (question) => {
-        // The input may have ended between two questions.
-        if (!this.#isOpen()) return undefined;
-        this.#question = question;
-        LineTerminal.#asking.add(this);
-        const line = await nextLine(lines, output, question).finally(() => LineTerminal.#asking.delete(this));
-        // Never resolves once the turn is over: undefined would mean that the input has ended.
-        return isOver ? new Promise(() => undefined) : line;
+      print,
+      answer: async (question, signal) => {
+        for (;;) {
+          const hasTyped = await this.#untilQuiet(until(signal));
+          if (hasTyped) print('What was typed before this question does not count.');
+          const line = await this.#read(question, until(signal));
+          if (line === undefined || !line.hasPasted) return line?.text;
+          print('Pasted text is no answer: type it.');
+        }
+      },
+      text: async (question, signal) => {
+        for (;;) {
+          const line = await this.#read(question, until(signal));
+          if (line === undefined || !controls.test(line.text)) return line?.text;
+          print('Only Backspace and Ctrl-U edit a line here: write it again.');
+        }
       },
     };
-    try {
-      return await Promise.race([ask(asking), stopped]);
-    } finally {
-      isOver = true;
-      LineTerminal.#asking.delete(this);
-      lines.close();
-    }
   }
 
   #isOpen(): boolean {
@@ -107,28 +116,83 @@ export class LineTerminal {
     return input.isTTY === true && output.isTTY === true && !input.readableEnded && !input.destroyed;
   }
 
-  #print(text: string): void {
-    this.#output.write(`${text}\n`);
+  /**
+   * Drops what is typed until nothing has been typed for `armingMs`. True: something was. In raw mode, so that a line
+   * without its Enter is dropped, too.
+   */
+  #untilQuiet(signal: AbortSignal): Promise<boolean> {
+    const input = this.#input;
+    signal.throwIfAborted();
+    if (!this.#isOpen()) return Promise.resolve(false);
+    let hasTyped = false;
+    const quiet = Promise.withResolvers<void>();
+    const timer = setTimeout(quiet.resolve, armingMs);
+    const take = (chunk: Buffer | string): void => {
+      hasTyped = true;
+      timer.refresh();
+      // In raw mode the terminal sends a key in the place of the signal, and on Windows `kill` would call no handler.
+      if (chunk.includes(interruptKey) && !process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
+    };
+    const stop = (): void => quiet.reject(signal.reason);
+    input.setRawMode?.(true);
+    input.on('data', take).once('end', quiet.resolve).once('error', quiet.resolve).resume();
+    signal.addEventListener('abort', stop, { once: true });
+    return quiet.promise
+      .finally(() => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        input.off('data', take).off('end', quiet.resolve).off('error', quiet.resolve).pause();
+        if (!input.destroyed) input.setRawMode?.(false);
+      })
+      .then(() => hasTyped);
+  }
+
+  /** Reads one line, which the terminal itself edits; with a paste in it, up to the Enter after the paste. */
+  #read(question: string, signal: AbortSignal): Promise<Entered | undefined> {
+    const [input, output] = [this.#input, this.#output];
+    signal.throwIfAborted();
+    // The input may have ended since the last question.
+    if (!this.#isOpen()) return Promise.resolve(undefined);
+    const marksPastes = input.setRawMode !== undefined && process.env.TERM !== 'dumb';
+    const entered = Promise.withResolvers<Entered | undefined>();
+    // Closed after each question: an open interface would keep the process alive, and collect lines that answer none.
+    const lines = createInterface({ input, terminal: false });
+    let line: Entered = { text: '', hasPasted: false };
+    let isPasting = false;
+    const end = (): void => entered.resolve(undefined);
+    const stop = (): void => {
+      output.write('\n');
+      entered.reject(signal.reason);
+    };
+    lines.on('line', (text) => {
+      // The rest of an input that ended without Enter is no line.
+      if (input.readableEnded) return;
+      for (const piece of text.split(pasteMarks)) {
+        if (piece === pasteBegin || piece === pasteEnd) isPasting = piece === pasteBegin;
+        else line = { text: line.text + piece, hasPasted: line.hasPasted || (isPasting && piece !== '') };
+      }
+      if (isPasting) line = { ...line, text: `${line.text} ` };
+      else entered.resolve(line);
+    });
+    // A terminal that goes away is an error of the stream.
+    lines.once('close', end).once('error', end);
+    signal.addEventListener('abort', stop, { once: true });
+    this.#question = question;
+    LineTerminal.#asking.add(this);
+    output.write(`${marksPastes ? '\u001b[?2004h' : ''}${question}`);
+    return entered.promise.finally(() => {
+      LineTerminal.#asking.delete(this);
+      signal.removeEventListener('abort', stop);
+      lines.close();
+      if (marksPastes) output.write('\u001b[?2004l');
+    });
   }
 }
 
-/** Lines that came before the question, or just after it, do not count: they were typed for something else. */
-function nextLine(lines: Interface, output: TerminalOutput, question: string): Promise<string | undefined> {
-  output.write(question);
-  let quietFromMs = performance.now();
-  return new Promise((resolve) => {
-    const settle = (line?: string): void => {
-      lines.off('line', take).off('close', end).off('error', end);
-      resolve(line);
-    };
-    const end = (): void => settle();
-    const take = (line: string): void => {
-      const nowMs = performance.now();
-      if (nowMs - quietFromMs >= armingMs) return settle(line);
-      quietFromMs = nowMs;
-      output.write(`Too fast to be meant for this request. ${question}`);
-    };
-    // A terminal that goes away is an error of the stream.
-    lines.on('line', take).once('close', end).once('error', end);
-  });
-}
+const interruptKey = '\u0003';
+/** Around a paste, once a program has asked for it (xterm's "bracketed paste"). */
+const pasteBegin = '\u001b[200~';
+const pasteEnd = '\u001b[201~';
+const pasteMarks = new RegExp(String.raw`(\u001b\[20[01]~)`);
+/** What arrow keys and their like leave in a line. */
+const controls = new RegExp(String.raw`[\u0000-\u0008\u000a-\u001f\u007f]`);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Output } from '../../packages/cli/src/base/output.ts';
 import { WorkerLog } from '../../packages/cli/src/serve/worker-log.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
@@ -64,18 +64,70 @@ describe('nothing is approved by mistake', () => {
     expect(terminal.shown.match(/Not an answer: a or yes approves/g)).toHaveLength(6);
   });
 
-  test('what was typed before the question, or just after it, does not count', async () => {
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+  test('the question appears once nothing is typed; what came before, also without Enter, is dropped', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const terminal = new TypedTerminal();
-    terminal.typeNow('a\na\n');
+    const pass = async (ms: number): Promise<void> => {
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+      vi.advanceTimersByTime(ms);
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    };
+    terminal.typeNow('a\na');
     const asked = ask(terminal);
-    await terminal.shows('Too fast to be meant for this request.');
-    clock.mockReturnValue(armingMs - 1);
-    terminal.typeNow('a\n');
-    await terminal.shows('Too fast to be meant for this request.');
-    clock.mockReturnValue(2 * armingMs - 1);
-    terminal.typeNow('d\n');
+    for (const keys of ['', 'a\n', 'a', '\n']) {
+      terminal.typeNow(keys);
+      await pass(armingMs - 1);
+    }
+    expect(terminal.shown).not.toContain('[s]kip: ');
+    await pass(1);
+    expect(terminal.shown).toMatch(/What was typed before this question does not count\.\n\[a\]pprove .*: $/);
+    vi.useRealTimers();
+    terminal.typeNow('\n');
+    await terminal.shows('Not an answer');
+    await terminal.answers('d');
     expect(await asked).toMatchObject({ approved: false });
+  });
+
+  test('nor does what was typed under a question that was withdrawn', async () => {
+    const terminal = new TypedTerminal();
+    const stop = new AbortController();
+    const first = ask(terminal, request, stop.signal);
+    await terminal.shows('[s]kip: ');
+    terminal.typeNow('a');
+    stop.abort(new Error('settled'));
+    await expect(first).rejects.toThrow('settled');
+    terminal.typeNow('a');
+    const second = ask(terminal);
+    await terminal.answers('');
+    await terminal.shows('Not an answer');
+    await terminal.answers('d');
+    expect(await second).toMatchObject({ approved: false });
+  });
+
+  test.each([
+    ['in one line', '\u001b[200~a\u001b[201~\n'],
+    ['with its Enter', '\u001b[200~a\n\u001b[201~\n'],
+    ['in several lines', '\u001b[200~a\na\n\u001b[201~a\n'],
+    ['beside what is typed', '\u001b[200~\n\u001b[201~a\u001b[200~yes\u001b[201~\n'],
+  ])('what is pasted does not count: %s', async (_name, pasted) => {
+    const terminal = new TypedTerminal();
+    const asked = ask(terminal);
+    await terminal.answers(pasted.slice(0, -1));
+    await terminal.shows('Pasted text is no answer: type it.');
+    await terminal.answers('d');
+    expect(await asked).toMatchObject({ approved: false });
+  });
+
+  test('what the end of the input cuts off is no answer', async () => {
+    const terminal = new TypedTerminal();
+    const stop = new AbortController();
+    const asked = ask(terminal, request, stop.signal);
+    await terminal.shows('[s]kip: ');
+    terminal.input.end('a');
+    await terminal.shows('The input has ended: the request stays open.');
+    stop.abort(new Error('the deadline'));
+    await expect(asked).rejects.toThrow('the deadline');
   });
 
   test('of lines that come together only the first counts, and none for the next request', async () => {

@@ -12,7 +12,7 @@ const mostFiles = 5;
 /** Another seed would hide a counterexample, and a history that does not replay is never a chance. */
 const random = new Set([
   ...found(['workflows/replay/*', 'e2e/recovery/chaos', 'workflows/agent/session-room', 'client/find-due']),
-  ...found(['adapters/cli/table', 'adapters/cli/review/step']),
+  ...found(['adapters/cli/table']),
   ...lawFiles(),
 ]);
 

@@ -1,13 +1,12 @@
 /**
- * `npm run screenshots`: takes pictures of cards on each channel, of the web inbox, of `countersign review`, and of a
- * waiting run in Temporal's UI, and writes them to `docs/images/`. `npm run screenshots -- cards` takes only those of the
+ * `npm run screenshots`: takes pictures of cards on each channel, of the web inbox, and of a waiting run in Temporal's
+ * UI, and writes them to `docs/images/`. `npm run screenshots -- cards` takes only those of the
  * cards, `-- inbox` only those of the inbox.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { findChromium, openBrowser } from './browser.ts';
-import { takeReviewPicture } from './review-picture.ts';
 import { takeInboxPictures } from './take-inbox-pictures.ts';
 import { takeCardPictures } from './take-card-pictures.ts';
 import { readWaitingRunPages } from './waiting-run-pages.ts';
@@ -22,10 +21,7 @@ if (chromium === undefined) {
   const asked = (part: string): boolean => process.argv.length <= 2 || process.argv.includes(part);
   if (asked('cards')) await takeCardPictures({ chromium, pictures });
   if (asked('inbox')) await takeInboxPictures({ chromium, pictures });
-  if (asked('others')) {
-    await takeReviewPicture({ chromium, pictures });
-    await takeTemporalPictures(chromium, pictures);
-  }
+  if (asked('others')) await takeTemporalPictures(chromium, pictures);
   process.stdout.write(`The pictures are in ${pictures}\n`);
 }
 

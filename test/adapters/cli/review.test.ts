@@ -1,44 +1,65 @@
-/** `countersign review` on a real terminal: real server, real worker, real runs, and tmux. */
+/** `countersign review` on a terminal: real server, real worker, real runs, and a pseudo terminal. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
-import { armingAgainMs } from '../../../packages/cli/src/review/arming.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { inTime } from '../../support/in-time.ts';
-import { sharedAddress } from '../../support/shared-server.ts';
-import { hasTmux, openTmux, type TmuxOptions, type TmuxTerminal } from '../../support/tmux.ts';
 import { openLink } from '../../support/link.ts';
+import { sharedAddress } from '../../support/shared-server.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
-import { cli } from './support.ts';
-
-const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
+import { cli, startOnTerminal } from './support.ts';
 
 const asking = (timeout = '10m') => ({ rules: [{ pattern: '*', action: 'ask', ask: { timeout } }] });
 const pay = (to: string, amount = 5) => ({ tool: 'pay', args: { to, amount } });
-/** The keys of an open card; without brackets they do not count yet. */
-const armed = '[a]pprove';
-const nothing = 'Nothing waits for approval';
+/** The end of the question about a card. */
+const question = '[s]kip [q]uit ?: ';
+const back = 'goes back): ';
+const typedBefore = 'What was typed before this question does not count.';
+const nothing = 'Nothing waits for approval.';
 
-/** `review` opens `countersign review` for a run, on a terminal of its own. */
-const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
-  const terminals: TmuxTerminal[] = [];
-  onCleanup(async () => void (await Promise.all(terminals.map((each) => each.close()))));
-  return async (run: RunInTest, options: TmuxOptions = {}, ...flags: string[]): Promise<TmuxTerminal> => {
-    // A bug: with CI set, ink drew nothing, on a terminal too.
-    const env = { NODE_OPTIONS: '', EDITOR: '', VISUAL: '', CI: 'true', ...options.env };
+/** `countersign review` for a run. */
+class Review {
+  readonly terminal: ReturnType<typeof startOnTerminal>;
+
+  constructor(run: RunInTest, env: Record<string, string> = {}, ...flags: string[]) {
     const words = ['review', '--run', run.workflowId, '--address', sharedAddress(), '--reviewer', 'rita', ...flags];
-    const terminal = await openTmux([process.execPath, main, ...words], { rows: 40, ...options, env });
-    terminals.push(terminal);
-    return terminal;
+    this.terminal = startOnTerminal(words, { EDITOR: '', VISUAL: '', TERM: 'xterm-256color', ...env });
+  }
+
+  /** Waits for these texts one after another; the last is a question. Returns what came before each. */
+  async asks(...texts: string[]): Promise<string> {
+    let shown = '';
+    for (const text of texts) shown += await this.terminal.shows(text);
+    return shown;
+  }
+
+  /** Answers the question at the end of these texts with a line. */
+  async answers(line: string, ...texts: string[]): Promise<string> {
+    const shown = await this.asks(...texts);
+    this.terminal.type(`${line}\n`);
+    return shown;
+  }
+
+  get ended(): Promise<number | null> {
+    return this.terminal.ended;
+  }
+}
+
+/** `review` starts it, and ends it with the test. */
+const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
+  const started: Review[] = [];
+  onCleanup(() => {
+    for (const { terminal } of started) terminal.close();
+  });
+  return (...options: ConstructorParameters<typeof Review>): Review => {
+    const review = new Review(...options);
+    started.push(review);
+    return review;
   };
 });
 
-const onTmux = hasTmux() ? describe : describe.skip;
-
-// Most of the time they wait for what a screen shows.
-onTmux.concurrent('on a terminal (needs tmux)', () => {
+// Most of the time they wait for what a terminal shows.
+describe.concurrent('on a terminal', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
@@ -50,55 +71,37 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
   const start = (calls: Call[], timeout?: string, on = world) =>
     on.start([...calls.map((call) => ({ calls: [call] })), { text: 'done' }], { policy: asking(timeout) });
   const outcomes = async (run: RunInTest) => (await run.result()).outcomes.map(({ outcome }) => outcome);
-  const transcript = (run: RunInTest) => run.handle.query<{ role: string; content: string }[]>('transcript');
+  const openTo = async (run: RunInTest) => (await run.open()).map(({ arguments: args }) => args['to']);
 
   test('approve, deny, respond, extend, skip, help and quit', async ({ review }) => {
     const run = await start([pay('ann'), pay('bob'), pay('carl'), pay('dora')]);
-    const terminal = await review(run);
-    await terminal.shows(/Pay: to ann[^]*\[a\]pprove/);
-    await terminal.press('a');
-    await terminal.shows('Pay: to bob');
-    await terminal.shows(armed);
+    const rita = review(run);
+    const shown = await rita.answers('', 'Pay: to ann', question);
+    expect(shown).toMatch(/^review · nothing else waits · you are rita$/m);
+    await rita.answers('yes', 'Not an answer: a or yes approves', question);
 
-    await terminal.press('d');
-    await terminal.shows('Deny. Reason');
-    await terminal.type('Not today');
-    await terminal.press('Enter');
-    await terminal.shows('Pay: to carl');
+    await rita.answers('d', 'Pay: to bob', question);
+    await rita.answers('.', 'Reason', back);
+    await rita.answers('d', question);
+    await rita.answers('Not today', 'Reason', back);
 
-    await terminal.shows(armed);
-    await terminal.press('?');
-    await terminal.shows("you answer in the tool's place");
-    await terminal.press('Escape');
-    await terminal.shows(armed);
-    await terminal.press('r');
-    await terminal.shows("Answer in the tool's place");
-    await terminal.press('Enter');
-    await terminal.shows('Write what the model gets');
-    await terminal.type('paid by hand');
-    await terminal.press('Enter');
+    await rita.answers('?', 'Pay: to carl', question);
+    await rita.answers('r', "you answer in the tool's place", question);
+    await rita.answers('', "Answer in the tool's place", back);
+    await rita.answers('r', 'Write what the model gets', question);
+    await rita.answers('paid by hand', back);
 
-    await terminal.shows(/Pay: to dora[^]*\[a\]pprove/);
-    await terminal.press('x');
-    await terminal.shows('How much longer');
-    await terminal.type('soon');
-    await terminal.press('Enter');
-    await terminal.shows('Write a whole number and a unit');
-    await terminal.press('C-u');
-    await terminal.type('5m');
-    await terminal.press('Enter');
-    await terminal.shows(/1[0-5]m\d*s? left/);
-    await terminal.shows(armed);
-    await terminal.press('s');
-    await terminal.shows('you skipped 1');
-    await terminal.shows('[b]ack');
-    await terminal.press('b');
-    await terminal.shows(/Pay: to dora[^]*\[q\]uit/);
-    await terminal.press('q');
-    expect(await terminal.ended()).toMatchObject({ code: 0, restored: true });
+    await rita.answers('x', 'Pay: to dora', question);
+    await rita.answers('soon', 'How much longer', back);
+    await rita.answers('5m', 'Write a whole number and a unit', back);
+    await rita.answers('s', 'Pay: to dora', question);
+    await rita.answers('b', 'you skipped 1', '[b]ack to what you skipped [q]uit: ');
+    await rita.answers('q', 'Pay: to dora', question);
+    expect(await rita.ended).toBe(0);
 
     const [open] = await run.open();
     expect(open).toMatchObject({ arguments: { to: 'dora' } });
+    expect(Date.parse(open!.deadline!) - Date.parse(open!.requestedAt)).toBeGreaterThan(14 * 60_000);
     const { entries } = await world.client.journal(run.workflowId);
     const [settled] = entries.filter(({ kind }) => kind === 'settled');
     expect(settled).toMatchObject({
@@ -106,44 +109,53 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
       viewed: { channel: 'review', card: expect.stringMatching(/^[0-9a-f]{64}$/), durationMs: expect.any(Number) },
     });
     expect(settled!.viewed!.durationMs).toBeGreaterThanOrEqual(500);
-
-    const told = (await transcript(run)).filter(({ role }) => role === 'tool').map(({ content }) => content);
-    expect(told.slice(1)).toEqual(
-      ['"Denied: Not today"', '"paid by hand"'].map((text) => expect.stringContaining(text.replaceAll('"', ''))),
+    const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
+    const results = transcript.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    expect(results.slice(1)).toEqual(
+      ['Denied: Not today', 'paid by hand'].map((text) => expect.stringContaining(text)),
     );
     await world.client.decide({ requestId: open!.requestId, approved: true });
     expect(await outcomes(run)).toEqual(['approved', 'denied', 'responded', 'approved']);
   });
 
-  test('always: the narrowest scope, what it would have covered, and a wider pattern', async ({ review }) => {
+  test('a comment goes with the approval', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const rita = review(run);
+    await rita.answers('c', question);
+    await rita.answers('only once', 'Comment', back);
+    await rita.answers('a', 'With your comment: only once', question);
+    await rita.asks(nothing);
+    const { entries } = await world.client.journal(run.workflowId);
+    expect(entries.find(({ kind }) => kind === 'settled')).toMatchObject({ outcome: 'approved', reason: 'only once' });
+  });
+
+  test('always: patterns from the exact ones, what they would have covered, and a time', async ({ review }) => {
     const run = await start([pay('ann@acme.com'), pay('bob@acme.com'), pay('carl@acme.com', 7), pay('eve@evil.com')]);
-    const terminal = await review(run);
-    await terminal.shows(/ann@acme.com[^]*\[a\]pprove/);
-    await terminal.press('a');
-    await terminal.shows(/Pay: to bob[^]*\[a\]pprove/);
-    await terminal.press('A');
-    await terminal.shows('[y]es');
-    // The past calls are read meanwhile.
-    const narrow = await terminal.shows('It would have covered 0 of 1 past calls of pay');
-    expect(narrow).toContain('> (*) calls of pay whose arguments match');
-    expect(narrow).toMatch(/to: bob@acme\.com\n[^]*amount: 5\n/);
-    await terminal.press('Down', 'e');
-    await terminal.shows('Enter: take this pattern');
-    await terminal.press('C-u');
-    await terminal.type('*@acme.com');
-    await terminal.press('Enter');
-    await terminal.shows('It would have covered 1 of 1 past calls of pay');
-    await terminal.press('Down', 'Space');
-    await terminal.shows('amount: any value');
-    await terminal.shows('[y]es');
-    await terminal.press('y');
+    const rita = review(run);
+    await rita.answers('a', 'ann@acme.com', question);
+    await rita.answers('A', 'Pay: to bob', question);
+    await rita.answers('2', '1  only this very call', '2  calls of pay whose arguments match', '3  every', back);
+    await rita.answers('', 'to [bob@acme.com]: ');
+    await rita.answers('', 'amount [5]: ');
+    await rita.answers('', 'For how long', back);
+    await rita.answers('', 'It would have covered 0 of ', 'Enter goes back: ');
+
+    await rita.answers('A', question);
+    await rita.answers('2', back);
+    await rita.answers('nobody@*', 'to [bob@acme.com]: ');
+    await rita.answers('*', 'amount [5]: ');
+    await rita.answers('', 'For how long', back);
+    await rita.answers('2', 'This does not cover the call itself', back);
+    await rita.answers('[[:alpha:]]', 'to [bob@acme.com]: ');
+    await rita.answers('*@acme.com', 'The pattern ', 'to [bob@acme.com]: ');
+    await rita.answers('*', 'amount [5]: ');
+    await rita.answers('soon', 'For how long', back);
+    await rita.answers('1h', 'Write a whole number and a unit', back);
+    await rita.answers('y', 'It would have covered 1 of ', 'Enter goes back: ');
     // The third call is covered.
-    await terminal.shows(/Pay: to eve[^]*\[a\]pprove/);
-    const grants = await world.client.grants(run.workflowId);
-    expect(grants).toMatchObject([{ scope: { kind: 'arguments', match: { to: '*@acme.com' } } }]);
-    await terminal.press('C-c');
-    expect(await terminal.ended()).toMatchObject({ code: 130, restored: true });
-    expect((await run.open())[0]).toMatchObject({ arguments: { to: 'eve@evil.com' } });
+    await rita.asks('Pay: to eve', question);
+    const scope = { kind: 'arguments', match: { to: '*@acme.com', amount: '*' } };
+    expect(await world.client.grants(run.workflowId)).toMatchObject([{ scope, expiresAtMs: expect.any(Number) }]);
     await run.handle.terminate();
   });
 
@@ -154,220 +166,152 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
     const lines = [`stat -c '%a %n' "$2" > ${seen}`, `stat -c %a "$(dirname "$2")" >> ${seen}`, `sed -i 's/5/4/' "$2"`];
     writeFileSync(script, ['#!/bin/sh', 'test "$1" = --wait || exit 1', ...lines].join('\n'));
     chmodSync(script, 0o755);
-    const terminal = await review(run, { env: { EDITOR: `${script} --wait`, VISUAL: '' } });
-    await terminal.shows(armed);
-    await terminal.press('e');
-    const shown = await terminal.shows('[y]es');
-    expect(shown).toContain('- amount: 5');
-    expect(shown).toContain('+ amount: 4');
+    const rita = review(run, { EDITOR: `${script} --wait` });
+    await rita.answers('e', question);
+    const shown = await rita.asks('Enter goes back: ');
+    expect(shown).toContain('- amount: 5\n+ amount: 4\n');
     const [file, folder] = readFileSync(seen, 'utf8').split('\n') as [string, string];
     expect([file.slice(0, 4), folder]).toEqual(['600 ', '700']);
     expect(existsSync(file.slice(4))).toBe(false);
-    await terminal.press('y');
-    await terminal.shows(nothing);
+    rita.terminal.type('y\n');
+    await rita.asks(nothing);
     await run.result();
     expect(world.ran()).toContain('pay ann 4');
   });
 
-  test('edit: without an editor, on the screen', async ({ review }) => {
-    const run = await start([pay('ann', 6)]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    await terminal.press('e');
-    await terminal.shows('Ctrl-S');
-    await terminal.press('Down', 'Down', 'End', 'BSpace', 'BSpace', 'C-s');
-    await terminal.shows(/The JSON|the arguments/i);
-    await terminal.type(' 3');
-    await terminal.press('C-s');
-    expect(await terminal.shows('[y]es')).toContain('+ amount: 3');
-    await terminal.press('Escape');
-    await terminal.shows(armed);
+  test('Ctrl-C is for the editor while it is open', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const script = join(world.folder, 'waiting-editor.sh');
+    writeFileSync(script, 'echo the editor is open; exec sleep 1000');
+    const rita = review(run, { EDITOR: `sh ${script}` });
+    await rita.answers('e', question);
+    await rita.asks('the editor is open');
+    rita.terminal.type('\u0003');
+    await rita.asks('The editor failed: nothing is changed.', question);
     await run.handle.terminate();
   });
 
-  test('60 columns and 20 rows: nothing is wider, and a call is approved only after it was seen', async ({
-    review,
-  }) => {
-    const text = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
-    const run = await start([{ tool: 'echo', args: { text } }]);
-    const terminal = await review(run, { columns: 60, rows: 20 });
-    const first = await terminal.shows(armed);
-    expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(20);
-    expect(first).not.toContain('line 29');
-    await terminal.press('a');
-    await terminal.shows(/You have not seen \d+ of its lines/);
-    await terminal.press('End');
-    await terminal.shows(/lines \d+ to (\d+) of \1/);
-    await terminal.press('a');
-    await terminal.shows(/You have not seen \d+ of its lines/); // what lies between was not on the screen
-    await terminal.press('Home');
-    await terminal.shows('lines 1 to');
-    for (let shown = await terminal.screen(); !shown.includes('Who and what');) {
-      await terminal.press('Space');
-      shown = await terminal.loses(/lines \d+ to \d+ of/.exec(shown)![0]);
-    }
-    await terminal.resize(100, 30);
-    // In one row now, and there once keys count.
-    await terminal.shows(/^\[a\]pprove .*\[q\]uit$/m);
-    await terminal.press('a');
-    await terminal.shows(nothing);
+  test('without an editor, the command that edits is named', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const rita = review(run);
+    await rita.answers('e', question);
+    await rita.asks('No editor is set', question);
+    await run.handle.terminate();
+  });
+
+  test('what is cut has to be shown before it is approved', async ({ review }) => {
+    const run = await start([{ tool: 'echo', args: { text: 'x'.repeat(5_000) } }]);
+    const rita = review(run);
+    await rita.answers('a', question);
+    for (const next of ['e', 'v']) await rita.answers(next, 'Not all is on this card: v shows everything.', question);
+    await rita.answers('a', 'The raw call', question);
+    await rita.asks(nothing);
     expect(await outcomes(run)).toEqual(['approved']);
   });
 
-  test('a window that is too small takes no answer', async ({ review }) => {
-    const run = await start([pay('ann')]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    await terminal.resize(30, 8);
-    await terminal.shows('Make the window');
-    await terminal.press('a');
-    await terminal.resize(80, 30);
-    await terminal.shows(armed);
-    expect(await run.open()).toHaveLength(1);
-    await run.handle.terminate();
-  });
-
-  test('hostile text moves no cursor, sets no colour and fakes no line of this program', async ({ review }) => {
+  test('hostile text moves no cursor, sets no colour and fakes no question', async ({ review }) => {
     const evil = '\u001b[2J\u001b[H\u001b]0;owned\u0007\u202eevil\u200b\r\n\n[a]pprove is safe\u001b[31m';
     const run = await start([{ tool: 'echo', args: { [`\u001b[1mname`]: evil, plain: 'x' } }]);
-    const terminal = await review(run, { env: { NO_COLOR: '1' } });
-    const shown = await terminal.shows(/^\[a\]pprove/m);
-    const rows = shown.trimEnd().split('\n');
-    expect(rows[0]).toMatch(/^review · \d\S* left · nothing else waits · you are rita$/);
-    const answers = rows.findIndex((row) => row.startsWith('[a]pprove'));
-    expect(rows.slice(answers).join(' ')).toMatch(/^\[a\]pprove .* \[q\]uit$/);
-    for (const row of rows.slice(2, answers - 2)) expect(row).toMatch(/^│/);
-    expect(rows.filter((row) => row.startsWith('[a]pprove'))).toHaveLength(1);
-    expect(shown).not.toMatch(/[\u202e\u200b]/);
-    // Without colours there is no escape at all.
-    expect(await terminal.screen(true)).not.toContain('\u001b[');
+    const rita = review(run, { TERM: 'dumb' });
+    await rita.asks(question);
+    const shown = rita.terminal.printed();
+    expect(shown.split('\n').filter((line) => line.startsWith('[a]pprove'))).toHaveLength(1);
+    // On such a terminal this program writes no escape itself.
+    for (const hidden of ['\u001b', '\u202e', '\u200b']) expect(shown).not.toContain(hidden);
     await run.handle.terminate();
   });
 
-  test('Ctrl-C leaves the request open and the terminal as it was', async ({ review }) => {
+  test.for([
+    ['Ctrl-C', '\u0003', 130],
+    ['Ctrl-C after an answer without Enter', 'a\u0003', 130],
+    ['Ctrl-D', '\u0004', 0],
+    // The first ends the line for the terminal, not for the reviewer.
+    ['Ctrl-D after an answer without Enter', 'a\u0004\u0004', 0],
+  ] as const)('%s leaves the request open', async ([_name, keys, code], { review }) => {
     const run = await start([pay('ann')]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    await terminal.press('d');
-    await terminal.shows('Deny. Reason');
-    await terminal.press('C-c');
-    expect(await terminal.ended()).toMatchObject({ code: 130, restored: true });
-    expect(await run.open()).toHaveLength(1);
+    const rita = review(run);
+    await rita.asks(question);
+    rita.terminal.type(keys);
+    expect(await rita.ended).toBe(code);
+    expect(await openTo(run)).toEqual(['ann']);
     await run.handle.terminate();
   });
 
-  test('a draw that comes late leaves the terminal as it was', async () => {
-    const screen = new URL('../../../packages/cli/src/review/screen.ts', import.meta.url);
-    const code = `
-      const { openScreen } = await import('${screen.href}');
-      const screen = openScreen({ press() {}, resize() {} });
-      await screen.draw(['one']);
-      await screen.close();
-      await screen.draw(['two']);
-    `;
-    const terminal = await openTmux([process.execPath, '--input-type=module', '--eval', code]);
-    try {
-      expect(await terminal.ended()).toMatchObject({ code: 0, restored: true });
-    } finally {
-      await terminal.close();
+  test('what is typed ahead answers nothing, with and without Enter', async ({ review }) => {
+    const run = await start([pay('ann'), pay('bob')]);
+    const rita = review(run);
+    rita.terminal.type('a\na');
+    await rita.answers('', 'Pay: to ann', typedBefore, question);
+    // Of lines that come together, the first answers.
+    await rita.answers('a\na\na\na', 'Not an answer', question);
+    await rita.answers('', 'Pay: to bob', question);
+    await rita.asks('Not an answer', question);
+    expect(await openTo(run)).toEqual(['bob']);
+    await run.handle.terminate();
+  });
+
+  test('what is pasted answers nothing, and may be a reason', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const rita = review(run);
+    await rita.answers('', `\u001b[?2004h\n`, question);
+    for (const pasted of ['\u001b[200~a\u001b[201~', '\u001b[200~a\n\u001b[201~', '\u001b[200~a\nb\n\u001b[201~a']) {
+      await rita.answers(pasted, question);
+      await rita.asks('Pasted text is no answer: type it.');
     }
+    await rita.answers('d', question);
+    await rita.answers('\u001b[200~too\nmuch\u001b[201~ for me', back);
+    await rita.asks('denied', nothing);
+    const { entries } = await world.client.journal(run.workflowId);
+    expect(entries.find(({ kind }) => kind === 'settled')).toMatchObject({ reason: 'too much for me' });
+  });
+
+  test('a key that does not edit the line is in no reason', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const rita = review(run);
+    await rita.answers('d', question);
+    await rita.answers('no\u001b[D', back);
+    await rita.answers('no', 'write it again', back);
+    await rita.asks('denied');
+    expect(await outcomes(run)).toEqual(['denied']);
   });
 
   test('a request that expires while it is shown', async ({ review }) => {
     const { played } = await inTime(10, async (seconds) => {
-      const asked = await start([pay('ann')], `${seconds}s`);
-      const shown = await review(asked);
-      await shown.shows(armed);
-      await shown.press('d');
-      await shown.shows('Deny. Reason');
-      return { run: asked, terminal: shown };
+      const run = await start([pay('ann')], `${seconds}s`);
+      const rita = review(run);
+      await rita.answers('d', question);
+      await rita.asks('Reason', back);
+      return { run, rita };
     });
-    const { run, terminal } = played;
-    await terminal.shows(/Expired: it can no longer be answered|Settled elsewhere: expired/);
-    await terminal.press('a', 'Enter');
-    await terminal.shows('Settled elsewhere: expired');
-    await terminal.shows('[n]ext');
-    await terminal.press('n');
-    await terminal.shows(nothing);
+    const { run, rita } = played;
+    await rita.asks('xpired');
+    await rita.asks(nothing);
     expect(await outcomes(run)).toEqual(['expired']);
-  });
-
-  test('a key that is held down answers one request', async ({ review }) => {
-    /** Holds it down from the first card on, until the second has been there for longer than the delay. */
-    const hold = async () => {
-      const run = await start([pay('ann'), pay('bob')]);
-      const terminal = await review(run);
-      await terminal.shows(armed);
-      let [longestPauseMs, pressedAtMs] = [0, Date.now()];
-      let untilMs = Infinity;
-      while (pressedAtMs < untilMs) {
-        await terminal.press('a');
-        longestPauseMs = Math.max(longestPauseMs, Date.now() - pressedAtMs);
-        pressedAtMs = Date.now();
-        if (untilMs === Infinity && (await terminal.screen()).includes('Pay: to bob')) {
-          untilMs = pressedAtMs + armingAgainMs + 1_000;
-        }
-        await sleep(10);
-      }
-      return { run, terminal, longestPauseMs };
-    };
-    let held = await hold();
-    // A busy machine let the key go.
-    while (held.longestPauseMs > armingAgainMs / 2) held = await hold();
-    const { run, terminal } = held;
-    expect(await run.open()).toMatchObject([{ arguments: { to: 'bob' } }]);
-    await terminal.shows(armed);
-    // The last repeats may come late, and the delay begins with them.
-    for (let pauseMs = armingAgainMs; !(await terminal.screen()).includes(nothing); pauseMs *= 2) {
-      await sleep(pauseMs);
-      await terminal.press('a');
-    }
-    expect(await outcomes(run)).toEqual(['approved', 'approved']);
-  });
-
-  test('what is typed ahead or pasted answers nothing', async ({ review }) => {
-    const run = await start([pay('ann'), pay('bob')]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
-    await terminal.type('aa');
-    await terminal.paste('a');
-    await terminal.shows(armed);
-    expect(await run.open()).toMatchObject([{ arguments: { to: 'ann' } }]);
-    await run.handle.terminate();
   });
 
   test('settled elsewhere while it is shown: by whom', async ({ review }) => {
     const run = await start([pay('ann')]);
-    const terminal = await review(run);
-    await terminal.shows(armed);
+    const rita = review(run);
+    await rita.answers('d', question);
+    await rita.asks('Reason', back);
+    rita.terminal.type('a');
     const [request] = await run.open();
     await world.client.decide({ requestId: request!.requestId, approved: false, reviewerId: 'bob', reason: 'no' });
-    await terminal.shows('Settled elsewhere: denied by bob (claimed): no.');
-    await terminal.press('a');
-    await terminal.shows('[n]ext');
-    await terminal.press('n');
-    await terminal.shows(nothing);
+    await rita.asks('Settled elsewhere: denied by bob (claimed): no.', nothing);
     expect(await outcomes(run)).toEqual(['denied']);
   });
 
-  test('a terminal that cannot move its cursor: one line for each request', async ({ review }) => {
-    const run = await start([pay('ann'), pay('bob'), pay('carl')]);
-    const terminal = await review(run, { env: { TERM: 'dumb' }, rows: 100 });
-    /** A line counts half a second after its question. */
-    const answer = async (question: RegExp, text: string): Promise<void> => {
-      await terminal.shows(question);
-      await sleep(700);
-      await terminal.type(`${text}\n`);
-    };
-    await answer(/ann[^]*\[s\]kip:/, '');
-    await answer(/Not an answer[^]*\[s\]kip:/, 'yes\nyes');
-    await answer(/Pay: to bob[^]*\[s\]kip:/, 'no');
-    await answer(/Pay: to carl[^]*\[s\]kip:/, 's');
-    await terminal.shows('Nothing else waits');
-    await terminal.press('C-d');
-    expect(await terminal.ended()).toMatchObject({ code: 0, restored: true });
-    expect(await run.open()).toMatchObject([{ arguments: { to: 'carl' } }]);
-    expect((await run.status()).outcomes.map(({ outcome }) => outcome)).toEqual(['approved', 'denied']);
+  test('a card that changes is shown anew, and what was typed for the old one does not count', async ({ review }) => {
+    const run = await start([pay('ann')]);
+    const rita = review(run);
+    await rita.asks(question);
+    rita.terminal.type('a');
+    const { workflowId } = run;
+    const mask = { redact: { kinds: [], patterns: [{ name: 'PAYEE', pattern: 'ann' }] } };
+    await world.client.setPolicy(workflowId, { policy: { ...asking(), ...mask } });
+    await rita.answers('', 'The request has changed: look again.', 'Not shown  to, amount', typedBefore, question);
+    await rita.asks('Not an answer', question);
+    expect(await run.open()).toHaveLength(1);
     await run.handle.terminate();
   });
 
@@ -377,12 +321,11 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
       const run = await start([pay('ann')], undefined, own);
       const { requestId } = (await run.open())[0]!;
       await own.stopWorker();
-      const terminal = await review(run);
-      const shown = await terminal.shows(armed);
-      expect(shown).toContain('not shown in full: to, amount');
-      await terminal.press('a');
-      await terminal.shows('Not all arguments are shown to you');
+      const rita = review(run);
+      await rita.answers('a', 'not shown in full: to, amount', question);
+      await rita.asks('Not all arguments are shown to you', question);
       await own.startWorker();
+      await rita.asks('The request has changed', 'Pay: to ann', question);
       await own.client.decide({ requestId, approved: true }, { workflowId: run.workflowId });
       expect(await outcomes(run)).toEqual(['approved']);
     } finally {
@@ -393,23 +336,21 @@ onTmux.concurrent('on a terminal (needs tmux)', () => {
   test('the server is lost and comes back', async ({ review }) => {
     const run = await start([pay('ann')]);
     const link = await openLink(sharedAddress());
-    const terminal = await review(run, {}, '--address', link.address);
-    await terminal.shows(armed);
+    const rita = review(run, {}, '--address', link.address);
+    await rita.asks(question);
     link.cut();
-    await terminal.shows('No key counts');
-    await terminal.press('a');
+    await rita.answers('a', 'No answer counts', '[q]uit: ');
     link.mend();
-    await terminal.loses('No key counts');
-    await terminal.shows(armed);
+    await rita.asks('Pay: to ann', question);
     expect(await run.open()).toHaveLength(1);
-    await terminal.press('a');
-    await terminal.shows(nothing);
+    rita.terminal.type('a\n');
+    await rita.asks(nothing);
     await link.close();
     expect(await outcomes(run)).toEqual(['approved']);
   });
 });
 
-test.each([[[]], [['--json']]])('not on a terminal: one sentence, exit 2 (%j)', async (flags) => {
+plain.each([[[]], [['--json']]])('not on a terminal: one sentence, exit 2 (%j)', async (flags) => {
   const result = await cli(['review', ...flags]);
   expect(result).toMatchObject({ code: 2, stdout: '' });
   expect(result.stderr).toContain('`review` needs a terminal');

@@ -7,25 +7,18 @@ import { readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/r
 import { reportError } from '../../../packages/cli/src/base/report-error.ts';
 import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
-import { readTypedAnswer } from '../../../packages/cli/src/demo/read-typed-answer.ts';
 import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
 import { reasonOf } from '../../../packages/cli/src/dev-server/reason-of.ts';
 import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/src/inbox/approval-views.ts';
-import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
+import { cardText, renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
 import { readCase } from '../../../packages/cli/src/policy/policy-case.ts';
 import { problemLine, problemLines } from '../../../packages/cli/src/policy/policy-file.ts';
 import { writtenMembers } from '../../../packages/cli/src/policy/written-members.ts';
-import { breakLine } from '../../../packages/cli/src/review/card-lines.ts';
-import { keyPressesOf } from '../../../packages/cli/src/review/key-press.ts';
-import { editArguments } from '../../../packages/cli/src/review/press-in-card.ts';
-import { readArguments } from '../../../packages/cli/src/review/read-arguments.ts';
-import { openScopeEditor, scopeLines } from '../../../packages/cli/src/review/scope-editor.ts';
-import { textField } from '../../../packages/cli/src/review/text-field.ts';
-import { transcriptCalls } from '../../../packages/cli/src/review/transcript-calls.ts';
 import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
 import { terminal } from '../../adapters/cli/support.ts';
+import { cardOf } from '../../../src/card.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
 
@@ -113,7 +106,6 @@ export const commandLineInputs: Inputs = {
       ]),
     ),
   },
-  'packages/cli/src/demo/read-typed-answer.ts readTypedAnswer': readTypedAnswer,
   'packages/cli/src/dev/load-fault.ts loadFault': thrown(loadFault),
   'packages/cli/src/dev-server/reason-of.ts reasonOf': thrown(reasonOf),
   'packages/cli/src/inbox/approval-views.ts renderWaiting': {
@@ -131,6 +123,12 @@ export const commandLineInputs: Inputs = {
       ...objects((args) => renderCard(outputs[0]!, cardRequest({ arguments: args }), {}, { nowMs })),
       (text) => renderCard(outputs[0]!, cardRequest({ sentence: text, toolName: text }), {}, { nowMs, all: true }),
     ],
+  },
+  'packages/cli/src/inbox/card-view.ts cardText': {
+    places: 3,
+    runs: objects((args) =>
+      cardText(outputs[0]!, cardOf(cardRequest({ arguments: args })), { nowMs, all: true, seeAll: '' }),
+    ),
   },
   'packages/cli/src/inbox/preview-request.ts previewRequest': {
     places: 12,
@@ -167,31 +165,6 @@ export const commandLineInputs: Inputs = {
     // Its caller has parsed the text.
     if (isJson(text)) writtenMembers(text);
   }),
-  'packages/cli/src/review/card-lines.ts breakLine': {
-    places: 2 * placesOfWidths,
-    runs: [(text) => breakLine(text, 80)],
-  },
-  'packages/cli/src/review/key-press.ts keyPressesOf': (text) => keyPressesOf(text, {} as never),
-  'packages/cli/src/review/press-in-card.ts editArguments': {
-    places: 3,
-    runs: objects((args) => editArguments({ hasEditor: false } as never, args)),
-  },
-  'packages/cli/src/review/read-arguments.ts readArguments': documents(readArguments),
-  'packages/cli/src/review/scope-editor.ts scopeLines': {
-    places: 12,
-    runs: objects((args) =>
-      scopeLines(openScopeEditor({ tool: 'pay', args, terms: { widest: 'tool' } }), [args], Object.keys(args)),
-    ),
-  },
-  'packages/cli/src/review/text-field.ts textField': textField,
-  'packages/cli/src/review/transcript-calls.ts transcriptCalls': (text) =>
-    transcriptCalls(
-      pieces(text).flatMap((id) => [
-        { role: 'assistant' as const, content: id, toolCalls: [{ id, name: 'pay', arguments: { id } }] },
-        { role: 'tool' as const, toolCallId: id, toolName: 'pay', content: id },
-      ]),
-      'pay',
-    ),
   'packages/cli/src/runs/event-lines.ts withFinish': {
     places: 3,
     runs: [(text) => withFinish(outputs[0]!, text, text as never)],

@@ -32,7 +32,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'codec/key-ring.ts KeyRing.find',
     'core/policy/grants.ts defaultAlways',
     'core/policy/grants.ts isOfDefinition',
-    'packages/cli/src/review/arming.ts isArmed',
     'packages/gateway/src/inbox/api/fetch-json.ts asProblem',
     'packages/gateway/src/inbox/api/fetch-json.ts isAnswerLost',
     'workflows/channels/failures.ts isFinal',

@@ -136,7 +136,7 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
   'runs a command: what it reads and prints goes through functions that are measured': [
     'packages/cli/src/answers/send-decision.ts sendDecision',
     'packages/cli/src/base/command-line.ts withClient',
-    'packages/cli/src/base/confirm.ts confirm',
+    'packages/cli/src/base/ask-on-terminal.ts confirm',
     'packages/cli/src/base/read-request.ts readRequest',
     'packages/cli/src/base/read-request.ts requireShown',
     'packages/cli/src/base/read-text.ts readText',
@@ -152,7 +152,6 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'packages/cli/src/policy/policy-init.ts initPolicy',
     'packages/cli/src/policy/read-policy-document.ts readPolicyDocument',
     'packages/cli/src/policy/redact-input.ts redactInput',
-    'packages/cli/src/review/transcript-calls.ts readPastCalls',
     'packages/cli/src/run-command-line.ts runCommandLine',
     'packages/cli/src/serve/longest-wait.ts longestWait',
     'packages/cli/src/serve/worker-log.ts WorkerLog.log',

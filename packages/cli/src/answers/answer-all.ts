@@ -1,6 +1,6 @@
 import { escapeText } from 'countersign/base';
 import type { CountersignClient } from 'countersign/client';
-import { canAsk, confirm } from '../base/confirm.ts';
+import { canAsk, confirm } from '../base/ask-on-terminal.ts';
 import { freeze, renderFrozen } from './frozen-set.ts';
 import type { Output } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { escapeText, terminalClock } from 'countersign/base';
-import { cardOf, renderTerminal } from 'countersign/card';
+import { type Card, cardOf, renderTerminal } from 'countersign/card';
 import type { ApprovalDetails, Grant } from 'countersign/client';
 import { escapedCommand } from './approval-views.ts';
 import type { CommonOptions } from '../base/command-line.ts';
@@ -22,14 +22,8 @@ export function renderCard(
   { nowMs, all = false, grants = [] }: CardView,
 ): string {
   const { requestId, workflowId, settled } = request;
-  const card = renderTerminal(cardOf(request, { nowMs, all, always: request.always?.widest ?? false }), {
-    width: output.width,
-    style: (style, text) => output.style(style, text),
-    columnsOf: stringWidth,
-    seeAll: '--all shows it',
-    raw: all,
-    clock: terminalClock(nowMs),
-  });
+  const shown = cardOf(request, { nowMs, all, always: request.always?.widest ?? false });
+  const card = cardText(output, shown, { nowMs, all, seeAll: '--all shows it' });
   const left = grants.map(({ grantId, scope }) => `left behind: ${escapeText(grantId)}: ${scopeText(scope)}`);
   const answers =
     settled !== undefined
@@ -39,4 +33,20 @@ export function renderCard(
           `deny:     ${escapedCommand(options, 'deny', requestId, workflowId)}`,
         ];
   return [card, ...[left, answers].flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))].join('\n');
+}
+
+/** The card alone. `all`: with the raw call; else `seeAll` says what shows it. */
+export function cardText(
+  output: Output,
+  card: Card,
+  { nowMs, all, seeAll }: { nowMs: number; all: boolean; seeAll: string },
+): string {
+  return renderTerminal(card, {
+    width: output.width,
+    style: (style, text) => output.style(style, text),
+    columnsOf: stringWidth,
+    seeAll,
+    raw: all,
+    clock: terminalClock(nowMs),
+  });
 }

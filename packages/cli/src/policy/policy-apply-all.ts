@@ -1,6 +1,6 @@
 import { escapeText } from 'countersign/base';
 import type { CountersignClient, PolicyOutcome, PolicyResult, SetPolicyMessage } from 'countersign/client';
-import { canAsk, confirm } from '../base/confirm.ts';
+import { canAsk, confirm } from '../base/ask-on-terminal.ts';
 import type { ExitCode } from '../base/exit-code.ts';
 import type { Output } from '../base/output.ts';
 import { startProgressLine } from '../dev-server/progress-line.ts';

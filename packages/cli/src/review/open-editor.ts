@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { escapeJson, type JsonObject } from 'countersign/base';
-import { readArguments } from './read-arguments.ts';
+import { escapeJson, isObject, type JsonObject } from 'countersign/base';
+import { readJson } from 'countersign/json';
 
 /** The command of the person's editor: $VISUAL, else $EDITOR; undefined if neither names one. */
 export function editorCommand(environment: NodeJS.ProcessEnv): string | undefined {
@@ -41,10 +41,23 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
     process.platform === 'win32'
       ? spawn(`${command} "${file}"`, { stdio: 'inherit', shell: true })
       : spawn('sh', ['-c', `${command} "$@"`, command, file], { stdio: 'inherit' });
+  const interrupts = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
   const ignore = (): void => undefined; // Ctrl-C is for the editor
-  process.on('SIGINT', ignore);
+  process.removeAllListeners('SIGINT').on('SIGINT', ignore);
   return new Promise<string | undefined>((resolve) => {
     editor.once('error', (error) => resolve(`The editor did not start: ${error.message}.`));
     editor.once('close', (code) => resolve(code === 0 ? undefined : 'The editor failed: nothing is changed.'));
-  }).finally(() => process.off('SIGINT', ignore));
+  }).finally(() => {
+    for (const each of interrupts) process.on('SIGINT', each);
+    process.off('SIGINT', ignore);
+  });
+}
+
+/** As strictly as a model's. */
+function readArguments(text: string): { arguments: JsonObject } | { problem: string } {
+  const read = readJson(text, { root: 'the arguments' });
+  if ('problem' in read) return { problem: `${read.problem}.` };
+  return isObject(read.value)
+    ? { arguments: read.value }
+    : { problem: 'The arguments must be a JSON object with all of them.' };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { askOnTerminal, canAsk } from '../base/ask-on-terminal.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import type { ReviewOptions } from './review-on-screen.ts';
 import { UsageError } from '../base/report-error.ts';
 import { type SignerOptions, withSigner } from '../base/signer.ts';
 
@@ -20,27 +20,19 @@ export function addReview(program: Command): void {
     .option('--agent <name>', 'only calls of this agent')
     .option('--reviewer <name>', 'who you are, as a claimed name (default: the user of this system)');
   withSigner(command).action((options: Options) => {
-    if (!process.stdin.isTTY || !process.stdout.isTTY || options.json !== undefined) {
+    if (!canAsk() || options.json !== undefined) {
       throw new UsageError(
         '`review` needs a terminal to ask you on: elsewhere use `countersign approvals` and `approve`.',
       );
     }
     const { run, tool, agent } = options;
     return withClient(options, async (client, output) => {
-      const review: ReviewOptions = {
-        filter: { workflowId: run, tool, agent },
-        sender: options,
-        style: (format, text) => output.style(format, text),
-      };
-      const isInterrupted = await (await reviewer())(client, review);
-      if (isInterrupted) process.exitCode = 130;
+      const { reviewRequests } = await import('./review-requests.ts');
+      const filter = { workflowId: run, tool, agent };
+      const ended = await askOnTerminal((asking) =>
+        reviewRequests({ asking, client, output, filter, sender: options }),
+      );
+      if (ended === 'interrupted') process.exitCode = 130;
     });
   });
-}
-
-/** Loaded late: other commands need no terminal library. */
-async function reviewer() {
-  return process.env.TERM === 'dumb'
-    ? (await import('./review-by-lines.ts')).reviewByLines
-    : (await import('./review-on-screen.ts')).reviewOnScreen;
 }

@@ -1,0 +1,31 @@
+import type { Asking } from 'countersign/adapter';
+
+/** True if questions can be asked here. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY;
+}
+
+/** Gives `ask` the terminal of this process. Ctrl-C ends it at once with `interrupted`, unless another program has the terminal. */
+export async function askOnTerminal<Answer>(
+  ask: (asking: Asking) => Promise<Answer>,
+): Promise<Answer | 'interrupted' | undefined> {
+  // Loaded late: --help need not wait for it.
+  const { LineTerminal } = await import('countersign/adapter');
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.on('SIGINT', interrupt);
+  try {
+    return await LineTerminal.of(process.stdin, process.stdout).use(interrupted.signal, ask);
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    return 'interrupted';
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+/** Asks on the terminal. True only for `yes`: Enter alone, Ctrl-C, Ctrl-D and anything else mean no. */
+export async function confirm(question: string): Promise<boolean> {
+  const answer = await askOnTerminal((asking) => asking.answer(`${question} Type yes to go on: `));
+  return answer?.trim().toLowerCase() === 'yes';
+}

@@ -1,0 +1,209 @@
+import { escapeText, parseDuration, type JsonObject } from 'countersign/base';
+import { cardOf, chosenScope, consoleLineHelp, noAlways, readConsoleLine, type Card } from 'countersign/card';
+import type { ApprovalDetails, ApprovalSummary, Decision } from 'countersign/client';
+import { renderChanges } from '../answers/argument-changes.ts';
+import type { Output } from '../base/output.ts';
+import { cardText } from '../inbox/card-view.ts';
+import { rowFacts } from '../inbox/row-view.ts';
+import { askScope } from './ask-scope.ts';
+import { editorCommand, openEditor } from './open-editor.ts';
+import type { Context, Questions } from './questions.ts';
+
+/** A request as the reviewer sees it. */
+export interface ShownRequest {
+  row: ApprovalSummary;
+  /** Undefined if its run cannot be asked: then the row is shown. */
+  request: ApprovalDetails | undefined;
+  /** The card, as it was printed last. */
+  card?: Card;
+  /** True: nothing on the card is cut, and the raw call is below it. */
+  all: boolean;
+  shownAtMs: number;
+  /** What the model reads beside an approval. */
+  comment?: string;
+}
+
+export type ReviewAnswer = Pick<Decision, 'approved' | 'always' | 'reason' | 'response' | 'modifiedArguments'>;
+
+export function printRequest(print: Questions['print'], output: Output, shown: ShownRequest): void {
+  const { row, request, all } = shown;
+  const nowMs = Date.now();
+  if (request === undefined) return print(rowFacts(output, row, nowMs));
+  shown.card = cardOf(request, { nowMs, all, always: chosenScope(request.always) });
+  print(cardText(output, shown.card, { nowMs, all, seeAll: 'v shows it' }));
+}
+
+const choices = {
+  edit: 'e',
+  comment: 'c',
+  respond: 'r',
+  extend: 'x',
+  view: 'v',
+  back: 'b',
+  quit: 'q',
+  help: '?',
+} as const;
+type Choice = keyof typeof choices;
+
+const help = `a  approve: the call runs as shown
+A  always: approve, and choose which later calls of this run are approved too
+d  deny: the call does not run; you may give a reason
+e  edit: approve other arguments, in your editor; you see the difference first
+c  comment: write what the model reads before the tool's result; a, A and e send it
+r  respond: you answer in the tool's place
+x  extend: give the request more time
+v  view everything: the raw call, and what is cut
+s  skip: leave it open, and look at the next one
+b  see what you skipped again
+q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
+
+/** Asks until there is an answer that can be given. */
+export async function askAnswer(
+  context: Context,
+  shown: ShownRequest,
+): Promise<ReviewAnswer | { untilMs: number } | 'skip' | 'back' | 'quit'> {
+  const { questions, output } = context;
+  const { print } = questions;
+  for (;;) {
+    const line = await questions.answer(`\n${questionOf(shown)}`);
+    const choice = readConsoleLine(line) ?? choiceOf(line.trim());
+    switch (choice) {
+      case 'approve':
+      case 'always':
+      case 'edit': {
+        const problem = problemOf(choice, shown);
+        if (problem !== undefined) {
+          print(problem);
+          break;
+        }
+        const answer = choice === 'approve' ? { approved: true } : await askMore(context, choice, shown.request!);
+        if (answer === undefined) break;
+        return shown.comment === undefined ? answer : { ...answer, reason: shown.comment };
+      }
+      case 'deny': {
+        const reason = await questions.text('Reason, which the model reads (Enter: none; . goes back): ');
+        if (reason === undefined) break;
+        return { approved: false, ...(reason.trim() !== '' && { reason: reason.trim() }) };
+      }
+      case 'comment': {
+        const comment = await questions.text('Comment, which the model reads before the result (. goes back): ');
+        if (comment === undefined) break;
+        shown.comment = comment.trim() || undefined;
+        break;
+      }
+      case 'respond': {
+        const response = await questions.text("Answer in the tool's place (. goes back): ");
+        if (response === undefined) break;
+        if (response.trim() !== '') return { approved: false, response };
+        print("Write what the model gets instead of the tool's result.");
+        break;
+      }
+      case 'extend': {
+        const untilMs = await askDeadline(questions, (shown.request ?? shown.row).deadline);
+        if (untilMs !== undefined) return { untilMs };
+        break;
+      }
+      case 'view':
+        shown.all = true;
+        printRequest(print, output, shown);
+        break;
+      case 'help':
+        print(help);
+        break;
+      case 'skip':
+      case 'back':
+      case 'quit':
+        return choice;
+      case undefined:
+        print(`Not an answer: ${consoleLineHelp}; ? shows more.`);
+        break;
+      default:
+        choice satisfies never;
+    }
+  }
+}
+
+function choiceOf(word: string): Choice | undefined {
+  return (Object.keys(choices) as Choice[]).find((name) => word === choices[name] || word === name);
+}
+
+function questionOf({ card, request, all, comment }: ShownRequest): string {
+  const isAlwaysOffered = card?.answers.some(({ name }) => name === 'always') ?? false;
+  const keys = [
+    '[a]pprove',
+    ...(isAlwaysOffered ? ['[A]lways'] : []),
+    '[d]eny',
+    ...(request === undefined ? [] : ['[e]dit']),
+    '[c]omment [r]espond e[x]tend',
+    ...(request === undefined || all ? [] : ['[v]iew']),
+    '[s]kip [q]uit ?: ',
+  ];
+  return `${comment === undefined ? '' : `With your comment: ${escapeText(comment)}\n`}${keys.join(' ')}`;
+}
+
+/** Why the call cannot be approved from what is shown of it, or not in this way. */
+function problemOf(
+  choice: 'approve' | 'always' | 'edit',
+  { row, request, card, all }: ShownRequest,
+): string | undefined {
+  if ((request ?? row).shown !== 'all') {
+    return 'Not all arguments are shown to you, so it cannot be approved here: deny, respond or skip.';
+  }
+  if (card !== undefined && !all && !card.whole) return 'Not all is on this card: v shows everything.';
+  if (choice === 'approve') return undefined;
+  if (request === undefined) return 'No worker answers, so only the call as it is listed can be approved.';
+  if (choice === 'edit') return undefined;
+  if (request.redacted !== undefined) return 'Placeholders hide values, so "always" is not offered.';
+  return request.always === undefined ? noAlways(request) : undefined;
+}
+
+async function askMore(
+  context: Context,
+  choice: 'always' | 'edit',
+  request: ApprovalDetails,
+): Promise<ReviewAnswer | undefined> {
+  if (choice === 'always') {
+    const always = await askScope(context, request);
+    return always && { approved: true, always };
+  }
+  const modifiedArguments = await askArguments(context, request.arguments);
+  return modifiedArguments && { approved: true, modifiedArguments };
+}
+
+/** Lets the reviewer change the arguments, and shows the difference. */
+async function askArguments({ questions, output }: Context, before: JsonObject): Promise<JsonObject | undefined> {
+  const editor = editorCommand(process.env);
+  if (editor === undefined) {
+    questions.print('No editor is set: name one in $VISUAL or $EDITOR, or use `countersign edit ID --args JSON`.');
+    return undefined;
+  }
+  let args = before;
+  for (;;) {
+    const edited = await openEditor(editor, args);
+    if ('problem' in edited) {
+      questions.print(edited.problem);
+      return undefined;
+    }
+    args = edited.arguments;
+    questions.print(renderChanges(output, before, args));
+    const line = (
+      await questions.answer('[y]es, approve with these arguments. [e]dit again. Enter goes back: ')
+    ).trim();
+    if (line === 'y' || line === 'yes') return args;
+    if (line !== 'e') return undefined;
+  }
+}
+
+async function askDeadline({ print, text }: Questions, deadline: string | null): Promise<number | undefined> {
+  if (deadline === null) {
+    print('It has no deadline, so there is nothing to extend.');
+    return undefined;
+  }
+  for (;;) {
+    const line = await text('How much longer, such as 30m (. goes back): ');
+    if (line === undefined) return undefined;
+    const parsed = parseDuration(line.trim());
+    if ('durationMs' in parsed && parsed.durationMs !== null) return Date.parse(deadline) + parsed.durationMs;
+    print('Write a whole number and a unit, such as 30s, 5m, 1h or 1d.');
+  }
+}

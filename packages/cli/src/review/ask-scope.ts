@@ -1,0 +1,105 @@
+import { escapeText, isProblemError, parseDuration } from 'countersign/base';
+import { coveredCalls } from 'countersign/adapter';
+import { scopeSteps, type RequestedScope } from 'countersign/card';
+import type { ApprovalDetails } from 'countersign/client';
+import { compileFieldGlob } from 'countersign/policy';
+import type { Context, Questions } from './questions.ts';
+
+/**
+ * Asks which later calls of the run an "always" approves, too, and for how long; the narrowest comes first. Undefined:
+ * the reviewer goes back.
+ */
+export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
+  const { questions } = context;
+  for (;;) {
+    const kind = await askKind(questions, request);
+    const match = kind?.kind === 'arguments' ? await askPatterns(questions, kind.match!) : {};
+    if (kind === undefined || match === undefined) return undefined;
+    const expiresIn = await askDuration(questions);
+    if (expiresIn === undefined) return undefined;
+    const scope = {
+      kind: kind.kind,
+      ...(kind.kind === 'arguments' && { match }),
+      ...(expiresIn !== '' && { expiresIn }),
+    };
+    if (!(await printCovered(context, request, scope))) continue;
+    const line = (await questions.answer('[y]es, approve it and such later calls. Enter goes back: ')).trim();
+    return line === 'y' || line === 'yes' ? scope : undefined;
+  }
+}
+
+async function askKind({ print, text }: Questions, request: ApprovalDetails): Promise<RequestedScope | undefined> {
+  const { toolName, arguments: args, always: terms } = request;
+  const steps = scopeSteps({ tool: toolName, args, terms: terms! });
+  const tool = escapeText(toolName);
+  const titles: Record<RequestedScope['kind'], string> = {
+    call: 'only this very call',
+    arguments: `calls of ${tool} whose arguments match patterns`,
+    tool: `every call of ${tool}`,
+  };
+  print('In this run, from now on, also approve:');
+  for (const [index, { kind }] of steps.entries()) print(`  ${index + 1}  ${titles[kind]}`);
+  for (;;) {
+    const line = await text(`1${steps.length === 1 ? '' : ` to ${steps.length}`} (. goes back): `);
+    if (line === undefined) return undefined;
+    const step = steps.find((_, index) => line.trim() === `${index + 1}`);
+    if (step !== undefined) return step;
+  }
+}
+
+/** By argument: a pattern, at first the one that matches the present value only. */
+async function askPatterns(
+  { print, text }: Questions,
+  exact: Readonly<Record<string, string>>,
+): Promise<Record<string, string> | undefined> {
+  print('* in a pattern stands for any text. Enter keeps the pattern in brackets; . goes back.');
+  const match: Record<string, string> = {};
+  for (const [name, pattern] of Object.entries(exact)) {
+    for (;;) {
+      const line = await text(`  ${escapeText(name)} [${escapeText(pattern)}]: `);
+      if (line === undefined) return undefined;
+      const written = line.trim() || pattern;
+      const glob = compileFieldGlob(written);
+      match[name] = written;
+      if (!('problem' in glob)) break;
+      print(`The pattern ${glob.problem}.`);
+    }
+  }
+  return match;
+}
+
+/** Empty: until the run ends. */
+async function askDuration({ print, text }: Questions): Promise<string | undefined> {
+  for (;;) {
+    const line = (await text('For how long, such as 1h (Enter: until the run ends; . goes back): '))?.trim();
+    if (line === undefined || line === '') return line;
+    const parsed = parseDuration(line);
+    if ('durationMs' in parsed && parsed.durationMs !== null) return line;
+    print('Write a whole number and a unit, such as 30s, 5m, 1h or 1d.');
+  }
+}
+
+/** Prints what the scope leaves open and what it would have covered. False: it does not cover the call itself. */
+async function printCovered(
+  { questions: { print }, client, output }: Context,
+  request: ApprovalDetails,
+  scope: RequestedScope,
+): Promise<boolean> {
+  const properties = request.schema?.['properties'];
+  const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  const free = names.filter((name) => !Object.hasOwn(request.arguments, name));
+  if (scope.kind === 'arguments' && free.length > 0) {
+    print(output.style('yellow', `Not limited: ${free.map(escapeText).join(', ')}`));
+  }
+  try {
+    const { covers, matched, looked } = await coveredCalls(client, request, scope);
+    const calls = `${looked} past calls of ${escapeText(request.toolName)}`;
+    if (!covers) print(output.style('yellow', 'This does not cover the call itself: choose again.'));
+    else print(`It would have covered ${matched.length} of ${calls} in this run and the newest runs of its agent.`);
+    return covers;
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    print(output.style('yellow', escapeText(error.message)));
+    return true;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Asking } from 'countersign/adapter';
+import type { CountersignClient } from 'countersign/client';
+import type { Output } from '../base/output.ts';
+
+/** Questions about one request. They reject once the request has changed, or the input has ended. */
+export interface Questions {
+  readonly print: (text: string) => void;
+  /** A line that decides. */
+  readonly answer: (question: string) => Promise<string>;
+  /** A text; undefined: the reviewer goes back. */
+  readonly text: (question: string) => Promise<string | undefined>;
+}
+
+/** What a question needs. */
+export interface Context {
+  questions: Questions;
+  client: CountersignClient;
+  output: Output;
+}
+
+/** Nothing more can be asked. */
+export class InputEnded extends Error {}
+
+export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {
+  const line = async (asked: Promise<string | undefined>): Promise<string> => {
+    const entered = await asked;
+    if (entered === undefined) throw new InputEnded();
+    return entered;
+  };
+  return {
+    print,
+    answer: (question) => line(answer(question, changed)),
+    text: async (question) => {
+      const entered = await line(text(question, changed));
+      return entered.trim() === '.' ? undefined : entered;
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { escapeText, isProblemError, shownPerson } from 'countersign/base';
+import type { Asking } from 'countersign/adapter';
+import type {
+  ApprovalDetails,
+  ApprovalFilter,
+  ApprovalSummary,
+  CountersignClient,
+  Settlement,
+} from 'countersign/client';
+import type { Output } from '../base/output.ts';
+import { reviewerOf } from '../base/reviewer.ts';
+import { askAnswer, printRequest, type ShownRequest } from './ask-answer.ts';
+import { InputEnded, type Questions, questionsUntil } from './questions.ts';
+import { type AnswerSender, sendAnswer, sendExtension } from './send-answer.ts';
+
+interface Review {
+  asking: Asking;
+  client: CountersignClient;
+  output: Output;
+  filter: Omit<ApprovalFilter, 'limit'>;
+  sender: AnswerSender;
+}
+
+/** Modest: each look is one query of the server's index or of one run, and adds nothing to any history. */
+const lookEveryMs = 2_000;
+/** Looking at all of a large inbox takes seconds. */
+const mostListed = 100;
+
+/** Ids of requests that this reviewer need not see now. */
+type Aside = Map<string, 'answered' | 'skipped'>;
+type Leave = 'quit' | 'back' | undefined;
+
+/** Shows one request after another and waits for more, until the reviewer leaves or the input ends. */
+export async function reviewRequests(review: Review): Promise<void> {
+  const aside: Aside = new Map();
+  let idle: string | undefined;
+  try {
+    for (;;) {
+      const next = await look(review, aside);
+      if ('idle' in next && next.idle !== idle) review.asking.print(`\n${next.idle}`);
+      idle = 'idle' in next ? next.idle : undefined;
+      const leave = 'idle' in next ? await waitForMore(review, aside, next.idle) : await reviewOne(review, aside, next);
+      if (leave === 'quit') return;
+      if (leave === 'back') for (const [id, why] of aside) if (why === 'skipped') aside.delete(id);
+    }
+  } catch (error) {
+    if (!(error instanceof InputEnded)) throw error;
+    review.asking.print('');
+  }
+}
+
+interface Listed {
+  row: ApprovalSummary;
+  /** How many others wait, and who answers. */
+  head: string;
+}
+
+/** The request to answer next, or what to say while there is none. */
+async function look({ client, filter, sender, output }: Review, aside: Aside): Promise<Listed | { idle: string }> {
+  try {
+    // What was put aside does not count, so that there is always a next one.
+    const listed = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
+    const [row, ...others] = listed.approvals.filter((each) => !aside.has(each.requestId) && !isPast(each.deadline));
+    const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
+    if (row === undefined) {
+      return { idle: skipped > 0 ? `Nothing else waits: you skipped ${skipped}.` : 'Nothing waits for approval.' };
+    }
+    const isCut = listed.next !== undefined;
+    const unread = listed.unread.flatMap(({ requestIds }) => requestIds).length + (isCut ? 0 : listed.more);
+    const reviewer = reviewerOf(sender);
+    const head = [
+      'review',
+      others.length === 0 ? 'nothing else waits' : `${others.length}${isCut ? '+' : ''} more`,
+      ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+      ...(unread === 0 ? [] : [`${unread} cannot be read here: countersign approvals says why`]),
+      ...(reviewer === undefined ? [] : [`you are ${escapeText(reviewer)}`]),
+    ];
+    return { row, head: output.style('bold', head.join(' · ')) };
+  } catch (error) {
+    if (!isProblemError(error) || !isOutage(error)) throw error;
+    return { idle: `No answer counts: ${escapeText(error.message)}` };
+  }
+}
+
+function waitForMore(review: Review, aside: Aside, idle: string): Promise<Leave> {
+  const isBackOffered = [...aside.values()].includes('skipped');
+  const hasMore = async (): Promise<Change | undefined> => {
+    const next = await look(review, aside);
+    return 'idle' in next && next.idle === idle ? undefined : new Change();
+  };
+  return untilChange(review, hasMore, async ({ answer }) => {
+    for (;;) {
+      const line = await answer(
+        `What comes is shown here. ${isBackOffered ? '[b]ack to what you skipped ' : ''}[q]uit: `,
+      );
+      if (line.trim() === 'q') return 'quit';
+      if (line.trim() === 'b') return 'back';
+    }
+  });
+}
+
+async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): Promise<Leave> {
+  const { asking, client, output, sender } = review;
+  const read = await readRequest(client, row);
+  if ('why' in read && isOutage(read.why)) return undefined; // the list says so
+  const request = 'why' in read ? undefined : read;
+  // The list knows a little later what is settled.
+  if (request?.settled !== undefined) return void aside.set(row.requestId, 'answered');
+  const shown: ShownRequest = { row, request, all: false, shownAtMs: Date.now() };
+  asking.print(`\n${head}\n`);
+  if ('why' in read) asking.print(output.style('yellow', `${escapeText(read.why.message)}\n`));
+  printRequest(asking.print, output, shown);
+  const change = async (): Promise<Change | undefined> => changeOf(await readRequest(client, row), request);
+  return untilChange(review, change, async (questions) => {
+    const asked = await askAnswer({ questions, client, output }, shown);
+    if (asked === 'skip') aside.set(row.requestId, 'skipped');
+    if (asked === 'skip') return undefined;
+    if (typeof asked === 'string') return asked;
+    const sent =
+      'untilMs' in asked
+        ? await sendExtension(client, row, asked.untilMs, sender)
+        : await sendAnswer(client, shown, asked, sender);
+    asking.print(output.style(sent.accepted ? 'green' : 'red', sent.text));
+    if (sent.isDone) aside.set(row.requestId, 'answered');
+    return undefined;
+  });
+}
+
+type Read = ApprovalDetails | { why: Error & { code: string } };
+
+async function readRequest(client: CountersignClient, { requestId, workflowId }: ApprovalSummary): Promise<Read> {
+  try {
+    return await client.approvals.get(requestId, { workflowId });
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    return { why: error };
+  }
+}
+
+/** Why what is shown no longer is what the reviewer answers. */
+class Change {
+  readonly text: string | undefined;
+  constructor(text?: string) {
+    this.text = text;
+  }
+}
+
+function changeOf(now: Read, before: ApprovalDetails | undefined): Change | undefined {
+  // What was shown of it stays true while no worker answers.
+  if ('why' in now) return isOutage(now.why) ? new Change() : undefined;
+  if (now.settled !== undefined) return new Change(`Settled elsewhere: ${outcomeText(now.settled)}.`);
+  if (isPast(now.deadline)) return new Change('Expired: it can no longer be answered.');
+  return JSON.stringify(now) === JSON.stringify(before)
+    ? undefined
+    : new Change('The request has changed: look again.');
+}
+
+/** Asks until the question no longer is the right one, and then says why. */
+async function untilChange(
+  { asking, output }: Review,
+  changeNow: () => Promise<Change | undefined>,
+  ask: (questions: Questions) => Promise<Leave>,
+): Promise<Leave> {
+  const changed = new AbortController();
+  const answered = new AbortController();
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await sleep(lookEveryMs, undefined, { signal: answered.signal }).catch(() => undefined);
+      if (answered.signal.aborted) return;
+      const change = await changeNow();
+      if (change !== undefined) return changed.abort(change);
+    }
+  };
+  watch().catch((error: unknown) => changed.abort(error));
+  try {
+    return await ask(questionsUntil(asking, changed.signal));
+  } catch (error) {
+    if (!(error instanceof Change)) throw error;
+    if (error.text !== undefined) asking.print(output.style('yellow', error.text));
+    return undefined;
+  } finally {
+    answered.abort();
+  }
+}
+
+function isOutage({ code }: { code: string }): boolean {
+  return code === 'server_unreachable';
+}
+
+function isPast(deadline: string | null): boolean {
+  return deadline !== null && Date.parse(deadline) < Date.now();
+}
+
+function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, reason }: Settlement): string {
+  const person =
+    reviewerId === undefined
+      ? ''
+      : ` by ${escapeText(shownPerson(reviewerId, reviewerName))}${identity === undefined ? '' : ` (${identity})`}`;
+  const thing = by === undefined ? '' : ` by ${by}${byId === undefined || byId === null ? '' : ` ${escapeText(byId)}`}`;
+  const why = reason === undefined ? '' : `: ${escapeText(reason)}`;
+  return `${outcome.replaceAll('_', ' ')}${person}${thing}${why}`;
+}
