@@ -7,7 +7,6 @@ export { createRegistry } from './agents/registry.ts';
 export { assess } from './assess/assess.ts';
 export { defaultAssessment } from './core/assess/assessment.ts';
 export { compileAssessRules } from './core/policy/assess-rules.ts';
-export { exactGlob } from './text/exact-glob.ts';
 export { compileFieldGlob } from './core/match/matching.ts';
 export { compileFor } from './policy-file/condition-constants.ts';
 export { explainWithoutValues } from './policy-file/explain.ts';

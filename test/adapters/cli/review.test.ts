@@ -23,7 +23,7 @@ class Review {
 
   constructor(run: RunInTest, env: Record<string, string> = {}, ...flags: string[]) {
     const words = ['review', '--run', run.workflowId, '--address', sharedAddress(), '--reviewer', 'rita', ...flags];
-    this.terminal = startOnTerminal(words, { EDITOR: '', VISUAL: '', TERM: 'xterm-256color', ...env });
+    this.terminal = startOnTerminal(words, { EDITOR: '', VISUAL: '', ...env });
   }
 
   /** Waits for these texts one after another; the last is a question. Returns what came before each. */
@@ -233,6 +233,7 @@ describe.concurrent('on a terminal', () => {
     await rita.asks(question);
     rita.terminal.type(keys);
     expect(await rita.ended).toBe(code);
+    expect(rita.terminal.printed()).toMatch(/icanon echo $/);
     expect(await openTo(run)).toEqual(['ann']);
     await run.handle.terminate();
   });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Output } from '../../../packages/cli/src/base/output.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openTerminal } from '../../support/open-terminal.ts';
 import { type CliOptions, type CliResult, environment } from '../../support/in-process.ts';
 
 export { type CliResult, cli } from '../../support/in-process.ts';
@@ -105,33 +106,7 @@ export function listedRow(
   };
 }
 
-/** Starts the command line on a terminal of its own (`script`), with what it prints, also what is typed. */
+/** Starts the command line on a terminal of its own. */
 export function startOnTerminal(words: string[], env: Record<string, string>) {
-  const command = [process.execPath, main, ...words].join(' ');
-  const child = spawn('script', ['-qfec', `stty cols 300; exec ${command}`, '/dev/null'], {
-    env: { ...process.env, ...env, NODE_OPTIONS: '', NO_COLOR: '1' },
-  });
-  let printed = '';
-  let read = 0;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text.replaceAll('\r\n', '\n')));
-  child.stdin.on('error', () => undefined); // for a program that has ended
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
-    ended,
-    printed: () => printed,
-    /** Waits until the terminal shows this after what was waited for before, and returns what came up to it. */
-    shows: (text: string) =>
-      eventually(
-        () => `'${text}' on the terminal, not ${printed.slice(read)}`,
-        () => {
-          const at = printed.indexOf(text, read);
-          if (at === -1) return undefined;
-          const from = read;
-          read = at + text.length;
-          return printed.slice(from, read);
-        },
-      ),
-    type: (keys: string) => child.stdin.write(keys),
-    close: () => child.kill(),
-  };
+  return openTerminal([process.execPath, main, ...words], env);
 }
