@@ -70,7 +70,7 @@ async function ask(asking: Asking, request: ChannelRequest): Promise<ChannelAnsw
   for (;;) {
     const line = await asking.answer(`[a]pprove ${always === undefined ? '' : '[A]lways '}[d]eny [s]kip: `);
     if (line === undefined) {
-      asking.print('\nThe input has ended: the request stays open.');
+      asking.print('The input has ended: the request stays open.');
       return undefined;
     }
     const answer = readConsoleLine(line);

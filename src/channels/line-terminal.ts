@@ -159,7 +159,10 @@ export class LineTerminal {
     const lines = createInterface({ input, terminal: false });
     let line: Entered = { text: '', hasPasted: false };
     let isPasting = false;
-    const end = (): void => entered.resolve(undefined);
+    const end = (): void => {
+      output.write('\n');
+      entered.resolve(undefined);
+    };
     const stop = (): void => {
       output.write('\n');
       entered.reject(signal.reason);
@@ -183,7 +186,7 @@ export class LineTerminal {
     return entered.promise.finally(() => {
       LineTerminal.#asking.delete(this);
       signal.removeEventListener('abort', stop);
-      lines.close();
+      lines.off('close', end).close();
       if (marksPastes) output.write('\u001b[?2004l');
     });
   }

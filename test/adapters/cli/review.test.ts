@@ -15,7 +15,7 @@ const pay = (to: string, amount = 5) => ({ tool: 'pay', args: { to, amount } });
 const question = '[s]kip [q]uit ?: ';
 const back = 'goes back): ';
 const typedBefore = 'What was typed before this question does not count.';
-const nothing = 'Nothing waits for approval.';
+const nothing = 'review · nothing waits for approval';
 
 /** `countersign review` for a run. */
 class Review {
@@ -340,7 +340,7 @@ describe.concurrent('on a terminal', () => {
     const rita = review(run, {}, '--address', link.address);
     await rita.asks(question);
     link.cut();
-    await rita.answers('a', 'No answer counts', '[q]uit: ');
+    await rita.answers('a', 'no answer counts: ', '[q]uit: ');
     link.mend();
     await rita.asks('Pay: to ann', question);
     expect(await run.open()).toHaveLength(1);

@@ -46,7 +46,6 @@ export async function reviewRequests(review: Review): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof InputEnded)) throw error;
-    review.asking.print('');
   }
 }
 
@@ -63,23 +62,25 @@ async function look({ client, filter, sender, output }: Review, aside: Aside): P
     const listed = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
     const [row, ...others] = listed.approvals.filter((each) => !aside.has(each.requestId) && !isPast(each.deadline));
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
-    if (row === undefined) {
-      return { idle: skipped > 0 ? `Nothing else waits: you skipped ${skipped}.` : 'Nothing waits for approval.' };
-    }
     const isCut = listed.next !== undefined;
-    const unread = listed.unread.flatMap(({ requestIds }) => requestIds).length + (isCut ? 0 : listed.more);
+    const count = listed.unread.flatMap(({ requestIds }) => requestIds).length + (isCut ? 0 : listed.more);
+    const unread = count === 0 ? [] : [`${count} cannot be read here, and countersign approvals says why`];
+    if (row === undefined) {
+      const idle = skipped > 0 ? `nothing else waits · you skipped ${skipped}` : 'nothing waits for approval';
+      return { idle: ['review', idle, ...unread].join(' · ') };
+    }
     const reviewer = reviewerOf(sender);
     const head = [
       'review',
       others.length === 0 ? 'nothing else waits' : `${others.length}${isCut ? '+' : ''} more`,
       ...(skipped === 0 ? [] : [`${skipped} skipped`]),
-      ...(unread === 0 ? [] : [`${unread} cannot be read here: countersign approvals says why`]),
+      ...unread,
       ...(reviewer === undefined ? [] : [`you are ${escapeText(reviewer)}`]),
     ];
     return { row, head: output.style('bold', head.join(' · ')) };
   } catch (error) {
     if (!isProblemError(error) || !isOutage(error)) throw error;
-    return { idle: `No answer counts: ${escapeText(error.message)}` };
+    return { idle: `review · no answer counts: ${escapeText(error.message)}` };
   }
 }
 
