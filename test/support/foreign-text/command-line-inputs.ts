@@ -10,7 +10,7 @@ import { renderFields, renderTable } from '../../../packages/cli/src/base/table.
 import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
 import { reasonOf } from '../../../packages/cli/src/dev-server/reason-of.ts';
 import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/src/inbox/approval-views.ts';
-import { cardText, renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
+import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
 import { readCase } from '../../../packages/cli/src/policy/policy-case.ts';
@@ -18,7 +18,6 @@ import { problemLine, problemLines } from '../../../packages/cli/src/policy/poli
 import { writtenMembers } from '../../../packages/cli/src/policy/written-members.ts';
 import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
 import { terminal } from '../../adapters/cli/support.ts';
-import { cardOf } from '../../../src/card.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
 
@@ -123,12 +122,6 @@ export const commandLineInputs: Inputs = {
       ...objects((args) => renderCard(outputs[0]!, cardRequest({ arguments: args }), {}, { nowMs })),
       (text) => renderCard(outputs[0]!, cardRequest({ sentence: text, toolName: text }), {}, { nowMs, all: true }),
     ],
-  },
-  'packages/cli/src/inbox/card-view.ts cardText': {
-    places: 3,
-    runs: objects((args) =>
-      cardText(outputs[0]!, cardOf(cardRequest({ arguments: args })), { nowMs, all: true, seeAll: '' }),
-    ),
   },
   'packages/cli/src/inbox/preview-request.ts previewRequest': {
     places: 12,

@@ -100,6 +100,7 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'assess/statements.ts assessDatabases',
   ],
   'cardOf and the renderers of its card measure it': [
+    'packages/cli/src/inbox/card-view.ts cardText',
     'card/narrowest-scope.ts lineCard',
     'card/narrowest-scope.ts noAlways',
     'card/card-answers.ts cardAnswers',
