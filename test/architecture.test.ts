@@ -90,10 +90,10 @@ describe('a step names a symbol of its file', () => {
 /** Tables, which nobody reads from top to bottom. */
 const tables = ['src/assess/command-rows.ts'];
 
-test('no source file has more than 400 lines, except tables', () => {
+test('no source file has more than 500 lines, except tables', () => {
   const lengths = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).map(
     (file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1] as const,
   );
   expect(lengths.length).toBeGreaterThan(300);
-  expect(lengths.filter(([file, lines]) => lines > 400 && !tables.includes(file))).toEqual([]);
+  expect(lengths.filter(([file, lines]) => lines > 500 && !tables.includes(file))).toEqual([]);
 });

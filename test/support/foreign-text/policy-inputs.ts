@@ -23,7 +23,7 @@ import { formatProblems, parsePolicy } from '../../../src/policy-file/parse-poli
 import { parseRunPolicy } from '../../../src/policy-file/parse-run-policy.ts';
 import { policyShape } from '../../../src/policy-file/shape.ts';
 import { readPolicyText, decodeUtf8 } from '../../../src/policy-file/text.ts';
-import { runPolicy, createReadPolicy, readRunPolicy } from '../../../src/activities/load-agent.ts';
+import { runPolicy, readRunPolicy } from '../../../src/activities/load-agent.ts';
 import { loadPolicy } from '../../../src/worker/activity-side.ts';
 import { callSubjects } from '../../../src/core/match/matching.ts';
 import type { AssessedCall, Assessment } from '../../../src/core/assess/assessment.ts';
@@ -226,10 +226,6 @@ export const policyInputs: Inputs = {
   'activities/load-agent.ts runPolicy': {
     places: placesOfDocuments,
     runs: ofPolicies((document) => runPolicy(document, undefined)),
-  },
-  'activities/load-agent.ts createReadPolicy': {
-    places: placesOfDocuments,
-    runs: ofPolicies((policy) => createReadPolicy({ revoked: undefined })({ policy: policy as never })),
   },
   'activities/load-agent.ts readRunPolicy': {
     places: placesOfDocuments,
