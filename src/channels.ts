@@ -1,9 +1,9 @@
 /** Channels: ways to reach reviewers, or to answer for them. For workers, and for programs that answer requests. */
 export { approvalQueue } from './channels/approval-queue.ts';
 export type { ApprovalQueue, QueueOptions } from './channels/approval-queue.ts';
-export { autoApprove } from './channels/auto-approve.ts';
-export { autoDeny } from './channels/auto-deny.ts';
-export { callback } from './channels/callback.ts';
+export { autoApprove } from './channels/simple-channels.ts';
+export { autoDeny } from './channels/simple-channels.ts';
+export { callback } from './channels/simple-channels.ts';
 export type { CallersOption } from './channels/caller-notice.ts';
 export type {
   CallerNotices,
@@ -19,27 +19,27 @@ export type {
   TestContext,
 } from './channels/channel.ts';
 export type { ChannelContext, ChannelKind } from './channels/channel-kind.ts';
-export type { ChannelSetUp, WorkerRoutes } from './channels/channel-set-up.ts';
+export type { ChannelSetUp, WorkerRoutes } from './channels/channel-set.ts';
 export type { QuietHours, Weekday } from './channels/quiet-hours.ts';
 export type { RequestRoute } from './core/people/channel-routes.ts';
 export type { ChannelOptions } from './channels/channel-set.ts';
-export type * from './channels/push-app.ts';
+export type * from './channels/chat-app.ts';
 export type { ListedRecord, RecordName, Records } from './client/server/records.ts';
 export type * from './channels/chat-app.ts';
-export { checkAnswer, InvalidAnswer } from './channels/check-answer.ts';
-export { conditional } from './channels/conditional.ts';
-export type { ConditionalOptions } from './channels/conditional.ts';
+export { checkAnswer, InvalidAnswer } from './channels/channel-answer.ts';
+export { conditional } from './channels/simple-channels.ts';
+export type { ConditionalOptions } from './channels/simple-channels.ts';
 export { consoleChannel } from './channels/console-channel.ts';
 export type { ConsoleOptions } from './channels/console-channel.ts';
 export type { TerminalInput, TerminalOutput } from './channels/line-terminal.ts';
-export type { AnswerReason, ReasonOptions } from './channels/answer-reason.ts';
-export { toChannel } from './channels/to-channel.ts';
+export type { AnswerReason, ReasonOptions } from './channels/channel-answer.ts';
+export { toChannel } from './channels/simple-channels.ts';
 export { readChannels } from './adapters/read-channels.ts';
 export type { ReadChannelsOptions } from './adapters/read-channels.ts';
 export { webhookChannel } from './adapters/webhook/webhook-channel.ts';
 export type { WebhookOptions } from './adapters/webhook/webhook-options.ts';
 export type { LegacySignature } from './adapters/webhook/legacy-signature.ts';
-export type { WebhookBody, WebhookDelivery } from './adapters/webhook/webhook-body.ts';
+export type { WebhookBody, WebhookDelivery } from './adapters/webhook/webhook-options.ts';
 export type { SignatureHeaders } from './adapters/webhook/signature.ts';
 export { signWebhook, verifyWebhook } from './adapters/webhook/verify-webhook.ts';
 export type { ReceivedWebhook, VerifiedWebhook } from './adapters/webhook/verify-webhook.ts';
@@ -56,6 +56,6 @@ export { emailChannel } from './adapters/email/email-channel.ts';
 export type { EmailOptions } from './adapters/email/email-channel.ts';
 export type { MailTransport } from './adapters/email/mail-server.ts';
 export type { MailedPerson } from './adapters/email/recipients.ts';
-export type { HttpSettings } from './channels/send-http.ts';
+export type { HttpSettings } from './channels/outgoing/exchange.ts';
 export { httpTemplateChannel } from './adapters/on-call/http-template-channel.ts';
 export type { HttpTemplate, HttpTemplateOptions, SettledTemplate } from './adapters/on-call/http-template-channel.ts';

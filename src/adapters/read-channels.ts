@@ -1,12 +1,12 @@
 import { checkOptions } from '../agents/check-options.ts';
 import type { ChannelKind } from '../channels/channel-kind.ts';
-import type { ChannelSetUp } from '../channels/channel-set-up.ts';
+import type { ChannelSetUp } from '../channels/channel-set.ts';
 import { readChannelFile } from '../channels/read-channel-file.ts';
-import { simpleKinds } from '../channels/simple-kinds.ts';
+import { simpleKinds } from '../channels/simple-channels.ts';
 import { emailKind } from './email/email-kind.ts';
 import { httpTemplateKind } from './on-call/http-template-kind.ts';
-import { slackKind } from './slack/slack-kind.ts';
-import { webPushKind } from './web-push/web-push-kind.ts';
+import { slackKind } from './slack/slack-channel.ts';
+import { webPushKind } from './web-push/web-push-channel.ts';
 import { webhookKind } from './webhook/webhook-kind.ts';
 
 const kinds: Readonly<Record<string, ChannelKind>> = {

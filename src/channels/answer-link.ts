@@ -1,8 +1,34 @@
+import { policyInvalid } from './channel-kind.ts';
+import type { ChannelRequest } from './channel.ts';
 import { createHash } from 'node:crypto';
 import type { ApprovalDetails } from '../contract.ts';
 import { ProblemError } from '../core/base/problem.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Seals } from './sealed-text.ts';
+
+/** The origin of a gateway as its identity file has it in `public_url`. Throws `policy_invalid` for any other text. */
+export function gatewayOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLocal = url?.protocol === 'http:' && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
+  if (url !== undefined && (url.protocol === 'https:' || isLocal) && url.origin === text.replace(/\/$/, '')) {
+    return url.origin;
+  }
+  const message = `The gateway's address must be an https origin without a path, such as https://approvals.example.com; http only on this machine.`;
+  throw policyInvalid(message);
+}
+
+type Place = Pick<ChannelRequest, 'workflowId'> & Partial<Pick<ChannelRequest, 'requestId'>>;
+
+/** The request in the inbox of the gateway at `origin`, or its run. Whoever opens it signs in there. */
+export function inboxUrl(origin: string, { workflowId, requestId }: Place): string {
+  const run = asPart(workflowId);
+  return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${asPart(requestId)}`}`;
+}
+
+/** Half a surrogate pair has no place in an address. */
+function asPart(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
 
 /** What a link is good for: one answer of one person to one request, as it was when the link was made. */
 export interface Link {

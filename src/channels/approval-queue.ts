@@ -6,9 +6,7 @@ import { type Signer, signerNames } from '../client/send/sign-message.ts';
 import type { ApprovalDetails, ApprovalSummary, Receipt } from '../contract.ts';
 import type { ChannelAnswer } from './channel.ts';
 import { isProblemError, ProblemError } from '../core/base/problem.ts';
-import { answerDecision } from './answer-decision.ts';
-import { whatWasShown } from './what-was-shown.ts';
-import { checkAnswer } from './check-answer.ts';
+import { answerDecision, whatWasShown, checkAnswer } from './channel-answer.ts';
 
 /** Options of `approvalQueue`. */
 export interface QueueOptions {

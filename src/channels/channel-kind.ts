@@ -1,5 +1,91 @@
-import type { z } from 'zod';
+import { ProblemError } from '../core/base/problem.ts';
+import { z } from 'zod';
+import { durationSentence, parseDuration } from '../core/base/duration.ts';
+import { readFileSync } from 'node:fs';
 import type { Channel } from './channel.ts';
+
+/** The error of a channel whose settings cannot work. */
+export function policyInvalid(message: string): ProblemError {
+  return new ProblemError({ code: 'policy_invalid', message });
+}
+
+/** A duration of a channel file, such as `30s`, as milliseconds. `longest` is a duration, too. `never` is not valid. */
+export function durationShape(longest: string): z.ZodType<number, string> {
+  const sentence = durationSentence.replace(', or never', '');
+  return shapeOf((durationMs) =>
+    durationMs === undefined ? sentence : durationMs > msOf(longest)! ? `must be at most ${longest}` : undefined,
+  );
+}
+
+/** A duration with a least and a greatest value, as milliseconds. All three arguments are durations. */
+export function durationBetween(least: string, most: string, example: string): z.ZodType<number, string> {
+  const sentence = `must be a duration from ${least} to ${most}, such as ${example}`;
+  return shapeOf((durationMs = 0) => (durationMs < msOf(least)! || durationMs > msOf(most)! ? sentence : undefined));
+}
+
+function shapeOf(problemOf: (durationMs: number | undefined) => string | undefined): z.ZodType<number, string> {
+  return z.string().transform((text, context) => {
+    const durationMs = msOf(text);
+    const problem = problemOf(durationMs);
+    if (problem === undefined) return durationMs!;
+    context.addIssue(problem);
+    return z.NEVER;
+  });
+}
+
+function msOf(text: string): number | undefined {
+  const parsed = parseDuration(text);
+  return 'durationMs' in parsed ? (parsed.durationMs ?? undefined) : undefined;
+}
+
+/** Reads the PEM file that a member of a channel's settings names. Throws `policy_invalid`. */
+export function readPem(path: string, member: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw policyInvalid(`The file of '${member}' cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/**
+ * Throws `policy_invalid` unless an optional package is installed. It finds the package and does not load it, which takes
+ * time and is done for the first message.
+ */
+export function requirePackage(name: string, what: string): void {
+  try {
+    import.meta.resolve(name);
+  } catch {
+    throw policyInvalid(
+      `${what} needs the package '${name}': install it beside countersign with \`npm install ${name}\`.`,
+    );
+  }
+}
+
+/** What a member that holds a secret must be. */
+export const secretPlace =
+  'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
+
+/** A secret in a channel file: the place that holds it, never the secret itself. */
+export const secretShape = z.union(
+  [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
+  secretPlace,
+);
+
+/** Reads a secret, without a line break at its end. Throws `policy_invalid` if it is missing or empty. */
+export function readSecret(place: z.infer<typeof secretShape>): string {
+  const where = 'env' in place ? `the environment variable ${place.env}` : `the file ${place.file}`;
+  const secret = ('env' in place ? process.env[place.env] : readText(place.file))?.trimEnd();
+  if (secret !== undefined && secret !== '') return secret;
+  throw policyInvalid(`The secret in ${where} is missing or empty.`);
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 /** A kind of channel that a channel file (docs/channels.md) can name. */
 export interface ChannelKind<Members = unknown> {
@@ -16,4 +102,58 @@ export interface ChannelContext {
   name: string;
   /** Another entry of the file, by name. Throws `policy_invalid` if there is none. */
   channel(name: string): Promise<Channel>;
+}
+
+/** An entry of a channel file that its kind has found valid. */
+export interface ChannelEntry {
+  kind: ChannelKind;
+  members: unknown;
+}
+
+/** Makes the channels of a file, each once, those that others refer to first. */
+export class ChannelBuilder {
+  readonly #entries: ReadonlyMap<string, ChannelEntry>;
+  readonly #made = new Map<string, Promise<Channel>>();
+  /** The names that each entry has asked for. */
+  readonly #needs = new Map<string, Set<string>>();
+
+  constructor(entries: ReadonlyMap<string, ChannelEntry>) {
+    this.#entries = entries;
+  }
+
+  /** Throws `policy_invalid` for a channel that needs itself, and what the kind throws. */
+  make(name: string): Promise<Channel> {
+    const made = this.#made.get(name) ?? this.#makeNew(name, this.#entries.get(name)!);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  /** The names that other channels refer to. */
+  needed(): Set<string> {
+    return new Set([...this.#needs.values()].flatMap((names) => [...names]));
+  }
+
+  async #makeNew(name: string, { kind, members }: ChannelEntry): Promise<Channel> {
+    return kind.make(members, {
+      name,
+      channel: async (other) => {
+        if (!this.#entries.has(other)) throw policyInvalid(`there is no channel '${other.slice(0, 64)}'`);
+        // Checked before waiting: two channels that wait for each other would never end.
+        const path = this.#pathFrom(other, name);
+        if (path !== undefined) throw policyInvalid(`it refers to itself: ${[name, ...path].join(' → ')}`);
+        this.#needs.set(name, (this.#needs.get(name) ?? new Set()).add(other));
+        return this.make(other);
+      },
+    });
+  }
+
+  /** The path of references from one entry to another, both included; undefined if there is none. */
+  #pathFrom(from: string, to: string): string[] | undefined {
+    if (from === to) return [to];
+    for (const next of this.#needs.get(from) ?? []) {
+      const path = this.#pathFrom(next, to);
+      if (path !== undefined) return [from, ...path];
+    }
+    return undefined;
+  }
 }

@@ -1,10 +1,9 @@
 import { checkOptions, DefinitionError } from '../agents/check-options.ts';
-import { type ChannelRoutes, requestRouteProblem } from '../core/people/channel-routes.ts';
+import { type ChannelRoutes, requestRouteProblem, type RequestRoute } from '../core/people/channel-routes.ts';
 import type { KnownChannels } from '../policy-file/lint-channels.ts';
 import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
-import type { WorkerRoutes } from './channel-set-up.ts';
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
-import { toChannel } from './to-channel.ts';
+import { toChannel } from './simple-channels.ts';
 
 /** The channels of a worker, and which of them carry which requests. */
 export interface ChannelOptions {
@@ -129,4 +128,25 @@ function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<Worker
     ...(ofReviewers.length > 0 && { reviewers }),
     ...(requests.length > 0 && { requests }),
   };
+}
+
+/** Which channels carry which requests. */
+export interface WorkerRoutes {
+  /** The channels of requests that no route matches. Default: all that no route names. */
+  default: readonly string[];
+  /** By person, or `group:NAME`. */
+  reviewers: Readonly<Record<string, readonly string[]>>;
+  /** By tool, agent and severity. Every route that matches counts, those of reviewers too. */
+  requests?: readonly RequestRoute[];
+}
+
+/** What a channel file says. */
+export interface ChannelSetUp {
+  channels: Record<string, Channel>;
+  routes: WorkerRoutes;
+  quietHours?: QuietHours;
+  /** Those of single channels, in their place; `false`: none. */
+  quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
+  /** For how long the requests of one run are collected into one message, in milliseconds. Absent: not at all. */
+  batchMs?: number;
 }

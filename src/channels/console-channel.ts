@@ -6,7 +6,7 @@ import { aborted } from '../text/aborted.ts';
 import { terminalClock } from '../text/instant-text.ts';
 import { consoleLineHelp, readConsoleLine } from '../text/console-line.ts';
 import { checkOptions } from '../agents/check-options.ts';
-import { whatWasShown } from './what-was-shown.ts';
+import { whatWasShown } from './channel-answer.ts';
 import { type Asking, LineTerminal, type TerminalInput, type TerminalOutput } from './line-terminal.ts';
 
 /** Options of `consoleChannel`. */

@@ -1,20 +1,159 @@
+import { z } from 'zod';
+import { severities } from '../core/base/tool-call.ts';
+import { requestRouteProblem, type RequestRoute } from '../core/people/channel-routes.ts';
+import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
+import { isTimeZone } from '../text/instant-text.ts';
+import { durationShape, type ChannelEntry, type ChannelKind, ChannelBuilder, policyInvalid } from './channel-kind.ts';
+import { personKey } from '../core/people/person-key.ts';
+import { type ShapeProblem, prototypeKeys } from '../policy-file/explain-shape.ts';
+import { explainWithoutValues } from '../policy-file/explain.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ProblemError } from '../core/base/problem.ts';
-import { type ShapeProblem, prototypeKeys } from '../policy-file/explain-shape.ts';
-import { explainWithoutValues } from '../policy-file/explain.ts';
 import { formatProblems, type PolicyProblem } from '../policy-file/parse-policy.ts';
 import { type PolicyText, readPolicyText } from '../policy-file/text.ts';
 import type { Channel } from './channel.ts';
-import { ChannelBuilder, type ChannelEntry } from './channel-builder.ts';
-import { type ChannelDocument, channelFileShape, quietHoursOf } from './channel-file-shape.ts';
-import { readEntries } from './channel-entries.ts';
-import type { ChannelKind } from './channel-kind.ts';
-import type { ChannelSetUp } from './channel-set-up.ts';
-import type { QuietHours } from './quiet-hours.ts';
-import { policyInvalid } from './policy-invalid.ts';
+import type { ChannelSetUp } from './channel-set.ts';
 import { nfc } from '../core/base/text.ts';
-import type { RequestRoute } from '../core/people/channel-routes.ts';
+
+/** The name of a channel in a channel file. */
+export const channelName = z.string().regex(/^[a-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, - and _');
+const longestName = 200;
+const reviewer = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(longestName, `must have at most ${longestName} characters`)
+  .regex(/^\S(?:.*\S)?$/su, 'must not begin or end with a space');
+const listOfNames = z.array(z.string());
+const isWithoutRepetition = (names: readonly string[]): boolean => new Set(names).size === names.length;
+const repeated = 'must not name a channel twice';
+const channelNames = listOfNames.refine(isWithoutRepetition, repeated);
+const mostRoutes = 100;
+/** A route of requests. Its conditions are checked as those of a worker's options. */
+const requestRoute = z
+  .strictObject({
+    tool: z.string().optional(),
+    agent: z.string().optional(),
+    min_severity: z.enum(severities).optional(),
+    channels: listOfNames.min(1, 'must name a channel').refine(isWithoutRepetition, repeated),
+  })
+  .superRefine(({ tool, agent, min_severity: minSeverity }, context) => {
+    const found = requestRouteProblem({ tool, agent, minSeverity });
+    if (found === undefined) return;
+    const path = found.member === undefined ? [] : [found.member];
+    context.addIssue({ code: 'custom', message: found.problem, path });
+  });
+const quietHours = z
+  .strictObject({
+    from: z.string().optional(),
+    to: z.string().optional(),
+    time_zone: z.string(),
+    workdays: z.array(z.string()).optional(),
+    holidays: z.array(z.string()).optional(),
+    above: z.enum(severities).optional(),
+  })
+  .superRefine((written, context) => {
+    const found = quietHoursProblem(quietHoursOf(written));
+    if (found === undefined) return;
+    const path = found.member === undefined ? [] : [found.member === 'timeZone' ? 'time_zone' : found.member];
+    context.addIssue({ code: 'custom', message: found.problem, path });
+  });
+
+/** A time zone in a channel file. */
+export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
+
+/** What a channel file says, apart from the members of each channel, which are its kind's. */
+export const channelFileShape = z.strictObject({
+  channels: z.record(
+    channelName,
+    z.looseObject({ kind: z.string(), quiet_hours: z.union([quietHours, z.literal(false)]).optional() }),
+  ),
+  routes: z
+    .strictObject({
+      default: channelNames,
+      reviewers: z.record(reviewer, channelNames).optional(),
+      requests: z.array(requestRoute).max(mostRoutes, `must have at most ${mostRoutes} routes`).optional(),
+    })
+    .optional(),
+  quiet_hours: quietHours.optional(),
+  batch: durationShape('1h').optional(),
+});
+
+export type ChannelDocument = z.infer<typeof channelFileShape>;
+
+/** As they are in code. What they say is checked apart. */
+export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
+  return { ...hours, timeZone } as QuietHours;
+}
+
+/** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
+export async function readEntries(
+  document: Pick<ChannelDocument, 'channels' | 'routes'>,
+  kinds: Readonly<Record<string, ChannelKind>>,
+): Promise<{ entries: Map<string, ChannelEntry>; problems: ShapeProblem[] }> {
+  const entries = new Map<string, ChannelEntry>();
+  const problems = routeProblems(document);
+  for (const [name, { kind: kindName, quiet_hours: _, ...members }] of Object.entries(document.channels)) {
+    const kind = Object.hasOwn(kinds, kindName) ? kinds[kindName]! : undefined;
+    if (kind === undefined) {
+      problems.push({ path: ['channels', name, 'kind'], message: unknownKind(kindName, kinds) });
+      continue;
+    }
+    const shaped = await kind.shape.safeParseAsync(members);
+    if (shaped.success) {
+      entries.set(name, { kind, members: shaped.data });
+      for (const member of kind.refersTo ?? []) {
+        const other = String((shaped.data as Record<string, unknown>)[member]);
+        problems.push(...unknownChannels(document, [{ other, path: ['channels', name, member] }]));
+      }
+    } else {
+      const what = { document: members, shape: kind.shape, what: `channel '${name}'` };
+      const found = explainWithoutValues(shaped.error, what);
+      problems.push(...found.map((each) => ({ ...each, path: ['channels', name, ...each.path] })));
+    }
+  }
+  return { entries, problems };
+}
+
+function unknownKind(name: string, kinds: Readonly<Record<string, ChannelKind>>): string {
+  if (name === 'callback') {
+    return `a callback is a function, which no file can hold: give it to createWorker as channels: { NAME: function }`;
+  }
+  if (name === 'pager_duty') {
+    return `there is no kind 'pager_duty' any more: the entry for PagerDuty in docs/on-call.md, of the kind 'http_template', sends the same events`;
+  }
+  return `'kind' must be one of ${Object.keys(kinds).join(', ')}`;
+}
+
+function unknownChannels(
+  { channels }: Pick<ChannelDocument, 'channels'>,
+  named: readonly { other: string; path: readonly PropertyKey[] }[],
+): ShapeProblem[] {
+  const unknown = named.filter(({ other }) => !Object.hasOwn(channels, other));
+  return unknown.map(({ other, path }) => ({ path, message: `there is no channel '${other.slice(0, 64)}'` }));
+}
+
+function routeProblems({ channels, routes }: Pick<ChannelDocument, 'channels' | 'routes'>): ShapeProblem[] {
+  if (routes === undefined) return [];
+  const unknown = (names: readonly string[], path: readonly PropertyKey[]): ShapeProblem[] =>
+    unknownChannels(
+      { channels },
+      names.map((other, index) => ({ other, path: [...path, index] })),
+    );
+  const reviewers = Object.entries(routes.reviewers ?? {});
+  const forms = reviewers.map(([name]) => personKey(name));
+  return [
+    ...unknown(routes.default, ['routes', 'default']),
+    ...(routes.requests ?? []).flatMap((route, index) =>
+      unknown(route.channels, ['routes', 'requests', index, 'channels']),
+    ),
+    ...reviewers.flatMap(([name, names], index): ShapeProblem[] => {
+      const path = ['routes', 'reviewers', name];
+      if (forms.indexOf(forms[index]!) === index) return unknown(names, path);
+      return [{ path, message: `'${name}' appears twice, in two spellings`, part: 'key' }];
+    }),
+  ];
+}
 
 type Placed = Pick<PolicyText, 'placeOf'> & { file: string };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkAnswer, InvalidAnswer } from '../../src/channels/check-answer.ts';
+import { checkAnswer, InvalidAnswer } from '../../src/channels/channel-answer.ts';
 
 const digest = 'a'.repeat(64);
 class Verdict {

@@ -5,7 +5,7 @@ import type { Output } from '../../packages/cli/src/base/output.ts';
 import { WorkerLog } from '../../packages/cli/src/serve/worker-log.ts';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import type { ChannelRequest } from '../../src/channels/channel.ts';
-import { checkAnswer } from '../../src/channels/check-answer.ts';
+import { checkAnswer } from '../../src/channels/channel-answer.ts';
 import { armingMs } from '../../src/text/console-line.ts';
 import { channelRequest, firstAttempt } from '../support/channel-request.ts';
 import { TypedTerminal } from '../support/typed-terminal.ts';

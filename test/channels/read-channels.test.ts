@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Channel } from '../../src/channels/channel.ts';
-import type { ChannelKind } from '../../src/channels/channel-kind.ts';
-import { readSecret, secretShape } from '../../src/channels/secret.ts';
+import { type ChannelKind, readSecret, secretShape } from '../../src/channels/channel-kind.ts';
 import { readChannels } from '../../src/adapters/read-channels.ts';
-import { simpleKinds } from '../../src/channels/simple-kinds.ts';
+import { simpleKinds } from '../../src/channels/simple-channels.ts';
 import { channelRequest, firstAttempt } from '../support/channel-request.ts';
 
 const builtIn = 'auto_approve, auto_deny, conditional, console, webhook, slack, email, http_template, web_push';

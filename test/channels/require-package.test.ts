@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import { expect, test } from 'vitest';
 import { readChannels } from '../../src/adapters/read-channels.ts';
 import { slackAppOf } from '../../src/adapters/slack/slack-channel.ts';
-import { conditional } from '../../src/channels/conditional.ts';
+import { conditional } from '../../src/channels/simple-channels.ts';
 import { CountersignPlugin } from '../../src/worker/plugin.ts';
 
 /** Does something in a process in which a package is not installed. */

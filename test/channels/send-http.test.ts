@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LookupFunction } from 'node:net';
-import { type HttpSettings, httpSender } from '../../src/channels/send-http.ts';
+import { type HttpSettings, httpSender } from '../../src/channels/outgoing/exchange.ts';
 import { type HttpServiceInTest, openHttpService } from '../support/http-service.ts';
 
 let service: HttpServiceInTest;

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { autoApprove } from '../../src/channels/auto-approve.ts';
-import { autoDeny } from '../../src/channels/auto-deny.ts';
-import { callback } from '../../src/channels/callback.ts';
+import { autoApprove, autoDeny, callback, conditional, toChannel } from '../../src/channels/simple-channels.ts';
 import type { Channel, ChannelFunction, ChannelRequest, SettledContext } from '../../src/channels/channel.ts';
-import { conditional } from '../../src/channels/conditional.ts';
-import { toChannel } from '../../src/channels/to-channel.ts';
 import { severities, type Severity } from '../../src/core/base/tool-call.ts';
 import type { Settlement } from '../../src/contract.ts';
 import { channelRequest, firstAttempt, notifyContext } from '../support/channel-request.ts';

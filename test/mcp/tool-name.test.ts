@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolName } from '../../packages/mcp/src/tool-name.ts';
+import { toolName } from '../../packages/mcp/src/tool-result.ts';
 
 test.each([
   ['read_file', 'files__read_file'],

@@ -9,7 +9,7 @@ import type { Channel, ChannelAnswer } from '../../src/channels/channel.ts';
 import { httpTemplateChannel, type HttpTemplateOptions } from '../../src/adapters/on-call/http-template-channel.ts';
 import { webPushChannel } from '../../src/adapters/web-push/web-push-channel.ts';
 import type { WebPushOptions } from '../../src/adapters/web-push/web-push-settings.ts';
-import { conditional } from '../../src/channels/conditional.ts';
+import { conditional } from '../../src/channels/simple-channels.ts';
 import type { Severity } from '../../src/core/base/tool-call.ts';
 import { holds } from './eventually.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Channel, ChannelRequest, ResolveContext } from '../../src/channels/channel.ts';
-import type { WorkerRoutes } from '../../src/channels/channel-set-up.ts';
-import { conditional } from '../../src/channels/conditional.ts';
+import type { WorkerRoutes } from '../../src/channels/channel-set.ts';
+import { conditional } from '../../src/channels/simple-channels.ts';
 import { channelsWorkflowId, type RunInput, type RunResult } from '../../src/contract.ts';
 import { openWorld, type RunInTest, type Turns, type World, type WorldOptions } from './world.ts';
 

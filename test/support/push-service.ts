@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { importJWK, type JWTPayload, jwtVerify } from 'jose';
-import type { BrowserSubscription } from '../../src/channels/push-app.ts';
+import type { BrowserSubscription } from '../../src/channels/chat-app.ts';
 import type { PushMessage } from '../../src/adapters/web-push/push-message.ts';
 
 /** A message that a push service got for one of its browsers. */

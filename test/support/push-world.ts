@@ -4,7 +4,7 @@ import { pushAppOf, webPushChannel } from '../../src/adapters/web-push/web-push-
 import type { WebPushOptions } from '../../src/adapters/web-push/web-push-settings.ts';
 import { type Subscriptions, subscriptionsOf } from '../../src/adapters/web-push/subscriptions.ts';
 import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../../src/channels/channel.ts';
-import type { PushApp } from '../../src/channels/push-app.ts';
+import type { PushApp } from '../../src/channels/chat-app.ts';
 import { recordsOf, type Records } from '../../src/client/server/records.ts';
 import type { Settlement } from '../../src/contract.ts';
 import { openPushService, type PushServiceInTest } from './push-service.ts';

@@ -1,7 +1,6 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import type { Channel, ChannelRequest, NotifyContext } from '../../src/channels/channel.ts';
-import { slackApp } from '../../src/adapters/slack/slack-app.ts';
-import { slackChannel } from '../../src/adapters/slack/slack-channel.ts';
+import { slackApp, slackChannel } from '../../src/adapters/slack/slack-channel.ts';
 import type { SlackSettings } from '../../src/adapters/slack/slack-settings.ts';
 import { createSeals, type Seals } from '../../src/channels/sealed-text.ts';
 import type { Role } from '../../packages/gateway/src/http/identity/principal.ts';

@@ -2,7 +2,7 @@ import { defineTool, type JsonObject, riskFromMcpHints, type Tool, type ToolCont
 import { escapeText, shortened } from 'countersign/base';
 import { definitionDigest } from 'countersign/json';
 import { argumentSchema } from './argument-schema.ts';
-import { toolName } from './tool-name.ts';
+import { toolName } from './tool-result.ts';
 
 /** A tool as the client gives it: its shape is checked, its texts are the server's. */
 export interface ListedTool {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { openTransport } from './open-transport.ts';
-import { serverFailure } from './server-failure.ts';
+import { serverFailure } from './tool-result.ts';
 import type { McpServerOptions } from './server-options.ts';
 
 const firstDelayMs = 1_000;

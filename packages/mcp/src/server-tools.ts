@@ -3,9 +3,8 @@ import { ProtocolError, SdkError, SdkErrorCode, type Client } from '@modelcontex
 import { type OpenToolset, type ToolContext, type ToolsetListing, UnknownOutcomeError } from 'countersign';
 import { type ListedTool, listedTools } from './listed-tools.ts';
 import { ServerConnection } from './server-connection.ts';
-import { serverFailure } from './server-failure.ts';
+import { serverFailure, resultText, toolResult } from './tool-result.ts';
 import type { McpServerOptions } from './server-options.ts';
-import { resultText, toolResult } from './tool-result.ts';
 
 const defaultTimeoutMs = 60_000;
 const defaultStartTimeoutMs = 10_000;

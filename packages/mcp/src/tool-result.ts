@@ -1,6 +1,15 @@
 import type { Json } from 'countersign';
 import { isObject } from 'countersign/base';
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  type ContentBlock,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { createHash } from 'node:crypto';
 
 /**
  * What the model gets of a server's answer: the text, or the structured content if beside it is nothing but its text. Of
@@ -43,4 +52,51 @@ function blockText(block: ContentBlock): string {
 
 function leftOut(what: string, mimeType: string, base64: string): string {
   return `[${what}: ${mimeType}, ${Buffer.byteLength(base64, 'base64')} bytes, not passed on]`;
+}
+
+const longestName = 64;
+const hashDigits = 8;
+
+/**
+ * The name under which an agent has a server's tool: `SERVER__TOOL`. Characters that no tool name may have become `_`. A name
+ * that is too long is cut, and ends with `_` and the beginning of the SHA-256 of the tool's own name.
+ */
+export function toolName(server: string, tool: string): string {
+  const name = `${server}__${tool.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+  if (name.length <= longestName) return name;
+  const hash = createHash('sha256').update(tool).digest('hex').slice(0, hashDigits);
+  return `${name.slice(0, longestName - hashDigits - 1)}_${hash}`;
+}
+
+/**
+ * Why a server cannot be used, in a few words for logs and models. It holds nothing that the server, a library or the system
+ * wrote, because that may quote an address, a header or an environment variable.
+ */
+export function serverFailure(error: unknown): string {
+  if (ProtocolError.isInstance(error)) return `it answered with error ${error.code}`;
+  if (error instanceof UnauthorizedError) return 'it refuses the token (HTTP 401)';
+  if (SdkHttpError.isInstance(error)) return `it answered with HTTP ${error.status}`;
+  if (SdkError.isInstance(error)) {
+    switch (error.code) {
+      case SdkErrorCode.RequestTimeout:
+        return 'it did not answer in time';
+      case SdkErrorCode.ConnectionClosed:
+      case SdkErrorCode.NotConnected:
+        return 'the connection to it has ended';
+      case SdkErrorCode.InvalidResult:
+        return 'its answer is no valid MCP';
+      case SdkErrorCode.ListPaginationExceeded:
+        return 'its list of tools has no end';
+      default:
+        return `its connection failed (${error.code})`;
+    }
+  }
+  const code = systemCode(error);
+  return code === undefined ? 'it cannot be reached' : `it cannot be reached (${code})`;
+}
+
+/** Such as `ENOENT` for a program that is not there, or `ECONNREFUSED`. */
+function systemCode(error: unknown): string | undefined {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return [code, cause?.code].find((each): each is string => typeof each === 'string' && /^[A-Z_]{1,40}$/.test(each));
 }

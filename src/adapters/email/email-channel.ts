@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import { linkExpiry, linkUrl, sealLink } from '../../channels/answer-link.ts';
+import { linkExpiry, linkUrl, sealLink, gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
 import { type CallersOption, checkCallers, outcomeNotice, waitingNotice } from '../../channels/caller-notice.ts';
 import {
   type CallerNotices,
@@ -11,13 +11,10 @@ import {
   testText,
 } from '../../channels/channel.ts';
 import { checkOptions } from '../../agents/check-options.ts';
-import { gatewayOrigin } from '../../channels/gateway-origin.ts';
-import { inboxUrl } from '../../channels/inbox-url.ts';
-import { recentIds } from '../../channels/recent-ids.ts';
+import { recentIds } from '../../channels/channel-answer.ts';
 import { inFullOrShort, PartlySent } from '../../channels/outgoing/not-taken.ts';
 import { createSeals, type Seals } from '../../channels/sealed-text.ts';
-import { requirePackage } from '../../channels/require-package.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { requirePackage, policyInvalid } from '../../channels/channel-kind.ts';
 import { connectionSettings } from '../../connection/connection-settings.ts';
 import type { Settlement } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import type { ChannelKind } from '../../channels/channel-kind.ts';
+import { type ChannelKind, readPem, readSecret, secretShape } from '../../channels/channel-kind.ts';
 import { callersOptions } from '../../channels/caller-notice.ts';
-import { timeZoneShape } from '../../channels/channel-file-shape.ts';
-import { readPem } from '../../channels/read-pem.ts';
-import { readSecret, secretShape } from '../../channels/secret.ts';
+import { timeZoneShape } from '../../channels/read-channel-file.ts';
 import { severities } from '../../core/base/tool-call.ts';
 import { emailChannel } from './email-channel.ts';
 import type { MailedPerson } from './recipients.ts';

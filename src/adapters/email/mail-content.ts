@@ -10,7 +10,7 @@ import { cardOf } from '../../card/card-of.ts';
 import { cardStyle } from '../../card/html-style.ts';
 import { renderHtml } from '../../card/render-html.ts';
 import { renderTerminal } from '../../card/render-terminal.ts';
-import { shortSentence } from '../../channels/short-request.ts';
+import { shortSentence } from '../../channels/outgoing/not-taken.ts';
 
 export interface MailContent {
   subject: string;

@@ -2,7 +2,7 @@ import { shortened } from '../../core/base/text.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { checkOptions } from '../../agents/check-options.ts';
 import { NotTaken } from '../../channels/outgoing/not-taken.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 
 /** The SMTP server that sends the mails. */
 export interface MailTransport {

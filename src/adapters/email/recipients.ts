@@ -1,5 +1,5 @@
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 import { type Directory, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 
 /** A person who reviews, and where mail reaches them. */

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, type ChannelStep, testText } from '../../channels/channel.ts';
-import { gatewayOrigin } from '../../channels/gateway-origin.ts';
-import { inboxUrl } from '../../channels/inbox-url.ts';
-import { httpReacher, type HttpSettings, httpSender } from '../../channels/send-http.ts';
+import { gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
+import { httpReacher, type HttpSettings, httpSender } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { stepKinds } from '../../channels/channel.ts';
-import type { ChannelKind } from '../../channels/channel-kind.ts';
-import { durationBetween } from '../../channels/duration-shape.ts';
-import { readSecret, secretShape } from '../../channels/secret.ts';
+import { type ChannelKind, durationBetween, readSecret, secretShape } from '../../channels/channel-kind.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { httpTemplateChannel } from './http-template-channel.ts';
 

@@ -5,7 +5,7 @@ import { deadlineText } from '../../text/instant-text.ts';
 import { visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
 import { cardOf } from '../../card/card-of.ts';
-import { shortRequest, shortSentence } from '../../channels/short-request.ts';
+import { shortRequest, shortSentence } from '../../channels/outgoing/not-taken.ts';
 import type { Known } from './template.ts';
 
 const requestMembers = Object.keys({

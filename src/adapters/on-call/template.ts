@@ -1,6 +1,6 @@
 import { isObject } from '../../core/base/json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 import { visibleEscape } from '../../text/visible-text.ts';
 
 const placeholder = /\{\{([^{}]*)\}\}/g;

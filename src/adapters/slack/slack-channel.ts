@@ -1,17 +1,65 @@
+import type { ChatApp } from '../../channels/chat-app.ts';
+import { requirePackage, type ChannelKind } from '../../channels/channel-kind.ts';
+import { interactionHandler, type InteractionHandler } from './answer.ts';
+import { type SlackSettings, type SlackMembers, slackSettings, slackShape } from './slack-settings.ts';
+import { socketInteractions } from './socket.ts';
+import { ProblemError } from '../../core/base/problem.ts';
+import { isSignedBySlack, openWebClient, slackProblem } from './slack-api.ts';
 import type { WebClient } from '@slack/web-api';
 import { checkOptions } from '../../agents/check-options.ts';
 import { type Channel, type ChannelRequest, testText } from '../../channels/channel.ts';
-import type { ChatApp } from '../../channels/chat-app.ts';
-import { requirePackage } from '../../channels/require-package.ts';
-import { recentIds } from '../../channels/recent-ids.ts';
+import { recentIds } from '../../channels/channel-answer.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { openWebClient, slackProblem } from './open-web-client.ts';
-import { postReminder } from './post-reminder.ts';
-import { post, postRequests } from './post-requests.ts';
-import { postedMessage, messageShowing, oldestOf } from './sent-messages.ts';
-import { slackApp } from './slack-app.ts';
-import type { SlackSettings } from './slack-settings.ts';
+import { postReminder, post, postRequests, postedMessage, messageShowing, oldestOf } from './post.ts';
 import { updateMessage } from './update-message.ts';
+
+/**
+ * Receives what people answer in Slack, for `startGateway`. `entries`: the channels of one or more Slack apps, as
+ * `slackChannel` has them. Each app sends over HTTP or over Socket Mode.
+ * Throws `policy_invalid` if a package that answers need is not installed.
+ */
+export function slackApp(entries: readonly SlackSettings[]): ChatApp {
+  const handler = interactionHandler();
+  requirePackage('@slack/web-api', 'Slack');
+  const isHttp = entries.some(({ signingSecret }) => signingSecret !== undefined);
+  const isSocket = entries.some(({ appToken }) => appToken !== undefined);
+  if (isSocket) requirePackage('@slack/socket-mode', `Slack's Socket Mode`);
+  return {
+    ...(isHttp && { receive: httpInteractions(entries, handler) }),
+    ...(isSocket && { connect: (gateway) => socketInteractions(entries, handler, gateway) }),
+    drain: () => handler.drain(),
+  };
+}
+
+/** Receives what Slack posts to the gateway: a signed form with the payload as JSON. */
+function httpInteractions(
+  entries: readonly SlackSettings[],
+  handler: InteractionHandler,
+): NonNullable<ChatApp['receive']> {
+  return async (request, gateway) => {
+    const signed = entries.filter(
+      ({ signingSecret }) => signingSecret !== undefined && isSignedBySlack(request, signingSecret),
+    );
+    if (signed.length === 0) {
+      const message = 'Slack has not signed this, or more than five minutes ago.';
+      throw new ProblemError({ code: 'forbidden', message });
+    }
+    let acknowledgement: object | undefined;
+    await handler.handle(payloadOf(request.body), signed, gateway, (body) => {
+      acknowledgement = body;
+    });
+    return acknowledgement === undefined ? new Response(null) : Response.json(acknowledgement);
+  };
+}
+
+function payloadOf(body: Uint8Array): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return JSON.parse(new URLSearchParams(text).get('payload') ?? '');
+  } catch {
+    return undefined;
+  }
+}
 
 /** The settings of the channels of this process, for the app that receives their answers. */
 const settingsOf = new WeakMap<Channel, SlackSettings>();
@@ -129,3 +177,9 @@ function keyedQueue(): <Result>(key: string, task: () => Promise<Result>) => Pro
     }
   };
 }
+
+/** `kind: slack` in a channel file (docs/slack.md). */
+export const slackKind: ChannelKind<SlackMembers> = {
+  shape: slackShape,
+  make: (members, context) => slackChannel(slackSettings(members, context)),
+};

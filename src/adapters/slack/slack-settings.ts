@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { ChannelContext } from '../../channels/channel-kind.ts';
-import { gatewayOrigin } from '../../channels/gateway-origin.ts';
-import { readSecret, secretShape } from '../../channels/secret.ts';
+import { type ChannelContext, readSecret, secretShape } from '../../channels/channel-kind.ts';
+import { gatewayOrigin } from '../../channels/answer-link.ts';
 import { ProblemError } from '../../core/base/problem.ts';
 import { severities, type Severity } from '../../core/base/tool-call.ts';
+import type { ApprovalDetails } from '../../contract.ts';
+import { severityRank } from '../../core/assess/assessment.ts';
 
 /** One Slack channel in which reviewers are asked. Its app sends answers over HTTP or over Socket Mode. */
 export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
@@ -80,4 +81,22 @@ function listening({ signing_secret: secret, app_token: place }: SlackMembers): 
   if (appToken.startsWith('xapp-')) return { appToken };
   const message = `The 'app_token' of Slack is no app-level token, which begins with xapp-.`;
   throw new ProblemError({ code: 'policy_invalid', message });
+}
+
+/** True if a request is too severe to be approved on a channel. */
+export function isAboveCap(
+  { assessment }: Pick<ApprovalDetails, 'assessment'>,
+  { highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>,
+): boolean {
+  const rank = severityRank(assessment.severity);
+  // An unknown severity is above all.
+  return rank === -1 || rank > severityRank(highestSeverity);
+}
+
+/**
+ * True if a channel has a cap. Then nothing is edited there, and "always" covers the same call only: edited arguments and
+ * later calls of a tool may be more severe than what was shown.
+ */
+export function hasCap({ highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>): boolean {
+  return highestSeverity !== 'critical';
 }

@@ -1,8 +1,8 @@
 import type { WebClient } from '@slack/web-api';
 import type { ApprovalDetails } from '../../contract.ts';
-import { blockOwner, type MessageBlock, requestBlocks } from './message-blocks.ts';
-import { slackProblem } from './open-web-client.ts';
-import { titleOf } from './post-requests.ts';
+import { blockOwner, type MessageBlock, requestBlocks } from './cards.ts';
+import { slackProblem } from './slack-api.ts';
+import { titleOf } from './post.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
 /**

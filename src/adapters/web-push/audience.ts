@@ -1,6 +1,6 @@
 import { inParallel } from '../../client/server/call-server.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 import { personKey } from '../../core/people/person-key.ts';
 import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';

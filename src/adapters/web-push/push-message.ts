@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { outcomeTitle } from '../../channels/caller-notice.ts';
-import { inboxUrl } from '../../channels/inbox-url.ts';
+import { inboxUrl } from '../../channels/answer-link.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { shownPerson } from '../../core/people/directory.ts';

@@ -1,7 +1,7 @@
 import { isSamePerson, personKey } from '../../core/people/person-key.ts';
 import { createHash, createSecretKey } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import type { BrowserSubscription, SubscribedPerson } from '../../channels/push-app.ts';
+import type { BrowserSubscription, SubscribedPerson } from '../../channels/chat-app.ts';
 import { createSeals } from '../../channels/sealed-text.ts';
 import type { RecordName, Records } from '../../client/server/records.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';

@@ -1,3 +1,15 @@
+import { exchange, refusedStatus } from '../../channels/outgoing/exchange.ts';
+import { isProblemError, ProblemError } from '../../core/base/problem.ts';
+import {
+  type Delivery,
+  type PushMessage,
+  askingMessage,
+  callerMessage,
+  deliveryOf,
+  settledMessage,
+} from './push-message.ts';
+import { type Subscription, subscriptionMark, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
+import { type WebPushSettings, type WebPushOptions, webPushSettings } from './web-push-settings.ts';
 import { isIP } from 'node:net';
 import { ECDH } from 'node:crypto';
 import {
@@ -9,23 +21,66 @@ import {
   testText,
 } from '../../channels/channel.ts';
 import { hostOf } from '../../channels/outgoing/filtered-agents.ts';
-import type { BrowserSubscription, PushApp } from '../../channels/push-app.ts';
+import type { BrowserSubscription, PushApp } from '../../channels/chat-app.ts';
 import { PartlySent } from '../../channels/outgoing/not-taken.ts';
-import { recentIds } from '../../channels/recent-ids.ts';
-import { requirePackage } from '../../channels/require-package.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { recentIds } from '../../channels/channel-answer.ts';
+import {
+  requirePackage,
+  policyInvalid,
+  type ChannelKind,
+  readPem,
+  readSecret,
+  secretShape,
+} from '../../channels/channel-kind.ts';
 import { inParallel } from '../../client/server/call-server.ts';
 import type { Records } from '../../client/server/records.ts';
 import { isObject } from '../../core/base/json.ts';
 import type { Settlement } from '../../contract.ts';
-import { ProblemError } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
-import { checkCallers } from '../../channels/caller-notice.ts';
+import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
 import { audienceOf, browsersOfCaller, reachedBefore } from './audience.ts';
-import { askingMessage, callerMessage, deliveryOf, type PushMessage, settledMessage } from './push-message.ts';
-import { sendMessage } from './send-message.ts';
-import { subscriptionMark, type Subscription, type Subscriptions, subscriptionsOf } from './subscriptions.ts';
-import { type WebPushOptions, type WebPushSettings, webPushSettings } from './web-push-settings.ts';
+import { z } from 'zod';
+
+/** The push service does not know the subscription any more. */
+const goneStatuses = [404, 410];
+
+/**
+ * Sends one message, encrypted for the browser and signed with the push keys. `gone`: the subscription has ended.
+ * Throws a `ProblemError` if another attempt may help; errors name the origin of the push service only.
+ */
+export async function sendMessage(
+  { subject, publicKey, privateKey, agents, requestTimeoutMs }: WebPushSettings,
+  { endpoint, keys }: Subscription,
+  { message, ttl, urgency, topic }: Delivery & { message: PushMessage },
+  signal: AbortSignal,
+): Promise<'taken' | 'gone'> {
+  const { default: webPush } = await import('web-push');
+  const url = new URL(endpoint);
+  // The gateway keeps no other, and whoever can seal a subscription could send by themselves.
+  if (url.protocol !== 'https:') return 'gone';
+  const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
+    vapidDetails: { subject, publicKey, privateKey },
+    contentEncoding: 'aes128gcm',
+    TTL: ttl,
+    urgency,
+    topic,
+  });
+  const outgoing = { method: 'POST', url, headers: withoutLength(headers), body, signal };
+  const answer = await exchange(outgoing, agents, requestTimeoutMs).catch((error: unknown) => {
+    // An address that no channel may reach: nothing was sent.
+    if (isProblemError(error) && error.code === 'forbidden') return undefined;
+    throw error;
+  });
+  if (answer === undefined || goneStatuses.includes(answer.status)) return 'gone';
+  if (answer.status >= 200 && answer.status < 300) return 'taken';
+  throw refusedStatus(url, answer);
+}
+
+/** `exchange` counts the bytes itself. */
+function withoutLength(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length');
+  return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
 
 /** The settings of the channels of this process, for the gateway that takes their subscriptions. */
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
@@ -235,3 +290,30 @@ function required(records: Records | undefined): Records {
 function refused(message: string): ProblemError {
   return new ProblemError({ code: 'arguments_invalid', message });
 }
+
+const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
+const shape = z.strictObject({
+  subject: text,
+  public_key: text,
+  private_key: secretShape,
+  gateway_url: text,
+  allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
+  /** A PEM file. */
+  ca_file: text.optional(),
+  callers: z.enum(callersOptions).optional(),
+});
+
+/** `kind: web_push` of a channel file (docs/web-push.md). */
+export const webPushKind: ChannelKind<z.infer<typeof shape>> = {
+  shape,
+  make: ({ subject, ca_file: caFile, ...members }) =>
+    webPushChannel({
+      subject,
+      publicKey: members.public_key,
+      privateKey: readSecret(members.private_key),
+      gatewayUrl: members.gateway_url,
+      allowAddresses: members.allow_addresses,
+      ca: caFile && readPem(caFile, 'ca_file'),
+      callers: members.callers,
+    }),
+};

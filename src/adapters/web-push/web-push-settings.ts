@@ -2,10 +2,10 @@ import { createECDH } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { checkOptions } from '../../agents/check-options.ts';
 import type { CallersOption } from '../../channels/caller-notice.ts';
-import { gatewayOrigin } from '../../channels/gateway-origin.ts';
+import { gatewayOrigin } from '../../channels/answer-link.ts';
 import { type AddressFilter, addressFilter } from '../../channels/outgoing/address-filter.ts';
 import { type FilteredAgents, filteredAgents } from '../../channels/outgoing/filtered-agents.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 
 /** Options of `webPushChannel`. */
 export interface WebPushOptions {

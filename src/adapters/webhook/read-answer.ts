@@ -1,4 +1,4 @@
-import { parseAnswer } from '../../channels/parse-answer.ts';
+import { parseAnswer } from '../../channels/channel-answer.ts';
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';

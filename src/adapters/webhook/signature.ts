@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { ProblemError } from '../../core/base/problem.ts';
-import { policyInvalid } from '../../channels/policy-invalid.ts';
+import { policyInvalid } from '../../channels/channel-kind.ts';
 
 /** The headers of Standard Webhooks. */
 export interface SignatureHeaders {

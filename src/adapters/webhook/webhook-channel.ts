@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerDecision } from '../../channels/answer-decision.ts';
-import { answerDigest } from '../../channels/answer-digest.ts';
+import { answerDecision, answerDigest } from '../../channels/channel-answer.ts';
 import {
   type Channel,
   type ChannelAnswer,
@@ -14,13 +13,11 @@ import {
 import type { Decision } from '../../contract.ts';
 import { isProblemError, ProblemError, isTransient } from '../../core/base/problem.ts';
 import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
-import { inFullOrShort, retryAfterOf } from '../../channels/outgoing/not-taken.ts';
-import { shortRequest } from '../../channels/short-request.ts';
+import { inFullOrShort, retryAfterOf, shortRequest } from '../../channels/outgoing/not-taken.ts';
 import { legacyMembers, legacySignature } from './legacy-signature.ts';
 import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
-import type { WebhookBody, WebhookDelivery } from './webhook-body.ts';
-import type { WebhookOptions } from './webhook-options.ts';
+import type { WebhookBody, WebhookDelivery, WebhookOptions } from './webhook-options.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
 
 interface RetryOptions {

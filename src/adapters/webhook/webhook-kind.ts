@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import type { ChannelKind } from '../../channels/channel-kind.ts';
-import { durationBetween } from '../../channels/duration-shape.ts';
-import { readSecret, secretPlace, secretShape } from '../../channels/secret.ts';
+import {
+  type ChannelKind,
+  durationBetween,
+  readSecret,
+  secretPlace,
+  secretShape,
+} from '../../channels/channel-kind.ts';
 import { webhookChannel } from './webhook-channel.ts';
 
 const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');

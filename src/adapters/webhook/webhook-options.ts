@@ -1,5 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { LegacySignature } from './legacy-signature.ts';
+import type { ChannelStep } from '../../channels/channel.ts';
+import type { ApprovalDetails } from '../../contract.ts';
 
 /** Options of `webhookChannel`. docs/webhook.md has the same as members of a channel file. */
 export interface WebhookOptions {
@@ -40,3 +42,19 @@ export interface WebhookOptions {
   /** Looks names up, in the place of the system's resolver. */
   lookup?: LookupFunction;
 }
+
+/** Why a request is posted. */
+export interface WebhookDelivery {
+  /** With `settled`, the member `settled` of the request says how. */
+  event: ChannelStep['kind'] | 'settled';
+  /** For `escalated`: the additional reviewers. */
+  to?: readonly string[];
+  /** Where the answer may be posted, while the request is open. */
+  callbackUrl?: string;
+}
+
+/**
+ * The body of each POST: the request as reviewers may see it, and why it is posted. With a legacy signature it has the
+ * members that it covers, too.
+ */
+export type WebhookBody = ApprovalDetails & { request_id?: string; tool_name?: string; delivery: WebhookDelivery };

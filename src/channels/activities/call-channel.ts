@@ -7,7 +7,7 @@ import { defaultAssessment } from '../../core/assess/assessment.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { type ChannelSet, ofCallers } from '../channel-set.ts';
 import type { Channel, ChannelAnswer, ChannelRequest, ChannelStep, NotifyContext, ResolveContext } from '../channel.ts';
-import { checkAnswer } from '../check-answer.ts';
+import { checkAnswer } from '../channel-answer.ts';
 import { failureOf, interrupted, ofChannel } from './call-failures.ts';
 import type { RequestFacts } from './look-at-requests.ts';
 import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';

@@ -1,16 +1,18 @@
 import { getClient } from '@temporalio/activity';
 import type { Connection } from '@temporalio/client';
 import { type Session, sessionOf } from '../../client/server/connect.ts';
-import { activityNames } from '../../contract.ts';
+import { activityNames, type Receipt } from '../../contract.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
 import type { ChannelSet } from '../channel-set.ts';
 import { announce } from '../../activities/announce.ts';
 import { createChannelCalls } from './call-channel.ts';
-import { createDecideForChannel } from './decide-for-channel.ts';
 import { createLookAtRequests } from './look-at-requests.ts';
 import { createEnsureLooking, createLookForEndedRuns } from './look-for-ended-runs.ts';
 import { createRequestsOfRun } from './requests-of-run.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
+import { decideMany } from '../../client/send/decide.ts';
+import { answerDecision } from '../channel-answer.ts';
+import type { ChannelAnswer } from '../channel.ts';
 
 export interface ChannelSide {
   attributes: AttributeNames;
@@ -50,4 +52,24 @@ export function sessionOfWorker(attributes: AttributeNames): Session {
     attributes,
     hasCodecs: client.options.loadedDataConverter.payloadCodecs.length > 0,
   });
+}
+
+export interface ChannelDecision {
+  channel: string;
+  workflowId: string;
+  requestId: string;
+  answer: ChannelAnswer;
+  /** The same for each attempt to send this answer. */
+  decisionId: string;
+}
+
+export type DecideForChannel = (decision: ChannelDecision) => Promise<Receipt>;
+
+/** The activity `countersign.channelDecide`: sends a channel's answer to the run, as any client would. */
+export function createDecideForChannel(session: () => Session): DecideForChannel {
+  return async ({ channel, workflowId, requestId, answer, decisionId }) => {
+    const decision = { reviewerId: `channel:${channel}`, ...answerDecision(answer, channel), requestId, decisionId };
+    const [receipt] = await decideMany(session(), [decision], { workflowId });
+    return receipt!;
+  };
 }

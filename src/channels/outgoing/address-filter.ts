@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { policyInvalid } from '../policy-invalid.ts';
+import { policyInvalid } from '../channel-kind.ts';
 
 /** Says which addresses a channel may reach. */
 export interface AddressFilter {

@@ -9,7 +9,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ChannelCalls, ResolveCall } from '../../channels/activities/call-channel.ts';
-import type { DecideForChannel } from '../../channels/activities/decide-for-channel.ts';
+import type { DecideForChannel } from '../../channels/activities/channel-activities.ts';
 import type { LookedChannel } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inMessages, requestBlocks, runBlock } from '../../../src/adapters/slack/message-blocks.ts';
+import { inMessages, requestBlocks, runBlock } from '../../../src/adapters/slack/cards.ts';
 import type { SlackSettings } from '../../../src/adapters/slack/slack-settings.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { cardSamples } from '../../support/card-samples.ts';

@@ -4,7 +4,7 @@ import { getRecord, putRecord, removeRecord } from '../../../src/client/server/r
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { startGateway } from '../../../packages/gateway/src/index.ts';
-import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
+import { slackApp } from '../../../src/adapters/slack/slack-channel.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import type { SlackMessageInTest, SlackUser } from '../../support/slack-server.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
-import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
+import { slackApp, slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { SlackMessageInTest } from '../../support/slack-server.ts';

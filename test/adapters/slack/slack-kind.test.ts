@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { permissions } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { slackKind } from '../../../src/adapters/slack/slack-kind.ts';
+import { slackKind } from '../../../src/adapters/slack/slack-channel.ts';
 import { slackSettings, slackShape } from '../../../src/adapters/slack/slack-settings.ts';
 
 import { readPage } from '../../support/page-commands.ts';

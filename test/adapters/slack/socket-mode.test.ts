@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { slackApp } from '../../../src/adapters/slack/slack-app.ts';
-import { slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
+import { slackApp, slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import type {
   SlackChannelSettings,
   SlackSettings,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { answerDigest } from '../../../src/channels/answer-digest.ts';
+import { answerDigest } from '../../../src/channels/channel-answer.ts';
 import type { ChannelAnswer } from '../../../src/channels/channel.ts';
 import { sign, signingKeys } from '../../../src/adapters/webhook/signature.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';

@@ -1,13 +1,16 @@
-import { answerDecision } from '../../../src/channels/answer-decision.ts';
-import { decisionIdOf, linkExpiry, linkUrl, openLink } from '../../../src/channels/answer-link.ts';
+import { answerDecision, checkAnswer, parseAnswer } from '../../../src/channels/channel-answer.ts';
+import {
+  decisionIdOf,
+  linkExpiry,
+  linkUrl,
+  openLink,
+  gatewayOrigin,
+  inboxUrl,
+} from '../../../src/channels/answer-link.ts';
 import { failureOf } from '../../../src/channels/activities/call-failures.ts';
-import { checkAnswer } from '../../../src/channels/check-answer.ts';
-import { gatewayOrigin } from '../../../src/channels/gateway-origin.ts';
-import { inboxUrl } from '../../../src/channels/inbox-url.ts';
 import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts';
 import { addressRefused } from '../../../src/channels/outgoing/filtered-agents.ts';
 import { readRetryAfter } from '../../../src/channels/outgoing/not-taken.ts';
-import { parseAnswer } from '../../../src/channels/parse-answer.ts';
 import { readChannelFile } from '../../../src/channels/read-channel-file.ts';
 import { createSeals } from '../../../src/channels/sealed-text.ts';
 import { readCursor } from '../../../src/client/inbox/find-due.ts';
@@ -67,7 +70,7 @@ const thrown = (run: (error: Error) => unknown): Run[] => said.map((error) => (t
 
 export const channelInputs: Inputs = {
   'channels/activities/call-failures.ts failureOf': thrown(failureOf),
-  'channels/answer-decision.ts answerDecision': answered((answer) => answerDecision(answer as never, 'a')),
+  'channels/channel-answer.ts answerDecision': answered((answer) => answerDecision(answer as never, 'a')),
   'channels/answer-link.ts linkExpiry': [
     (text) => linkExpiry({ deadline: null }, text),
     (text) => linkExpiry({ deadline: text }, undefined),
@@ -79,12 +82,12 @@ export const channelInputs: Inputs = {
     (text) => openLink(seals, `${text}.a.a.a.a`),
   ],
   'channels/answer-link.ts decisionIdOf': decisionIdOf,
-  'channels/check-answer.ts checkAnswer': [...answered(checkAnswer), ...values(checkAnswer)],
-  'channels/gateway-origin.ts gatewayOrigin': [
+  'channels/channel-answer.ts checkAnswer': [...answered(checkAnswer), ...values(checkAnswer)],
+  'channels/answer-link.ts gatewayOrigin': [
     gatewayOrigin,
     (text) => gatewayOrigin(`http://127.${text}`.slice(0, 8_000)),
   ],
-  'channels/inbox-url.ts inboxUrl': [
+  'channels/answer-link.ts inboxUrl': [
     (text) => inboxUrl('https://a.example', { workflowId: text }),
     (text) => inboxUrl('https://a.example', { workflowId: text, requestId: text }),
   ],
@@ -95,7 +98,7 @@ export const channelInputs: Inputs = {
     (text) => addressFilter(['10.0.0.0/8']).isAllowed(`10.0.0.1${text}`),
   ],
   'channels/outgoing/filtered-agents.ts addressRefused': (text) => addressRefused(text, `${text}!`),
-  'channels/parse-answer.ts parseAnswer': answered((answer) => parseAnswer(answer, requestId)),
+  'channels/channel-answer.ts parseAnswer': answered((answer) => parseAnswer(answer, requestId)),
   'channels/read-channel-file.ts readChannelFile': {
     // As for a policy: YAML is parsed token by token.
     places: 60,

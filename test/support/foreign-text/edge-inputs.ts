@@ -16,20 +16,17 @@ import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../p
 import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { argumentSchema } from '../../../packages/mcp/src/argument-schema.ts';
 import { listedTools } from '../../../packages/mcp/src/listed-tools.ts';
-import { toolName } from '../../../packages/mcp/src/tool-name.ts';
-import { toolResult } from '../../../packages/mcp/src/tool-result.ts';
+import { toolName, toolResult } from '../../../packages/mcp/src/tool-result.ts';
 import { noticeContent } from '../../../src/adapters/email/mail-content.ts';
 import { isAscii } from '../../../src/adapters/email/mail-server.ts';
 import { outcomeNotice, waitingNotice } from '../../../src/channels/caller-notice.ts';
 import { readThread } from '../../../src/adapters/email/mail-thread.ts';
 import { sentenceOf } from '../../../src/adapters/on-call/template-values.ts';
 import { cutText, fillTemplate, fillText, memberOf } from '../../../src/adapters/on-call/template.ts';
-import { readInteraction } from '../../../src/adapters/slack/interaction.ts';
-import { blockOwner } from '../../../src/adapters/slack/message-blocks.ts';
-import { readModal } from '../../../src/adapters/slack/modals.ts';
-import { postedMessage } from '../../../src/adapters/slack/sent-messages.ts';
-import { readShown, readTexts } from '../../../src/adapters/slack/shown-request.ts';
-import { isSignedBySlack } from '../../../src/adapters/slack/signature.ts';
+import { readInteraction, readModal } from '../../../src/adapters/slack/interaction.ts';
+import { blockOwner, readShown, readTexts } from '../../../src/adapters/slack/cards.ts';
+import { postedMessage } from '../../../src/adapters/slack/post.ts';
+import { isSignedBySlack } from '../../../src/adapters/slack/slack-api.ts';
 import { askingMessage, callerMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
@@ -215,7 +212,7 @@ export const edgeInputs: Inputs = {
     runs: [withHeader('host', (one) => otherLoopbackName({ ...site, publicUrl: 'http://localhost' }, one))],
   },
   'packages/gateway/src/http/streams/sse-stream.ts sseFrame': values((value) => sseFrame('a', value)),
-  'packages/mcp/src/tool-name.ts toolName': (text) => toolName('a', text),
+  'packages/mcp/src/tool-result.ts toolName': (text) => toolName('a', text),
   'packages/mcp/src/argument-schema.ts argumentSchema': [
     ...objects((value) => argumentSchema(value)['~standard'].validate(value)),
     // As deep as it is long, and with a list of everything that a value may be.
@@ -251,17 +248,17 @@ export const edgeInputs: Inputs = {
       },
   ),
   'adapters/slack/interaction.ts readInteraction': values(readInteraction),
-  'adapters/slack/message-blocks.ts blockOwner': blockOwner,
-  'adapters/slack/modals.ts readModal': (text) =>
+  'adapters/slack/cards.ts blockOwner': blockOwner,
+  'adapters/slack/interaction.ts readModal': (text) =>
     readModal({ callback_id: text, private_metadata: text, state: { values: { [text]: {} } } }),
-  'adapters/slack/sent-messages.ts postedMessage': (text) =>
+  'adapters/slack/post.ts postedMessage': (text) =>
     postedMessage({ channel: 'c', messages: [{ ts: '1', of: text }] }, text),
-  'adapters/slack/shown-request.ts readShown': [
+  'adapters/slack/cards.ts readShown': [
     (text) => readShown(text, text),
     (text) => readShown(`open.${text}`, JSON.stringify(pieces(text))),
   ],
-  'adapters/slack/shown-request.ts readTexts': documents((text) => readTexts(text, 2)),
-  'adapters/slack/signature.ts isSignedBySlack': {
+  'adapters/slack/cards.ts readTexts': documents((text) => readTexts(text, 2)),
+  'adapters/slack/slack-api.ts isSignedBySlack': {
     most: longestHeader,
     runs: [
       withHeader('x-slack-signature', ({ headers }) => isSignedBySlack({ headers, body: new Uint8Array() }, secret)),

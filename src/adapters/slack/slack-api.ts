@@ -1,6 +1,7 @@
 import type { WebClient, WebClientOptions } from '@slack/web-api';
 import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The times that a call is sent again which Slack refused for its rate, and how long one call may take. */
 const rateRetries = 3;
@@ -72,4 +73,20 @@ export function slackProblem(error: unknown, method: string, channel: string): N
   const retryAfterMs = typeof retryAfter === 'number' ? retryAfter * 1_000 : undefined;
   const refusesMessage = aboutMessage.includes(code ?? '');
   return new NotTaken({ code: 'internal', message: sentence }, { retryAfterMs, refusesMessage, cause: error });
+}
+
+/** How old a signed request may be, and how far ahead its clock, in seconds. */
+const windowSeconds = 300;
+
+/** True if Slack signed these bytes with the secret within the last five minutes (signature version `v0`). */
+export function isSignedBySlack(
+  { headers, body }: { headers: Headers; body: Uint8Array },
+  secret: string,
+  nowMs = Date.now(),
+): boolean {
+  const timestamp = headers.get('x-slack-request-timestamp') ?? '';
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowMs / 1_000 - Number(timestamp)) > windowSeconds) return false;
+  const expected = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest();
+  const given = /^v0=([0-9a-f]{64})$/.exec(headers.get('x-slack-signature') ?? '')?.[1];
+  return given !== undefined && timingSafeEqual(Buffer.from(given, 'hex'), expected);
 }

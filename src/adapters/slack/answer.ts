@@ -1,3 +1,18 @@
+import { instantText } from '../../text/instant-text.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import { fallbackText, section } from '../../card/slack-blocks.ts';
+import { plainText, openUrl, alwaysScope, slackCard } from './cards.ts';
+import {
+  type Interaction,
+  commentModal,
+  denyModal,
+  editModal,
+  type ModalName,
+  readInteraction,
+  inputBlock,
+} from './interaction.ts';
+import { openWebClient, refusalCode, slackProblem } from './slack-api.ts';
+import { type SlackSettings, hasCap, isAboveCap } from './slack-settings.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatGateway, LinkedPerson } from '../../channels/chat-app.ts';
@@ -6,14 +21,66 @@ import { isObject } from '../../core/base/json.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { openUrl } from './buttons.ts';
-import type { Interaction } from './interaction.ts';
-import { commentModal, denyModal, editModal, type ModalName } from './modals.ts';
-import { hasCap, isAboveCap } from './severity-cap.ts';
-import { alwaysScope, slackCard } from './shown-request.ts';
-import type { SlackSettings } from './slack-settings.ts';
-import type { Reply } from './reply.ts';
 import { shownPerson } from '../../core/people/directory.ts';
+
+/** What a person is told after a click. */
+export interface Reply {
+  text: string;
+  /** An instant (ISO 8601) that follows the text. */
+  at?: string;
+  /** Where to go on. */
+  link?: { label: string; url: string };
+  /** True: it is about what they entered in the modal, which stays open. */
+  isAboutInput?: boolean;
+}
+
+const longestText = 2_500;
+const timeoutMs = 10_000;
+
+/** Sends a reply to one person in a channel; nobody else sees it. */
+export async function sendReply(
+  settings: SlackSettings,
+  { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
+  { text, at, link }: Reply,
+): Promise<void> {
+  const shown = visibleText(text).slice(0, longestText).toWellFormed();
+  const button = link && { type: 'button', action_id: 'open', text: plainText(link.label), url: link.url };
+  const blocks = [
+    { type: 'rich_text', elements: [section([{ text: shown, at }])] },
+    ...(button === undefined ? [] : [{ type: 'actions', elements: [button] }]),
+  ];
+  const content = { text: fallbackText(shown + (at === undefined ? '' : instantText(at))), blocks };
+  try {
+    const client = await openWebClient(settings);
+    await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
+  } catch (error) {
+    const problem = slackProblem(error, 'chat.postEphemeral', channel);
+    // Such as `user_not_in_channel`. Where the answer was lost, a second message would be one too many.
+    if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
+      throw problem;
+    await respond(responseUrl, content).catch(() => {
+      throw problem;
+    });
+  }
+}
+
+async function respond(url: string, content: object): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ response_type: 'ephemeral', replace_original: false, ...content }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+}
+
+function isOfSlack(url: string, { apiUrl = 'https://slack.com/api/' }: SlackSettings): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, origin } = new URL(url);
+  const api = new URL(apiUrl);
+  return origin === api.origin || (protocol === 'https:' && hostname.endsWith(`.${api.hostname}`));
+}
 
 /** Codes of refusals that are about the arguments which somebody entered. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
@@ -201,4 +268,105 @@ function settledReply({ settled }: ApprovalDetails): Reply | undefined {
 function refusalText(error: unknown): Reply | undefined {
   if (!isProblemError(error)) return undefined;
   return { text: `Nothing was changed: ${error.message}`, isAboutInput: aboutInput.includes(error.code) };
+}
+
+/** Slack waits three seconds for an acknowledgement: the rest of the work then goes on without it. */
+const acknowledgeMs = 2_200;
+const longestError = 150;
+
+/** Carries out interactions, whether they come over HTTP or over Socket Mode. */
+export interface InteractionHandler {
+  /**
+   * `from`: the entries of the app that sent the payload. Calls `acknowledge` once, in time, and returns; the work may go
+   * on. If `acknowledge` fails, a message says what it would have said.
+   */
+  handle(
+    payload: unknown,
+    from: readonly SlackSettings[],
+    gateway: ChatGateway,
+    acknowledge: (body?: object) => Promise<void> | void,
+  ): Promise<void>;
+  /** Waits for the work that goes on. */
+  drain(): Promise<void>;
+}
+
+export function interactionHandler(): InteractionHandler {
+  const running = new Set<Promise<void>>();
+  return {
+    handle: async (payload, from, gateway, acknowledge) => {
+      const interaction = readInteraction(payload);
+      const [first] = from;
+      if (interaction === undefined || first === undefined) return acknowledge();
+      const settings = from.find(({ name }) => name === interaction.shown.entry);
+      const work =
+        settings === undefined
+          ? Promise.resolve<Reply>({ text: 'Nothing was changed: the gateway does not have this channel any more.' })
+          : answerOrSay(interaction, settings, gateway);
+      const handled = acknowledgeAndReply(work, interaction, settings ?? first, gateway, acknowledge);
+      const all = handled.then(({ replying }) => replying);
+      running.add(all);
+      void all.finally(() => running.delete(all));
+      await handled;
+      return undefined;
+    },
+    drain: async () => {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+/** Never rejects. `replying` ends once the person knows what their interaction did. */
+async function acknowledgeAndReply(
+  work: Promise<Reply | undefined>,
+  interaction: Interaction,
+  settings: SlackSettings,
+  gateway: ChatGateway,
+  acknowledge: (body?: object) => Promise<void> | void,
+): Promise<{ replying: Promise<void> }> {
+  const reply = await Promise.race([work, sleep(acknowledgeMs, undefined, { ref: false })]);
+  const isShownInModal = reply?.isAboutInput === true && interaction.kind === 'submit';
+  const errors = isShownInModal ? { [inputBlock]: reply.text.slice(0, longestError).toWellFormed() } : undefined;
+  try {
+    await acknowledge(errors && { response_action: 'errors', errors });
+    if (isShownInModal) return { replying: Promise.resolve() };
+  } catch {
+    // The connection was lost: the person learns by message what was done.
+  }
+  return { replying: replyAfter(work, interaction, settings, gateway) };
+}
+
+async function replyAfter(
+  work: Promise<Reply | undefined>,
+  interaction: Interaction,
+  settings: SlackSettings,
+  gateway: ChatGateway,
+): Promise<void> {
+  const reply = await work;
+  if (reply === undefined) return;
+  try {
+    await sendReply(settings, interaction, reply);
+  } catch (error) {
+    gateway.log(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function answerOrSay(
+  interaction: Interaction,
+  settings: SlackSettings,
+  gateway: ChatGateway,
+): Promise<Reply | undefined> {
+  const openModal = async (triggerId: string, view: object): Promise<void> => {
+    try {
+      const client = await openWebClient(settings);
+      await client.apiCall('views.open', { trigger_id: triggerId, view });
+    } catch (error) {
+      throw slackProblem(error, 'views.open', settings.channel);
+    }
+  };
+  try {
+    return await answerInteraction(interaction, { gateway, settings, openModal });
+  } catch (error) {
+    gateway.log(`A click in Slack failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return { text: 'The gateway failed on this click; its log says why. Look at the request in the inbox.' };
+  }
 }

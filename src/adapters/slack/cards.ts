@@ -1,0 +1,261 @@
+import type { ApprovalDetails, RequestedScope } from '../../contract.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import type { AnswerName, Card } from '../../card/card.ts';
+import { inboxUrl } from '../../channels/answer-link.ts';
+import { hasCap, isAboveCap, type SlackSettings } from './slack-settings.ts';
+import { cardDigest, cardOf } from '../../card/card-of.ts';
+import { pressedScope } from '../../core/ledger/make-grant.ts';
+import { renderSlack, renderSlackRows, renderSlackSummary } from '../../card/render-slack.ts';
+import { section, type SlackBlock, type SlackMessage } from '../../card/slack-blocks.ts';
+import { shortSentence } from '../../channels/outgoing/not-taken.ts';
+
+export type ActionId = 'approve' | 'comment' | 'deny' | 'edit' | 'always' | 'open';
+
+export interface Button {
+  type: 'button';
+  action_id: ActionId;
+  text: PlainText;
+  value?: string;
+  url?: string;
+  style?: 'danger';
+  confirm?: { title: PlainText; text: PlainText; confirm: PlainText; deny: PlainText };
+}
+
+interface PlainText {
+  type: 'plain_text';
+  text: string;
+}
+
+/** Slack's limit of the text of a confirmation. */
+const longestEffect = 300;
+/** Less than Slack's limit, because the message has one, too. */
+const longestUrl = 1_000;
+
+/** The buttons of an open request. `isAlone`: its message shows no other request, so there is room for more. */
+export function buttonsOf(request: ApprovalDetails, card: Card, settings: SlackSettings, isAlone: boolean): Button[] {
+  const deny = button('deny', 'Deny…', { style: 'danger' });
+  if (isAboveCap(request, settings)) return [deny];
+  const offers = (name: AnswerName): boolean => card.answers.some((each) => each.name === name);
+  const asking = (name: AnswerName, verb: string): Partial<Button> => (isAlone ? confirmation(card, name, verb) : {});
+  // As in the inbox, the prominent button is the one that runs nothing.
+  return [
+    button('approve', 'Approve', asking('approve', 'Approve')),
+    ...(isAlone ? [button('comment', 'Approve with a comment…')] : []),
+    deny,
+    ...(offers('edit') && !hasCap(settings) ? [button('edit', 'Edit…')] : []),
+    ...(offers('always') ? [button('always', 'Always', asking('always', 'Always'))] : []),
+  ];
+}
+
+/** The button that opens the inbox at a request or a run. `value`: what Slack returns with each click on the message. */
+export function openButton(url: string, value: string | undefined): Button {
+  return button('open', 'Open in the inbox', { url, ...(value !== undefined && { value }) });
+}
+
+/** The page of a request in the web inbox, or of its run; with a name that is too long for Slack, the list. */
+export function openUrl(place: { workflowId: string; requestId?: string }, { gatewayUrl }: SlackSettings): string {
+  const url = inboxUrl(gatewayUrl, place);
+  return url.length <= longestUrl ? url : `${gatewayUrl}/inbox/`;
+}
+
+export function plainText(text: string): PlainText {
+  return { type: 'plain_text', text };
+}
+
+function button(action_id: ActionId, text: string, more: Partial<Button> = {}): Button {
+  return { type: 'button', action_id, text: plainText(text), ...more };
+}
+
+/** Slack asks once more before it sends the click. */
+function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<Button, 'confirm'> {
+  const effect = visibleText(answers.find((each) => each.name === name)?.effect ?? '');
+  const text = effect.length <= longestEffect ? effect : `${effect.slice(0, longestEffect - 2)}…`;
+  return {
+    confirm: {
+      title: plainText(`${verb}?`),
+      text: plainText(text.toWellFormed()),
+      confirm: plainText(verb),
+      deny: plainText('Not now'),
+    },
+  };
+}
+
+/** What a click is about: the request as the message showed it. Slack returns it with the click. */
+export interface ShownRequest {
+  /** The name of the channel's entry in the channel file. */
+  entry: string;
+  workflowId: string;
+  requestId: string;
+  /** Of the call. */
+  digest: string;
+  /** Of the card. */
+  card: string;
+  /** How many messages of the user the card showed. Absent on messages of older versions. */
+  userMessages?: number;
+}
+
+/** Less than Slack's limit of a value, because a message has one, too. */
+const longestRun = 1_200;
+
+/** The card of a request in Slack. It does not say how much time is left: nobody redraws it every minute. */
+export function slackCard(request: ApprovalDetails, settings: SlackSettings): Card {
+  return cardOf(request, { always: alwaysScope(request, settings)?.kind ?? false });
+}
+
+/** What "always" leaves behind if it is pressed here; undefined if it is not offered. Patterns need the inbox. */
+export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
+  if (always === undefined) return undefined;
+  return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
+}
+
+/** The id of the block with the buttons of a request. Short, because a message holds many, and Slack bounds its size. */
+export function writeRequest(shown: Pick<ShownRequest, 'requestId' | 'digest' | 'card' | 'userMessages'>): string {
+  const { requestId, digest, card, userMessages } = shown;
+  const parts = ['open', requestId, base64urlOf(digest), base64urlOf(card), userMessages];
+  return parts.filter((part) => part !== undefined).join('.');
+}
+
+/** As `writeRequest`, of a request and its card. */
+export function openBlockId({ requestId, digest, userMessages }: ApprovalDetails, card: Card): string {
+  return writeRequest({ requestId, digest, card: cardDigest(card), userMessages: userMessages?.count ?? 0 });
+}
+
+/** What all requests of a message have in common; undefined if it is too long for Slack. */
+export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'workflowId'>): string | undefined {
+  // Slack may return these three characters as entities.
+  const text = JSON.stringify([entry, workflowId]).replaceAll(/[&<>]/g, asEscape);
+  return text.length > longestRun ? undefined : text;
+}
+
+/** Undefined for anything that `writeRequest` and `writeRun` did not write. */
+export function readShown(blockId: string, run: string | undefined): ShownRequest | undefined {
+  const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})(?:\.(\d{1,3}))?$/.exec(blockId);
+  const [entry, workflowId] = readTexts(run, 2) ?? [];
+  if (ids === null || entry === undefined || workflowId === undefined) return undefined;
+  const [, requestId, digest, card, count] = ids as unknown as [string, string, string, string, string?];
+  const shown = { entry, workflowId, requestId, digest: hexOf(digest), card: hexOf(card) };
+  return count === undefined ? shown : { ...shown, userMessages: Number(count) };
+}
+
+/** Reads a JSON list of so many texts; undefined for anything else. */
+export function readTexts(text: string | undefined, count: number): string[] | undefined {
+  try {
+    const texts: unknown = JSON.parse(text ?? '');
+    const isList = Array.isArray(texts) && texts.length === count && texts.every((each) => typeof each === 'string');
+    return isList ? texts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function asEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function base64urlOf(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64url');
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text, 'base64url').toString('hex');
+}
+
+/** A block of a message: of a card, or buttons. The id says of which request. */
+export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }) & { block_id?: string };
+
+/** About how many characters of JSON a message has at most (slack-blocks.ts), and how many requests. */
+const longestMessage = 13_000;
+const mostRequests = 10;
+/** What a card needs at least to be of use. */
+const shortestCard = 400;
+/** The outcome takes no more room than the buttons did. */
+const longestOutcome = { alone: 2_500, together: 450 };
+/** About how long the block with the buttons of one request is, and the frame of the block with its card. */
+const buttonsLength = 540;
+const frame = 100;
+
+/** The requests of each message: those of one run, as many as fit. */
+export function inMessages(requests: readonly ApprovalDetails[], settings: SlackSettings): ApprovalDetails[][] {
+  const needed = buttonsLength + frame + shortestCard;
+  const messages: ApprovalDetails[][] = [];
+  let room = 0;
+  for (const request of requests) {
+    const last = messages.at(-1);
+    if (last?.[0]!.workflowId === request.workflowId && last.length < mostRequests && needed <= room) {
+      last.push(request);
+    } else {
+      messages.push([request]);
+      room = longestMessage - lengthOf(runBlock([request], settings));
+    }
+    room -= needed;
+  }
+  return messages;
+}
+
+/**
+ * A request among `together` of one message, and what follows in the thread. While it is open it has buttons; afterwards
+ * the message says who settled it, how and when. A request that has its message for itself shows its whole card there; of
+ * others the thread shows what is cut.
+ */
+export function requestBlocks(
+  request: ApprovalDetails,
+  settings: SlackSettings,
+  together: number,
+): { blocks: MessageBlock[]; thread: SlackMessage[] } {
+  const { settled, ...card } = slackCard(request, settings);
+  const { blocks, thread } = cardBlocks(request, card, settings, together);
+  const { requestId, workflowId } = request;
+  if (settled !== undefined) {
+    const outcome = renderSlackRows(settled, together === 1 ? longestOutcome.alone : longestOutcome.together);
+    return { blocks: [...blocks, { ...outcome, block_id: `settled.${requestId}` }], thread };
+  }
+  // The inbox has to do where Slack cannot remember the run.
+  if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
+  const elements = buttonsOf(request, card, settings, together === 1);
+  return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };
+}
+
+/** A request as text alone, if Slack refuses its card. People answer in the inbox. */
+export function shortBlock(request: ApprovalDetails): MessageBlock {
+  const elements = [section([{ text: shortSentence(request) }])];
+  return { type: 'rich_text', elements, block_id: `card.${request.requestId}.0` };
+}
+
+/** The last block of a message: a link, and what its requests have in common. */
+export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSettings): MessageBlock {
+  const [{ workflowId, requestId }] = requests as [ApprovalDetails];
+  const url = openUrl(requests.length === 1 ? { workflowId, requestId } : { workflowId }, settings);
+  const elements = [openButton(url, writeRun({ entry: settings.name, workflowId }))];
+  return { type: 'actions', block_id: runBlockId, elements };
+}
+
+/** The id of the block in which a message remembers its run. */
+export const runBlockId = 'run';
+
+/** The request of a block, and whether the block says how it was settled. */
+export function blockOwner(blockId: unknown): { requestId: string; isOutcome: boolean } | undefined {
+  const parts = typeof blockId === 'string' ? /^(open|card|settled)\.([0-9a-f]{32})(?:\.|$)/.exec(blockId) : null;
+  return parts === null ? undefined : { requestId: parts[2]!, isOutcome: parts[1] === 'settled' };
+}
+
+function cardBlocks(
+  request: ApprovalDetails,
+  card: Card,
+  settings: SlackSettings,
+  together: number,
+): { blocks: MessageBlock[]; thread: SlackMessage[] } {
+  const named = (blocks: SlackBlock[]): MessageBlock[] =>
+    blocks.map((block, index) => ({ ...block, block_id: `card.${request.requestId}.${index}` }));
+  if (together === 1) {
+    const [first, ...thread] = renderSlack(card);
+    return { blocks: named(first!.blocks), thread };
+  }
+  const share = Math.floor((longestMessage - lengthOf(runBlock([request], settings))) / together);
+  const room = share - buttonsLength - frame;
+  const { block, whole } = renderSlackSummary(card, Math.max(room, shortestCard));
+  return { blocks: named([block]), thread: whole ? [] : renderSlack(card) };
+}
+
+function lengthOf(block: MessageBlock): number {
+  return JSON.stringify(block).length;
+}

@@ -1,0 +1,239 @@
+import type { WebClient } from '@slack/web-api';
+import type { Json } from '../../core/base/tool-call.ts';
+import { blockOwner, inMessages, type MessageBlock, requestBlocks, runBlock, shortBlock } from './cards.ts';
+import type { NotifyContext, ChannelStep } from '../../channels/channel.ts';
+import type { ApprovalDetails } from '../../contract.ts';
+import { visibleText } from '../../text/visible-text.ts';
+import { fallbackText, type SlackMessage, section } from '../../card/slack-blocks.ts';
+import { slackProblem } from './slack-api.ts';
+import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
+import type { SlackSettings } from './slack-settings.ts';
+
+/** What `notify` returns: the messages, and the beginnings of the ids of their requests. */
+export interface PostedMessages {
+  channel: string;
+  messages: { ts: string; of: string }[];
+}
+
+const idLength = 8;
+
+export function sentMessage(ts: string, requestIds: readonly string[]): PostedMessages['messages'][number] {
+  return { ts, of: requestIds.map((each) => each.slice(0, idLength)).join(' ') };
+}
+
+/** The message of a request; undefined if there is none, or the value is not of this channel's making. */
+export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
+  const { channel, messages } = (sent ?? {}) as Partial<PostedMessages>;
+  if (typeof channel !== 'string' || !Array.isArray(messages)) return undefined;
+  const found = messages.find(({ of }) => of.split(' ').includes(requestId.slice(0, idLength)));
+  return found && { channel, ts: found.ts };
+}
+
+/** The type of the metadata by which a message is found again. */
+export const metadataType = 'countersign_request';
+
+/** How many pages of messages are looked through, and how many messages one has. */
+const mostPages = 5;
+const pageSize = 200;
+
+/** The clocks of Slack and of a worker may differ. */
+const marginMs = 5 * 60_000;
+
+/** Messages about requests are not older. */
+export function oldestOf(requests: readonly { requestedAt: string }[]): number {
+  return Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
+}
+
+/** Where messages of this app are looked for: in a channel, or in the thread of `threadOf`, since `oldestMs`. */
+interface Place {
+  channel: string;
+  oldestMs: number;
+  threadOf?: string;
+}
+
+/** The messages that this app has sent to a place: their keys and timestamps. */
+export async function sentSince(client: WebClient, place: Place): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { ts, key } of ownMessages(client, place)) found.set(key, ts);
+  return found;
+}
+
+/** The message that shows a request, by its blocks; undefined if this app has sent none to the place. */
+export async function messageShowing(
+  client: WebClient,
+  place: Place,
+  requestId: string,
+): Promise<{ channel: string; ts: string } | undefined> {
+  for await (const { ts, blocks } of ownMessages(client, place)) {
+    const shows = blocks.some(({ block_id: id }) => blockOwner(id)?.requestId === requestId);
+    if (shows) return { channel: place.channel, ts };
+  }
+  return undefined;
+}
+
+/** The newest first. Metadata of other apps is not believed. */
+async function* ownMessages(
+  client: WebClient,
+  { channel, oldestMs, threadOf }: Place,
+): AsyncGenerator<{ ts: string; key: string; blocks: readonly { block_id?: string }[] }> {
+  const { bot_id: ours } = await client.auth.test();
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const options = {
+      channel,
+      include_all_metadata: true,
+      limit: pageSize,
+      oldest: (oldestMs / 1_000).toFixed(6),
+      ...(cursor !== undefined && { cursor }),
+    };
+    const { messages = [], response_metadata: more } = await (threadOf === undefined
+      ? client.conversations.history(options)
+      : client.conversations.replies({ ...options, ts: threadOf }));
+    for (const { ts, bot_id: sender, metadata, blocks = [] } of messages) {
+      const key =
+        metadata?.event_type === metadataType ? (metadata.event_payload as { key?: unknown })?.key : undefined;
+      const isOurs = sender !== undefined && sender === ours && typeof key === 'string';
+      if (ts !== undefined && isOurs) yield { ts, key, blocks };
+    }
+    cursor = more?.next_cursor;
+    if (cursor === undefined || cursor === '') break;
+  }
+}
+
+/** More would not fit into what is remembered of them. */
+const mostMessages = 30;
+
+/** Shows open requests in as few messages as they take, and in their threads what does not fit. */
+export async function postRequests(
+  client: WebClient,
+  settings: SlackSettings,
+  { key, attempt, requests }: Pick<NotifyContext, 'key' | 'attempt' | 'requests'>,
+): Promise<Json> {
+  const { channel } = settings;
+  const oldestMs = oldestOf(requests);
+  const sentBefore = (threadOf?: string): Promise<Map<string, string>> =>
+    attempt === 1
+      ? Promise.resolve(new Map())
+      : sentSince(client, { channel, oldestMs, threadOf }).catch((error: unknown) => {
+          throw slackProblem(
+            error,
+            threadOf === undefined ? 'conversations.history' : 'conversations.replies',
+            channel,
+          );
+        });
+
+  const before = await sentBefore();
+  const messages: PostedMessages['messages'] = [];
+  const all = inMessages(requests, settings);
+  for (const [index, together] of all.slice(0, mostMessages).entries()) {
+    const parts = together.map((request) => requestBlocks(request, settings, together.length));
+    const messageKey = `${key}.${index}`;
+    const known = before.get(messageKey);
+    const link = runBlock(together, settings);
+    const blocks = [...parts.flatMap((part) => part.blocks), link];
+    const postOne = (isShort: boolean): Promise<string> => {
+      const shown = isShort ? [...together.map((request) => shortBlock(request)), link] : blocks;
+      return post(client, { channel, text: titleOf(together), blocks: shown }, messageKey);
+    };
+    const ts = known ?? (await inFullOrShort(postOne));
+    const replies = parts.flatMap(({ thread }) => thread);
+    const repliesBefore = known === undefined || replies.length === 0 ? new Map() : await sentBefore(ts);
+    for (const [place, reply] of replies.entries()) {
+      const replyKey = `${messageKey}.${place}`;
+      if (!repliesBefore.has(replyKey)) await post(client, { channel, thread_ts: ts, ...reply }, replyKey);
+    }
+    messages.push(
+      sentMessage(
+        ts,
+        together.map(({ requestId }) => requestId),
+      ),
+    );
+  }
+  const left = all.slice(mostMessages).flat().length;
+  const restKey = `${key}.rest`;
+  if (left > 0 && !before.has(restKey)) {
+    await post(client, { channel, text: `${left} more calls wait: ${settings.gatewayUrl}/inbox/` }, restKey);
+  }
+  return { channel, messages } satisfies PostedMessages;
+}
+
+/** Posts a message that can be found by its key. Text is markup to Slack: the caller has escaped it. */
+export async function post(
+  client: WebClient,
+  message: {
+    channel: string;
+    text: string;
+    blocks?: (MessageBlock | SlackMessage['blocks'][number])[];
+    thread_ts?: string;
+    reply_broadcast?: boolean;
+  },
+  key: string,
+): Promise<string> {
+  const metadata = { event_type: metadataType, event_payload: { key } };
+  const options = { ...message, metadata, unfurl_links: false, unfurl_media: false, parse: 'none' };
+  try {
+    const { ts } = (await client.apiCall('chat.postMessage', options)) as { ts?: string };
+    return ts!;
+  } catch (error) {
+    throw slackProblem(error, 'chat.postMessage', message.channel);
+  }
+}
+
+/** What notifications show. */
+export function titleOf(requests: readonly ApprovalDetails[]): string {
+  const [{ toolName, agentName }] = requests as [ApprovalDetails];
+  const isOneTool = requests.every((each) => each.toolName === toolName);
+  const what = isOneTool ? visibleText(toolName) : 'several tools';
+  const title = requests.length === 1 ? `Approval of ${what}` : `${requests.length} approvals of ${what}`;
+  return fallbackText(`${title}, asked by ${visibleText(agentName)}`.slice(0, 500).toWellFormed());
+}
+
+const mostNames = 20;
+/** Reminders of a request are looked for since its message. */
+const clockMarginMs = 1_000;
+
+/** Says in the thread of a message, and once more in the channel, that its requests still wait. */
+export async function postReminder(
+  client: WebClient,
+  { channel, ts }: { channel: string; ts: string },
+  { key, attempt, step, requests }: Pick<NotifyContext, 'key' | 'attempt' | 'step' | 'requests'>,
+): Promise<void> {
+  if (attempt > 1) {
+    const scope = { channel, oldestMs: Number(ts) * 1_000 - clockMarginMs, threadOf: ts };
+    const before = await sentSince(client, scope).catch((error: unknown) => {
+      throw slackProblem(error, 'conversations.replies', channel);
+    });
+    if (before.has(key)) return;
+  }
+  const lines = requests.slice(0, mostNames).map(({ toolName, deadline }) => {
+    const until = deadline === null ? { text: 'without a deadline' } : { text: 'until ', at: deadline };
+    return section([{ text: `${visibleText(toolName)}: waits ` }, until]);
+  });
+  const left = requests.length - lines.length;
+  const heading = headingOf(step);
+  const blocks = [
+    {
+      type: 'rich_text' as const,
+      elements: [
+        section([{ text: heading, bold: true }]),
+        ...lines,
+        ...(left > 0 ? [section([{ text: `and ${left} more` }])] : []),
+      ],
+    },
+  ];
+  await post(client, { channel, thread_ts: ts, reply_broadcast: true, text: fallbackText(heading), blocks }, key);
+}
+
+function headingOf({ kind, to = [] }: ChannelStep): string {
+  switch (kind) {
+    case 'warned':
+      return 'This is about to expire.';
+    case 'escalated':
+      return `Escalated to ${to.map((each) => visibleText(each)).join(', ')}.`.slice(0, 500).toWellFormed();
+    case 'user_wrote':
+      return 'The user has written since this was asked: the buttons take the card as it is now.';
+    case 'asked':
+    case 'reminded':
+      return 'This still waits for an answer.';
+  }
+}

@@ -1,0 +1,135 @@
+import type { Decision } from '../contract.ts';
+import type { ChannelAnswer, ChannelRequest } from './channel.ts';
+import type { Problem } from '../core/base/problem.ts';
+import { parseDecision } from '../core/messages/decision.ts';
+import { isObject, kindOf, parseJson } from '../core/base/json.ts';
+import { jsonDigest } from '../core/base/digest.ts';
+import type { Json } from '../core/base/tool-call.ts';
+
+/** An answer of a channel as members of the decision that it becomes, which says what `channel` showed. */
+export function answerDecision(
+  { userMessages, ...answer }: ChannelAnswer,
+  channel?: string,
+): Omit<Decision, 'requestId'> {
+  const viewed = {
+    ...(channel !== undefined && { channel: channel.slice(0, 40) }),
+    ...(userMessages !== undefined && { userMessages }),
+  };
+  return { ...answer, ...(Object.keys(viewed).length > 0 && { viewed }) };
+}
+
+/** Why a channel answers as it does: a text of at most 2,000 characters, or a function that makes it. */
+export type AnswerReason = string | ((request: ChannelRequest, approved: boolean) => string);
+
+/** Options of the channels that give reasons. */
+export interface ReasonOptions {
+  reason?: AnswerReason;
+}
+
+export function answerReason(reason: AnswerReason, request: ChannelRequest, approved: boolean): string {
+  return typeof reason === 'function' ? reason(request, approved) : reason;
+}
+
+/** An answer to exactly the call of this request. */
+export function answerTo(request: ChannelRequest, approved: boolean, reason?: AnswerReason): ChannelAnswer {
+  const why = reason === undefined ? {} : { reason: answerReason(reason, request, approved) };
+  return { approved, ...why, digest: request.digest };
+}
+
+/** Checks the members of an answer as those of a decision about this request. An empty reviewer is an absent one. */
+export function parseAnswer(
+  { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
+  requestId: string,
+): { answer: ChannelAnswer } | { problem: Problem } {
+  const shown = userMessages === undefined ? {} : { viewed: { userMessages } };
+  const named = reviewerId === undefined || reviewerId === '' ? {} : { reviewerId };
+  const parsed = parseDecision({ ...members, ...named, ...shown, requestId });
+  if ('problem' in parsed) {
+    const { message, code } = parsed.problem;
+    return { problem: { code, message: message.replace("'viewed.", "'") } };
+  }
+  const { requestId: _, viewed, ...answer } = parsed.decision;
+  return { answer: viewed?.userMessages === undefined ? answer : { ...answer, userMessages: viewed.userMessages } };
+}
+
+/**
+ * Thrown for an answer of a channel that is not valid. `message` is one sentence.
+ *
+ * @example See {@link checkAnswer}, which throws it.
+ */
+export class InvalidAnswer extends Error {
+  override readonly name = 'InvalidAnswer' as const;
+}
+
+/** The members of a decision that a channel sets. It does not set the others, such as the request and the signature. */
+const members = {
+  approved: true,
+  always: true,
+  reason: true,
+  modifiedArguments: true,
+  response: true,
+  reviewerId: true,
+  digest: true,
+  userMessages: true,
+} satisfies Record<keyof ChannelAnswer, true>;
+
+/** `parseDecision` judges whole decisions, so the answer gets an id of that form. */
+const anyRequestId = '0'.repeat(32);
+
+/**
+ * What a channel's `resolve` returned, as an answer: `true` alone approves, `false` alone denies, an object is checked as
+ * every decision is. Throws `InvalidAnswer` for anything else, also for unknown members, which would silently not count.
+ *
+ * @example
+ * ```ts
+ * import { checkAnswer } from 'countersign/channels';
+ *
+ * console.log(checkAnswer(true)); // { approved: true }
+ * console.log(checkAnswer({ approved: false, reason: 'Not today' })); // { approved: false, reason: 'Not today' }
+ * try {
+ *   checkAnswer({ aproved: true });
+ * } catch (error) {
+ *   console.log(String(error)); // InvalidAnswer: An answer has no member 'aproved'.
+ * }
+ * ```
+ */
+export function checkAnswer(value: unknown): ChannelAnswer {
+  if (typeof value === 'boolean') return { approved: value };
+  if (!isObject(value)) throw new InvalidAnswer(`An answer is true, false or { approved, … }, not ${kindOf(value)}.`);
+  if (typeof value['then'] === 'function') throw new InvalidAnswer('An answer is no promise: await it first.');
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
+  if (unknown !== undefined) throw new InvalidAnswer(`An answer has no member '${unknown.slice(0, 40)}'.`);
+  // Copied once: a getter must not answer differently later.
+  const parsed = parseAnswer({ ...value }, anyRequestId);
+  if ('problem' in parsed) throw new InvalidAnswer(`The answer is invalid: ${parsed.problem.message}.`);
+  return parsed.answer;
+}
+
+/** Ties an answer to the request as it was shown: the run refuses it for another call, and if the user has written since. */
+export function whatWasShown({
+  digest,
+  userMessages,
+}: Pick<ChannelRequest, 'digest' | 'userMessages'>): Required<Pick<ChannelAnswer, 'digest' | 'userMessages'>> {
+  return { digest, userMessages: userMessages?.count ?? 0 };
+}
+
+/** The digest of an answer, as in `ResolveContext.refused`: 64 hex characters. */
+export function answerDigest(answer: ChannelAnswer | boolean): string {
+  // Members that are undefined are not part of an answer.
+  return jsonDigest(parseJson(JSON.stringify(answer)) as Json);
+}
+
+const mostRecent = 10_000;
+
+/** The ids of messages that this process has sent lately, so that a retry for one recipient sends nothing to the others. */
+export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    add: (id) => {
+      const [oldest] = ids;
+      if (oldest !== undefined && ids.size >= mostRecent) ids.delete(oldest);
+      return ids.add(id);
+    },
+  };
+}

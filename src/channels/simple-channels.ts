@@ -1,0 +1,222 @@
+import { checkOptions, DefinitionError } from '../agents/check-options.ts';
+import { type Channel, type ChannelFunction, type ChannelRequest, type TestContext, stepKinds } from './channel.ts';
+import { answerTo, type ReasonOptions, checkAnswer, answerReason, whatWasShown } from './channel-answer.ts';
+import { aborted } from '../text/aborted.ts';
+import { severities, type Severity } from '../core/base/tool-call.ts';
+import { severityRank } from '../core/assess/assessment.ts';
+import type { OptionNames } from '../text/check-call-options.ts';
+import { z } from 'zod';
+import { type ChannelKind, durationShape } from './channel-kind.ts';
+import { consoleChannel } from './console-channel.ts';
+
+/**
+ * A channel that approves everything at once. For tests, trials and sandboxes only. A rule that names reviewers refuses
+ * it, unless it names `channel:NAME`.
+ * Throws a `DefinitionError` for an unknown option.
+ *
+ * @example See {@link conditional}, which approves some calls only.
+ */
+export function autoApprove(options: ReasonOptions = {}): Channel {
+  checkOptions('autoApprove', options, { reason: true });
+  const { reason } = options;
+  return { resolve: (request) => answerTo(request, true, reason) };
+}
+
+/**
+ * A channel that denies everything at once, for unattended runs. The model gets the reason.
+ * Throws a `DefinitionError` for an unknown option.
+ *
+ * @example See {@link conditional}, which can deny what it does not approve.
+ */
+export function autoDeny(options: ReasonOptions = {}): Channel {
+  checkOptions('autoDeny', options, { reason: true });
+  const { reason = 'Denied automatically: nobody is here to approve it.' } = options;
+  return { resolve: (request) => answerTo(request, false, reason) };
+}
+
+/**
+ * A channel that asks a function on the worker, `(request, signal, context)`, async or not. Its answer may be a bare
+ * boolean. `reason` applies to answers without one. An error of the function denies (docs/channels.md).
+ * Throws a `DefinitionError` for an unknown option.
+ *
+ * @example
+ * ```ts
+ * import { callback } from 'countersign/channels';
+ *
+ * const small = callback(({ arguments: args }) => Number(args.amount) < 100, {
+ *   reason: (_request, approved) => (approved ? 'A small amount' : 'Too much for a function'),
+ * });
+ * console.log(Object.keys(small)); // [ 'resolve' ]
+ * ```
+ */
+export function callback(answer: ChannelFunction, options: ReasonOptions = {}): Channel {
+  checkOptions('callback', options, { reason: true });
+  const { reason } = options;
+  return {
+    resolve: async (request, signal, context) => {
+      const given = checkAnswer(await answer(request, signal, context));
+      return {
+        ...whatWasShown(request),
+        ...(reason !== undefined && { reason: answerReason(reason, request, given.approved) }),
+        ...given,
+      };
+    },
+  };
+}
+
+/** Options of `conditional`. */
+export interface ConditionalOptions extends ReasonOptions {
+  /** Calls of a lower severity are approved: `medium` means safe and low ones. */
+  below: Severity;
+  /** The channel of all other calls. */
+  otherwise: Channel | ChannelFunction;
+}
+
+/**
+ * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel; those
+ * too that its approval does not settle, because a rule needs certain people or several. Throws a `DefinitionError` for an
+ * unknown severity or option.
+ *
+ * @example
+ * ```ts
+ * import { autoDeny, conditional } from 'countersign/channels';
+ *
+ * const night = conditional({
+ *   below: 'medium',
+ *   reason: ({ assessment }) => `Approved automatically: its severity is ${assessment.severity}.`,
+ *   otherwise: autoDeny({ reason: 'Nobody decides at night. Try again after 8:00.' }),
+ * });
+ * console.log(Object.keys(night)); // [ 'isAutomatic', 'resolve' ]
+ * ```
+ */
+export function conditional(options: ConditionalOptions): Channel {
+  checkOptions('conditional', options, { below: true, otherwise: true, reason: true });
+  const { below, otherwise, reason } = options;
+  if (!severities.includes(below)) {
+    throw new DefinitionError(`conditional: 'below' must be one of ${severities.join(', ')}.`);
+  }
+  const other = toChannel(otherwise);
+  const isBelow = (request: ChannelRequest): boolean => {
+    const rank = severityRank(request.assessment.severity);
+    // Fail closed: a severity that this version does not know is below none.
+    return rank >= 0 && rank < severityRank(below);
+  };
+  return {
+    isAutomatic: isBelow,
+    ...(other.check && { check: () => other.check!() }),
+    ...(other.reach && { reach: (signal: AbortSignal) => other.reach!(signal) }),
+    ...(other.test && { test: (context: TestContext) => other.test!(context) }),
+    ...(other.notify && { notify: (...args) => other.notify!(...args) }),
+    resolve: (request, signal, context) => {
+      // An answer that settled nothing: the rule needs certain people, or several.
+      if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
+      // Somebody else answers: the request stays open.
+      return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
+    },
+    ...(other.settled && { settled: (...args) => other.settled!(...args) }),
+    ...(other.caller && { caller: other.caller }),
+    ...(other.steps !== undefined && { steps: other.steps }),
+    ...(other.batch !== undefined && { batch: other.batch }),
+    ...(other.retries !== undefined && { retries: other.retries }),
+    ...(other.timeoutMs !== undefined && { timeoutMs: other.timeoutMs }),
+  };
+}
+
+const memberNames: OptionNames<Channel> = {
+  check: true,
+  reach: true,
+  test: true,
+  notify: true,
+  isAutomatic: true,
+  resolve: true,
+  settled: true,
+  caller: true,
+  receive: true,
+  batch: true,
+  steps: true,
+  retries: true,
+  timeoutMs: true,
+};
+
+/**
+ * A channel as it is, or a function as a channel. Throws a `DefinitionError` for anything else, for a channel with a member
+ * of a wrong type, and for a plain object with an unknown member.
+ *
+ * @example
+ * ```ts
+ * import { toChannel } from 'countersign/channels';
+ *
+ * const channel = toChannel(({ toolName }) => toolName !== 'delete_database');
+ * console.log(toChannel(channel) === channel); // true
+ * ```
+ */
+export function toChannel(source: Channel | ChannelFunction): Channel {
+  if (typeof source === 'function') return callback(source);
+  if (typeof source !== 'object' || source === null) {
+    throw new DefinitionError('A channel is a function, or an object with notify, resolve or settled.');
+  }
+  const { caller } = source;
+  const members: readonly (readonly [name: string, value: unknown])[] = (['notify', 'resolve', 'settled'] as const)
+    .map((name) => [name, source[name]] as const)
+    .filter(([, value]) => value !== undefined);
+  if (members.length === 0 && caller === undefined) {
+    throw new DefinitionError('A channel has at least one of notify, resolve, settled and caller.');
+  }
+  if (caller !== undefined && !(typeof caller?.notify === 'function' && typeof caller.settled === 'function')) {
+    throw new DefinitionError(`A channel's caller is an object with the functions notify and settled.`);
+  }
+  if (caller !== undefined && isPlain(caller)) {
+    checkOptions(`A channel's caller`, caller, { knows: true, notify: true, settled: true });
+  }
+  for (const [name, value] of members) {
+    if (typeof value !== 'function') throw new DefinitionError(`A channel's ${name} is a function.`);
+  }
+  for (const name of ['check', 'reach', 'test'] as const) {
+    const value: unknown = source[name];
+    if (value !== undefined && typeof value !== 'function') {
+      throw new DefinitionError(`A channel's ${name} is a function.`);
+    }
+  }
+  const { timeoutMs, steps } = source;
+  if (steps !== undefined && !(Array.isArray(steps) && steps.every((each) => stepKinds.includes(each)))) {
+    throw new DefinitionError(`A channel's steps is a list of ${stepKinds.join(', ')}.`);
+  }
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
+  }
+  // An instance of a class may have fields of its own.
+  if (isPlain(source)) checkOptions('A channel', source, memberNames);
+  return source;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const longestReason = 2_000;
+const reason = z.string().max(longestReason, `must have at most ${longestReason} characters`).optional();
+const reasonShape = z.strictObject({ reason });
+const conditionalShape = z.strictObject({ below: z.enum(severities), otherwise: z.string(), reason });
+const consoleShape = z.strictObject({ timeout: durationShape('365d').optional() });
+
+const autoApproveKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reasonShape, make: autoApprove };
+const autoDenyKind: ChannelKind<z.infer<typeof reasonShape>> = { shape: reasonShape, make: autoDeny };
+const conditionalKind: ChannelKind<z.infer<typeof conditionalShape>> = {
+  shape: conditionalShape,
+  refersTo: ['otherwise'],
+  make: async ({ otherwise, ...rest }, context) =>
+    conditional({ ...rest, otherwise: await context.channel(otherwise) }),
+};
+const consoleKind: ChannelKind<z.infer<typeof consoleShape>> = {
+  shape: consoleShape,
+  make: ({ timeout }) => consoleChannel({ timeoutMs: timeout }),
+};
+
+/** The kinds that need nothing but the worker, by the names that channel files use. */
+export const simpleKinds: Readonly<Record<string, ChannelKind>> = {
+  auto_approve: autoApproveKind,
+  auto_deny: autoDenyKind,
+  conditional: conditionalKind,
+  console: consoleKind,
+};
