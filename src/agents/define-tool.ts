@@ -299,7 +299,7 @@ export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
 /**
  * Parses `args` with the tool's schema: fills defaults and strips unknown keys. The result is what is shown, hashed,
- * approved and executed (I8). Never throws.
+ * approved and executed. Never throws.
  *
  * A reviewer's edit of the result is parsed again, so the schema must give the result back unchanged. Not every library
  * shows a transform in its JSON Schema: one that doubles an amount would double it again after each edit.

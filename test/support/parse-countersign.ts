@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram } from '../../packages/cli/src/program.ts';
+import { createProgram } from '../../packages/cli/src/run-command-line.ts';
 import { asCommandLine } from './in-process.ts';
 
 const silent = { writeOut: () => {}, writeErr: () => {} };

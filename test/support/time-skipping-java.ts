@@ -4,8 +4,7 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withFileLock } from '../../src/connection/file-lock.ts';
-import { userCacheFolder } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
-import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
+import { userCacheFolder, reasonOf } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 
 const run = promisify(execFile);
 const artifact = 'temporal-test-server';

@@ -11,10 +11,9 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { searchAttributes } from '../../src/contract.ts';
 import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound-child.ts';
 import { freePort, loopback } from '../../packages/cli/src/dev-server/free-port.ts';
-import { reasonOf } from '../../packages/cli/src/dev-server/reason-of.ts';
+import { reasonOf } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { startOn } from './start-on.ts';
-import type { JavaServer } from './time-skipping-java.ts';
-import { findJavaServer } from './time-skipping-java.ts';
+import { type JavaServer, findJavaServer } from './time-skipping-java.ts';
 
 export interface TimeSkippingServer {
   address: string;

@@ -24,7 +24,7 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'setup',
     about: 'register the search attributes of the inbox on a cluster of your own',
-    addTo: async (program) => (await import('./serve/setup.ts')).addSetup(program),
+    addTo: async (program) => (await import('./serve/server.ts')).addSetup(program),
   },
   {
     usage: 'doctor',
@@ -59,12 +59,12 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'show [run]',
     about: 'show a run: its status, its calls, what it waits for, what is tried again, its result',
-    addTo: async (program) => (await import('./runs/show.ts')).addShow(program),
+    addTo: async (program) => (await import('./runs/runs.ts')).addShow(program),
   },
   {
     usage: 'watch <run>',
     about: 'follow a run: what the model says, calls, requests, decisions and results, until it ends',
-    addTo: async (program) => (await import('./runs/watch.ts')).addWatch(program),
+    addTo: async (program) => (await import('./runs/runs.ts')).addWatch(program),
   },
   {
     usage: 'approvals',
@@ -79,22 +79,22 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'approve [id]',
     about: 'let a waiting call run',
-    addTo: async (program) => (await import('./answers/approve.ts')).addApprove(program),
+    addTo: async (program) => (await import('./answers/decide.ts')).addApprove(program),
   },
   {
     usage: 'deny [id]',
     about: 'refuse a waiting call',
-    addTo: async (program) => (await import('./answers/approve.ts')).addDeny(program),
+    addTo: async (program) => (await import('./answers/decide.ts')).addDeny(program),
   },
   {
     usage: 'respond <id> [text]',
     about: "answer a waiting call yourself, in the tool's place",
-    addTo: async (program) => (await import('./answers/respond.ts')).addRespond(program),
+    addTo: async (program) => (await import('./answers/decide.ts')).addRespond(program),
   },
   {
     usage: 'edit <id>',
     about: 'let a waiting call run with other arguments',
-    addTo: async (program) => (await import('./answers/edit.ts')).addEdit(program),
+    addTo: async (program) => (await import('./answers/decide.ts')).addEdit(program),
   },
   {
     usage: 'extend <id>',
@@ -119,12 +119,12 @@ export const listedCommands: readonly ListedCommand[] = [
   {
     usage: 'close <run>',
     about: 'end a run: what waits is cancelled, what runs ends first',
-    addTo: async (program) => (await import('./runs/close.ts')).addClose(program),
+    addTo: async (program) => (await import('./runs/runs.ts')).addClose(program),
   },
   {
     usage: 'cancel <run>',
     about: 'stop a run: what waits is cancelled, what runs is asked to stop',
-    addTo: async (program) => (await import('./runs/cancel.ts')).addCancel(program),
+    addTo: async (program) => (await import('./runs/runs.ts')).addCancel(program),
   },
   {
     usage: 'policy',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { Command } from 'commander';
 import { listedCommands } from '../../../packages/cli/src/commands.ts';
-import { createProgram } from '../../../packages/cli/src/program.ts';
+import { createProgram } from '../../../packages/cli/src/run-command-line.ts';
 import { simpleCommands } from '../../support/page-commands.ts';
 import { countersignProblem } from '../../support/parse-countersign.ts';
 import { cli } from './support.ts';

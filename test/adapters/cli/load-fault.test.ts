@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
+import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 function fault(...frames: string[]): string {

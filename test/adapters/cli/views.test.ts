@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { renderApprovals, renderWaiting } from '../../../packages/cli/src/inbox/approval-views.ts';
-import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
-import { renderRow } from '../../../packages/cli/src/inbox/row-view.ts';
+import { renderCard, renderRow } from '../../../packages/cli/src/inbox/card-view.ts';
 import { escapeText } from '../../../src/core/base/text.ts';
 import { instantText, terminalClock } from '../../../src/text/instant-text.ts';
 import { renderResult, renderRun } from '../../../packages/cli/src/runs/run-views.ts';
-import { renderChanges } from '../../../packages/cli/src/answers/argument-changes.ts';
+import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { renderGrants } from '../../../packages/cli/src/answers/grants.ts';
 import type { ApprovalDetails, ApprovalSummary, Grant, Settlement } from '../../../src/contract.ts';
 import { terminal } from './support.ts';

@@ -1,21 +1,19 @@
-import { renderChanges } from '../../../packages/cli/src/answers/argument-changes.ts';
+import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
 import { pad, truncate, wrap } from '../../../packages/cli/src/base/fit-text.ts';
 import { escapeLines } from '../../../packages/cli/src/base/output.ts';
-import { readFault } from '../../../packages/cli/src/base/read-fault.ts';
-import { readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-json-option.ts';
+import { readFault, readJsonOption, readJsonOrFile } from '../../../packages/cli/src/base/read-text.ts';
 import { reportError } from '../../../packages/cli/src/base/report-error.ts';
 import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
-import { loadFault } from '../../../packages/cli/src/dev/load-fault.ts';
-import { reasonOf } from '../../../packages/cli/src/dev-server/reason-of.ts';
+import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
+import { reasonOf } from '../../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/src/inbox/approval-views.ts';
 import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
 import { readCase } from '../../../packages/cli/src/policy/policy-case.ts';
-import { problemLine, problemLines } from '../../../packages/cli/src/policy/policy-file.ts';
-import { writtenMembers } from '../../../packages/cli/src/policy/written-members.ts';
+import { problemLine, problemLines, writtenMembers } from '../../../packages/cli/src/policy/policy-file.ts';
 import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
 import { terminal } from '../../adapters/cli/support.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
@@ -59,7 +57,7 @@ const table = (output: (typeof outputs)[number], text: string) =>
   });
 
 export const commandLineInputs: Inputs = {
-  'packages/cli/src/answers/argument-changes.ts renderChanges': {
+  'packages/cli/src/answers/decide.ts renderChanges': {
     places: 12,
     runs: objects((args) => renderChanges(outputs[0]!, args, { ...args, to: 1 })),
   },
@@ -82,9 +80,9 @@ export const commandLineInputs: Inputs = {
   },
   'packages/cli/src/base/fit-text.ts pad': { places: placesOfWidths, runs: [(text) => pad(text, 80)] },
   'packages/cli/src/base/output.ts escapeLines': { places: 3, runs: [escapeLines] },
-  'packages/cli/src/base/read-fault.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
-  'packages/cli/src/base/read-json-option.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
-  'packages/cli/src/base/read-json-option.ts readJsonOrFile': documents((text) =>
+  'packages/cli/src/base/read-text.ts readFault': (text) => readFault(Object.assign(new Error(text), { code: text })),
+  'packages/cli/src/base/read-text.ts readJsonOption': documents((text) => readJsonOption('--args', text)),
+  'packages/cli/src/base/read-text.ts readJsonOrFile': documents((text) =>
     readJsonOrFile('--args', text.startsWith('@') ? '{}' : text),
   ),
   'packages/cli/src/base/report-error.ts reportError': {
@@ -105,8 +103,8 @@ export const commandLineInputs: Inputs = {
       ]),
     ),
   },
-  'packages/cli/src/dev/load-fault.ts loadFault': thrown(loadFault),
-  'packages/cli/src/dev-server/reason-of.ts reasonOf': thrown(reasonOf),
+  'packages/cli/src/dev/worker-message.ts loadFault': thrown(loadFault),
+  'packages/cli/src/dev-server/pinned-temporal.ts reasonOf': thrown(reasonOf),
   'packages/cli/src/inbox/approval-views.ts renderWaiting': {
     places: 2 * placesOfWidths,
     runs: atEach((output, text) => renderWaiting(output, row(text), {})),
@@ -154,7 +152,7 @@ export const commandLineInputs: Inputs = {
         ),
     ],
   },
-  'packages/cli/src/policy/written-members.ts writtenMembers': documents((text) => {
+  'packages/cli/src/policy/policy-file.ts writtenMembers': documents((text) => {
     // Its caller has parsed the text.
     if (isJson(text)) writtenMembers(text);
   }),

@@ -4,9 +4,8 @@ import { canAsk, confirm } from '../base/ask-on-terminal.ts';
 import { freeze, renderFrozen } from './frozen-set.ts';
 import type { Output } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
-import { reviewerOf } from '../base/reviewer.ts';
+import { reviewerOf, signerOf } from '../base/reviewer.ts';
 import type { DecisionOptions } from './send-decision.ts';
-import { signerOf } from '../base/signer.ts';
 
 export interface AnswerAllOptions extends DecisionOptions {
   tool?: string;

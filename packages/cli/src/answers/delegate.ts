@@ -6,8 +6,15 @@ import type { Output } from '../base/output.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
-import { type ReviewerOptions, reviewerOf, senderOf, withReviewer } from '../base/reviewer.ts';
-import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+import {
+  type ReviewerOptions,
+  reviewerOf,
+  senderOf,
+  withReviewer,
+  type SignerOptions,
+  signerOf,
+  withSigner,
+} from '../base/reviewer.ts';
 
 interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;

@@ -5,8 +5,14 @@ import { type ClientFlags, withClient, withClientFlags } from '../base/command-l
 import { printReceipt } from '../base/print-receipt.ts';
 import { UsageError } from '../base/report-error.ts';
 import { findNamed } from '../base/request-id.ts';
-import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
-import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+import {
+  type ReviewerOptions,
+  senderOf,
+  withReviewer,
+  type SignerOptions,
+  signerOf,
+  withSigner,
+} from '../base/reviewer.ts';
 
 interface ExtendOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;

@@ -2,14 +2,20 @@ import type { Command } from 'commander';
 import { escapeText, instantText, shownPerson, terminalClock } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { scopeText } from '../inbox/scope-text.ts';
+import { scopeText } from '../inbox/card-view.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import type { Output } from '../base/output.ts';
 import { printReceipt } from '../base/print-receipt.ts';
-import { refuseMistyped } from '../base/refuse-mistyped.ts';
+import { refuseMistyped } from '../base/client-options.ts';
 import { UsageError } from '../base/report-error.ts';
-import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
-import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+import {
+  type ReviewerOptions,
+  senderOf,
+  withReviewer,
+  type SignerOptions,
+  signerOf,
+  withSigner,
+} from '../base/reviewer.ts';
 import { renderTable } from '../base/table.ts';
 
 interface RevokeOptions extends ClientFlags, ReviewerOptions, SignerOptions {

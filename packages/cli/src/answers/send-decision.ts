@@ -5,8 +5,14 @@ import type { Output } from '../base/output.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { requireShown } from '../base/read-request.ts';
 import { findNamed } from '../base/request-id.ts';
-import { type ReviewerOptions, reviewerOf, withReviewer } from '../base/reviewer.ts';
-import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
+import {
+  type ReviewerOptions,
+  reviewerOf,
+  withReviewer,
+  type SignerOptions,
+  signerOf,
+  withSigner,
+} from '../base/reviewer.ts';
 
 export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOptions {
   run?: string;

@@ -1,9 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditVerdict } from 'countersign/audit';
 import { escapeText } from 'countersign/base';
-import { auditFile } from './audit-file.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
 import { type Output, processOutput } from '../base/output.ts';
+import { createReadStream } from 'node:fs';
+import { byteLines, type Line } from '../base/byte-lines.ts';
+import { readFault } from '../base/read-text.ts';
+import { UsageError } from '../base/report-error.ts';
 
 interface VerifyOptions extends ClientFlags {
   key?: string;
@@ -75,4 +78,13 @@ function sentenceOf({ findings: [first] }: Pick<AuditVerdict, 'findings'>): stri
 function publicKey(text: string): string {
   if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return text;
   throw new InvalidArgumentError('It must be the 32 bytes of an Ed25519 public key in base64.');
+}
+
+/** The lines of an export, one after another. */
+export async function* auditFile(file: string): AsyncGenerator<Line> {
+  try {
+    yield* byteLines(createReadStream(file));
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${readFault(error)}.`);
+  }
 }

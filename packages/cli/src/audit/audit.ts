@@ -4,11 +4,9 @@ import { csvSeparators, otherWithholdable, redacted, plainMembers } from 'counte
 import type { AuditOptions } from 'countersign/client';
 import { addAuditVerify } from './audit-verify.ts';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { durationOption } from '../base/duration-option.ts';
-import { refuseMistyped } from '../base/refuse-mistyped.ts';
-import { MissingArgumentError, UsageError } from '../base/report-error.ts';
-import { readKeyFile } from '../base/signer.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
+import { durationOption, refuseMistyped } from '../base/client-options.ts';
+import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
+import { readKeyFile } from '../base/reviewer.ts';
 
 interface ExportOptions extends ClientFlags {
   query?: string;

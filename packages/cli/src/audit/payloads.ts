@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
-import { durationOption } from '../base/duration-option.ts';
+import { durationOption } from '../base/client-options.ts';
 
 interface CleanOptions extends ClientFlags {
   folder?: string;

@@ -2,6 +2,8 @@ import { connectionSettings } from 'countersign/adapter';
 import type { ClientOptions } from 'countersign/client';
 import { type ConnectionOptions, requireAddress } from './connection-options.ts';
 import { loadClientConfig } from './load-config.ts';
+import { InvalidArgumentError, Command } from 'commander';
+import { formatDuration, parseDuration } from 'countersign/base';
 
 /** The flags that configure a client. */
 export interface ClientSettings extends ConnectionOptions {
@@ -25,4 +27,37 @@ export async function clientOptions(options: ClientSettings & { taskQueue?: stri
   const { namespace: used } = connectionSettings({ address, namespace });
   const payloadCodecs = [new RemoteCodec({ endpoint, namespace: used, authorization })];
   return { ...config, address, namespace, taskQueue, dataConverter: { ...config.dataConverter, payloadCodecs } };
+}
+
+/** A parser for commander: a duration such as 30s, in milliseconds; at least `leastMs`. */
+export function durationOption(leastMs = 1): (text: string) => number {
+  return (text) => {
+    const parsed = parseDuration(text);
+    if ('problem' in parsed || parsed.durationMs === null) {
+      throw new InvalidArgumentError('It must be a whole number and a unit, such as 30s, 5m, 1h or 1d.');
+    }
+    if (parsed.durationMs < leastMs) throw new InvalidArgumentError(`It must be at least ${formatDuration(leastMs)}.`);
+    return parsed.durationMs;
+  };
+}
+
+/**
+ * Refuses a mistyped subcommand of a group that has a default command, with a hint. Commander takes the word for an
+ * argument of the default command and says only that there are too many. Help names the default command.
+ */
+export function refuseMistyped(group: Command, defaultCommand: string): void {
+  const name = group.name();
+  group.addHelpText('after', `\n\`${name}\` alone is \`${name} ${defaultCommand}\`, with its arguments and flags.`);
+  group.hook('preSubcommand', ({ args }, chosen) => {
+    const firstFlag = args.findIndex((word) => word.startsWith('-'));
+    const words = firstFlag === -1 ? args : args.slice(0, firstFlag);
+    if (words[0] !== chosen.name() && words.length > chosen.registeredArguments.length) refuse(group, words);
+  });
+}
+
+/** Throws commander's error for an unknown command. */
+function refuse(group: Command, words: readonly string[]): void {
+  const withoutDefault = new Command().exitOverride().configureOutput({ outputError: () => undefined });
+  for (const command of group.createHelp().visibleCommands(group)) withoutDefault.command(command.name());
+  withoutDefault.parse(words, { from: 'user' });
 }

@@ -1,6 +1,10 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { SignerOptions } from './signer.ts';
+import { readFileSync } from 'node:fs';
+import { readPrivateKey } from 'countersign/adapter';
+import type { Signer } from 'countersign/client';
+import { readFault } from './read-text.ts';
+import { UsageError } from './report-error.ts';
 
 export interface ReviewerOptions {
   reviewer?: string;
@@ -30,4 +34,49 @@ export function reviewerOf({ reviewer, sign }: ReviewerOptions & SignerOptions):
 /** `by` and `reason` of a message. */
 export function senderOf(options: ReviewerOptions & SignerOptions): { by?: string; reason?: string } {
   return { by: reviewerOf(options), reason: options.reason };
+}
+
+/** Contains a private key: never print it. */
+export interface SignerOptions {
+  /** The private key itself, read from the file that the flag names. */
+  sign?: string;
+  key?: string;
+}
+
+/** `--sign FILE --key ID`: for every command whose message a run can verify. `what`: what it signs, for the help. */
+export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
+  return command
+    .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))
+    .option('--key <id>', "with --sign: the key's id under reviewer_keys in the operator's policy")
+    .hook('preAction', (signed) => {
+      const { sign, key } = signed.opts<SignerOptions>();
+      if ((sign === undefined) !== (key === undefined)) {
+        throw new UsageError("To sign, give the private key's file and the key's id: --sign FILE --key ID.");
+      }
+    });
+}
+
+/** The signing option of the client's functions; empty without the flags. */
+export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
+  return sign === undefined || key === undefined ? {} : { sign: { keyId: key, privateKey: sign } };
+}
+
+/**
+ * Reads a private key from a file. Throws a usage error that repeats neither key nor file name: somebody may pass the
+ * key itself as the file name.
+ */
+export function readKeyFile(flag: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
+    throw new UsageError(`${flag}: the file of the private key cannot be read: ${readFault({ code, message: code })}.`);
+  }
+  try {
+    readPrivateKey(text);
+  } catch (error) {
+    throw new UsageError(`${flag}: ${(error as Error).message}.`);
+  }
+  return text;
 }

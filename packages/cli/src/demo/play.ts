@@ -7,7 +7,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { journalIn, activityNames, type CallModelResult } from 'countersign/adapter';
 import { type SettleOptions, command, settleRequest } from './settle-request.ts';
-import type { DemoEvent, Tell } from './demo-event.ts';
+import type { DemoEvent, Tell } from './ask-person.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { userInfo } from 'node:os';
 import { isProblemError } from 'countersign/base';
 import type { ApprovalSummary } from 'countersign/client';
-import type { AskPerson } from './ask-person.ts';
-import type { Tell } from './demo-event.ts';
+import type { AskPerson, Tell } from './ask-person.ts';
 import type { Stage } from './start-stage.ts';
 
 export interface SettleOptions {

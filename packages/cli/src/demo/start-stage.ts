@@ -8,7 +8,7 @@ import { countersignFolder } from '../base/countersign-folder.ts';
 import type { DevEvent } from '../dev/dev.ts';
 import { type BoundChild, signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import type { CleanUp } from '../dev-server/clean-up.ts';
-import { hideOtherServers } from '../dev-server/hide-other-servers.ts';
+import { hideOtherServers } from '../dev-server/free-port.ts';
 
 /** `countersign dev` in a process of its own, with a client and the folder that its agent tidies. */
 export interface Stage {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { formatDuration, escapeJson, escapeText, type Json } from 'countersign/base';
-import type { DemoEvent, Tell } from './demo-event.ts';
+import type { DemoEvent, Tell } from './ask-person.ts';
 
 type Format = Parameters<typeof styleText>[0];
 type Paint = (format: Format, text: string) => string;

@@ -6,9 +6,7 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { type PinnedTemporal, temporalVersion } from './pinned-temporal.ts';
-import { reasonOf } from './reason-of.ts';
-import { checkTemporal } from './temporal-version.ts';
+import { type PinnedTemporal, temporalVersion, reasonOf, checkTemporal } from './pinned-temporal.ts';
 
 const run = promisify(execFile);
 const answerTimeoutMs = 5_000;

@@ -3,8 +3,7 @@ import { delimiter, join } from 'node:path';
 import { withFileLock } from 'countersign/adapter';
 import { ProblemError } from 'countersign/base';
 import { downloadTemporal } from './download-temporal.ts';
-import { type PinnedTemporal, pinnedTemporal } from './pinned-temporal.ts';
-import { checkTemporal } from './temporal-version.ts';
+import { type PinnedTemporal, pinnedTemporal, checkTemporal } from './pinned-temporal.ts';
 
 export interface FindTemporalOptions {
   /** Default: the environment of this process. It supplies `PATH` and the `COUNTERSIGN_…` variables. */

@@ -7,9 +7,8 @@ import { attributeTypes, escapeText } from 'countersign/base';
 import { type CommonOptions, wholeNumber, withServerOptions } from '../base/command-line.ts';
 import { configFile } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { UsageError, untilInterrupted } from '../base/report-error.ts';
 import { requireFreePort } from '../base/require-free-port.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
 import type { WorkerEvent } from './reloading-worker.ts';
 
 interface DevOptions extends CommonOptions {
@@ -102,7 +101,7 @@ async function startServer(
   cleanUp: { add(step: () => Promise<unknown>): void },
 ) {
   const { attributeNamesOf } = await import('countersign/adapter');
-  const { hideOtherServers } = await import('../dev-server/hide-other-servers.ts');
+  const { hideOtherServers } = await import('../dev-server/free-port.ts');
   const { startDevServer } = await import('../dev-server/start-dev-server.ts');
   const { packageBundle } = await import('countersign/dev');
   const { port, uiPort, gatewayPort, db: dbFile, namespace } = options;

@@ -1,5 +1,11 @@
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileState } from './file-state.ts';
+
+/** What a file looks like now. Two different texts from two times differ in it; a file that is not there is `gone`. */
+export function fileState(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? 'gone' : `${found.mtimeMs} ${found.size}`;
+}
 
 /** Asking the file system is the same on every platform, on network mounts and in containers; events are not. */
 const lookEveryMs = 200;

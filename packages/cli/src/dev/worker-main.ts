@@ -7,9 +7,8 @@ import { createWorker, type WorkerOptions } from 'countersign/worker';
 import { closeModule, configFile, loadWorkerModule, type WorkerModule } from '../base/load-config.ts';
 import { processOutput } from '../base/output.ts';
 import { WorkerLog } from '../serve/worker-log.ts';
-import { fileState } from './file-state.ts';
-import { loadFault } from './load-fault.ts';
-import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
+import { fileState } from './watched-files.ts';
+import { loadFault, type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
 
 const { module, address, namespace, taskQueue, bundle, forPeople } = JSON.parse(process.argv[2]!) as WorkerArguments;
 

@@ -1,3 +1,6 @@
+import { relative } from 'node:path';
+import { countersignFolder } from '../base/countersign-folder.ts';
+
 /** What the process of a worker sends to `countersign dev`. */
 export type WorkerMessage =
   /** The module needs this file, and read it in this state (`fileState`). */
@@ -20,4 +23,35 @@ export interface WorkerArguments {
   bundle?: string;
   /** True: requests that wait are shown for people on standard error. */
   forPeople: boolean;
+}
+
+/** One line of a stack. Of a whole stack, the blanks before `at` could span lines, and each would be a beginning. */
+const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
+
+/** One sentence about why a module does not load, with the line of the user's code where that is known. */
+export function loadFault(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const place = error.cause instanceof Error ? placeIn(error.cause.stack ?? '') : undefined;
+  const sentence = error.message.split('\n', 1)[0]!;
+  return place === undefined ? sentence : `${sentence} (${place})`;
+}
+
+/** Such as `tools.ts:12`. The stack of a syntax error begins with its place; others have it in their frames. Node's own are skipped. */
+function placeIn(stack: string): string | undefined {
+  for (const written of stack.split('\n')) {
+    const [, path, line] = frame.exec(written) ?? [];
+    if (path === undefined) continue;
+    const file = decoded(path);
+    if (!file.includes('/node_modules/') && !file.startsWith(countersignFolder)) return `${relative('', file)}:${line}`;
+  }
+  return undefined;
+}
+
+/** The address of a module is encoded. A plain path is not, and may have a percent sign of its own. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }

@@ -3,15 +3,13 @@ import { escapeText } from 'countersign/base';
 import type { ApprovalList } from 'countersign/client';
 import { renderInbox } from './approval-views.ts';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags, withCommonOptions } from '../base/command-line.ts';
-import { durationOption } from '../base/duration-option.ts';
+import { durationOption, refuseMistyped } from '../base/client-options.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { type Output, processOutput } from '../base/output.ts';
-import { refuseMistyped } from '../base/refuse-mistyped.ts';
-import { UsageError } from '../base/report-error.ts';
+import { UsageError, untilInterrupted } from '../base/report-error.ts';
 import { readRequest } from '../base/read-request.ts';
 import { findNamed } from '../base/request-id.ts';
-import { renderRow } from './row-view.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
+import { renderRow } from './card-view.ts';
 import { watchApprovals } from './watch-approvals.ts';
 import type { PreviewOptions } from './preview.ts';
 

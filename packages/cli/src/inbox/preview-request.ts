@@ -13,7 +13,7 @@ import {
 } from 'countersign/policy';
 import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.ts';
 import { UsageError } from '../base/report-error.ts';
-import { writtenMembers } from '../policy/written-members.ts';
+import { writtenMembers } from '../policy/policy-file.ts';
 
 /** The request that a run would open for a call, and what to warn of. */
 export interface PreviewedCall {

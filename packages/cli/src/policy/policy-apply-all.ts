@@ -4,14 +4,11 @@ import { canAsk, confirm } from '../base/ask-on-terminal.ts';
 import type { ExitCode } from '../base/exit-code.ts';
 import type { Output } from '../base/output.ts';
 import { startProgressLine } from '../dev-server/progress-line.ts';
-import { UsageError } from '../base/report-error.ts';
-import { signerOf } from '../base/signer.ts';
+import { UsageError, untilInterrupted } from '../base/report-error.ts';
+import { signerOf, type ReviewerOptions, type SignerOptions } from '../base/reviewer.ts';
 import { renderTable } from '../base/table.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 import type { Mode } from 'countersign/policy';
-import type { ReviewerOptions } from '../base/reviewer.ts';
-import type { SignerOptions } from '../base/signer.ts';
 
 export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOptions {
   mode?: Mode;

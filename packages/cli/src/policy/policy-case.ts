@@ -2,7 +2,7 @@ import { risks, isObject, nearestName, type Json, type Risk, unknownName } from 
 import { readJson } from 'countersign/json';
 import { isMode, modes } from 'countersign/policy';
 import { type DescribedCall, parseSubject, parseSums, subjectWanted, sumsWanted } from './described-call.ts';
-import { writtenMembers } from './written-members.ts';
+import { writtenMembers } from './policy-file.ts';
 
 /** `id` is returned unchanged; null if the line has none. */
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { escapeText } from 'countersign/base';
-import { parsePolicy, decodeUtf8, type ParsedPolicy, type PolicyProblem } from 'countersign/policy';
-import { readFault } from '../base/read-fault.ts';
+import { escapeText, ProblemError, type JsonObject } from 'countersign/base';
+import { parsePolicy, decodeUtf8, type ParsedPolicy, type PolicyProblem, formatProblems } from 'countersign/policy';
+import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
+import { parse } from 'yaml';
 
 /** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
 export type Owner = 'ceiling' | 'agent' | 'run';
@@ -40,4 +41,59 @@ export function problemLine(file: string, { line = 1, column = 1 }: PolicyPlace,
 export interface PolicyPlace {
   line?: number;
   column?: number;
+}
+
+/** Reads a policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
+export async function readPolicyDocument(file: string): Promise<JsonObject> {
+  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `The policy ${file} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}.`,
+    );
+  });
+  const decoded = decodeUtf8(bytes);
+  const parsed =
+    'text' in decoded ? parsePolicy(decoded.text, { file }) : { problems: [{ ...decoded, file, path: '' }] };
+  if ('problems' in parsed) {
+    throw new ProblemError({ code: 'policy_invalid', message: formatProblems(file, parsed.problems) });
+  }
+  return parse('text' in decoded ? decoded.text : '') as JsonObject;
+}
+
+interface Member {
+  key: string;
+  /** The exact source text. */
+  value: string;
+}
+
+/** The members of the object in a JSON text, in order, including duplicate keys. */
+export function writtenMembers(text: string): Member[] {
+  const members: Member[] = [];
+  let depth = 0;
+  let key = '';
+  let from: number | undefined;
+  for (const { kind, start, end } of tokensOf(text)) {
+    if (depth === 1 && from !== undefined && (kind === ',' || kind === '}')) {
+      members.push({ key, value: text.slice(from, start) });
+      from = undefined;
+    }
+    if (kind === '{' || kind === '[') depth += 1;
+    else if (kind === '}' || kind === ']') depth -= 1;
+    else if (depth === 1 && kind === ':') from = end;
+    else if (depth === 1 && kind === '"' && from === undefined) key = JSON.parse(text.slice(start, end)) as string;
+  }
+  return members;
+}
+
+/** Strings, brackets and separators, in one pass without recursion. */
+function* tokensOf(text: string): Generator<{ kind: string; start: number; end: number }> {
+  for (let index = 0; index < text.length; index += 1) {
+    const kind = text[index]!;
+    const start = index;
+    if (kind === '"') {
+      for (index += 1; index < text.length && text[index] !== '"'; index += 1) if (text[index] === '\\') index += 1;
+    } else if (!'{}[]:,'.includes(kind)) {
+      continue;
+    }
+    yield { kind, start, end: index + 1 };
+  }
 }

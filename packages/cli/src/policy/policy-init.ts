@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { escapeText } from 'countersign/base';
 import { countersignFolder } from '../base/countersign-folder.ts';
 import type { Output } from '../base/output.ts';
-import { readFault } from '../base/read-fault.ts';
+import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { renderTable } from '../base/table.ts';
 import type { CommonOptions } from '../base/command-line.ts';

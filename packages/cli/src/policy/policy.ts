@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { risks } from 'countersign/base';
 import { modes } from 'countersign/policy';
 import { withClientFlags, withCommonOptions } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { processOutput } from '../base/output.ts';
-import { withReviewer } from '../base/reviewer.ts';
-import { withSigner } from '../base/signer.ts';
+import { withReviewer, withSigner } from '../base/reviewer.ts';
 import type { PolicyCheckOptions } from './policy-check.ts';
 import type { ExplainOptions } from './policy-explain.ts';
 import type { EvalOptions } from './policy-eval.ts';
@@ -90,7 +88,7 @@ export function addPolicy(program: Command): void {
     .option('--yes', 'with --all or --query: do not ask whether to go on');
   withSigner(withReviewer(apply, 'why; the audit keeps it')).action(
     async (run: string | undefined, file: string | undefined, options: ApplyOptions) => {
-      const { applyPolicy } = await import('./policy-apply.ts');
+      const { applyPolicy } = await import('./policy-eval.ts');
       await applyPolicy(
         [run, file].filter((word) => word !== undefined),
         options,

@@ -1,10 +1,9 @@
 import { escapeText, parseDuration, type JsonObject } from 'countersign/base';
 import { cardOf, chosenScope, consoleLineHelp, noAlways, readConsoleLine, type Card } from 'countersign/card';
 import type { ApprovalDetails, ApprovalSummary, Decision } from 'countersign/client';
-import { renderChanges } from '../answers/argument-changes.ts';
+import { renderChanges } from '../answers/decide.ts';
 import type { Output } from '../base/output.ts';
-import { cardText } from '../inbox/card-view.ts';
-import { rowFacts } from '../inbox/row-view.ts';
+import { cardText, rowFacts } from '../inbox/card-view.ts';
 import { askScope } from './ask-scope.ts';
 import { editorCommand, openEditor } from './open-editor.ts';
 import type { Context, Questions } from './questions.ts';

@@ -1,8 +1,7 @@
 import { escapeText, isProblemError } from 'countersign/base';
 import { cardDigest } from 'countersign/card';
 import type { ApprovalSummary, CountersignClient, Receipt, Viewed } from 'countersign/client';
-import { type ReviewerOptions, reviewerOf } from '../base/reviewer.ts';
-import { type SignerOptions, signerOf } from '../base/signer.ts';
+import { type ReviewerOptions, reviewerOf, type SignerOptions, signerOf } from '../base/reviewer.ts';
 import type { ReviewAnswer, ShownRequest } from './ask-answer.ts';
 
 /** Who answers. */

@@ -8,9 +8,8 @@ import { type ClientFlags, nextCommand, withClient, withClientFlags } from '../b
 import { jsonFields } from '../base/json-fields.ts';
 import { type Output, escapeLines } from '../base/output.ts';
 import { readText } from '../base/read-text.ts';
-import { UsageError } from '../base/report-error.ts';
+import { UsageError, untilInterrupted } from '../base/report-error.ts';
 import { renderResult } from './run-views.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
 
 interface RunOptions extends ClientFlags {
   input?: string;
@@ -69,7 +68,7 @@ export function addRun(program: Command): void {
 }
 
 async function readPolicyOption(file: string): Promise<JsonObject> {
-  const { readPolicyDocument } = await import('../policy/read-policy-document.ts'); // other commands need not load this parser
+  const { readPolicyDocument } = await import('../policy/policy-file.ts'); // other commands need not load this parser
   return readPolicyDocument(file);
 }
 

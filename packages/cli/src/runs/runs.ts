@@ -1,10 +1,16 @@
 import { type Command, Option } from 'commander';
 import { escapeText, instantText, terminalClock } from 'countersign/base';
-import type { ListedRun, ListedStatus } from 'countersign/client';
-import { type ClientFlags, wholeNumber, withClient, withClientFlags } from '../base/command-line.ts';
+import type { ListedRun, ListedStatus, RunEvent } from 'countersign/client';
+import { type ClientFlags, wholeNumber, withClient, withClientFlags, nextCommand } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
-import type { Output } from '../base/output.ts';
+import { type Output, processOutput } from '../base/output.ts';
 import { renderTable } from '../base/table.ts';
+import { printReceipt } from '../base/print-receipt.ts';
+import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
+import { eventPrinter } from './event-lines.ts';
+import { readFileText } from '../policy/policy-file.ts';
+import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
+import { renderRun } from './run-views.ts';
 
 interface RunsOptions extends ClientFlags {
   status?: ListedStatus;
@@ -53,4 +59,104 @@ function renderRuns(output: Output, rows: readonly ListedRun[]): string {
     ]),
     { whole: ['RUN'] },
   );
+}
+
+/** `countersign cancel RUN`: cancels a run as Temporal does. */
+export function addCancel(program: Command): void {
+  withClientFlags(program.command('cancel <run>'))
+    .description('stop a run: what waits is cancelled, what runs is asked to stop')
+    .option('--reason <text>', 'why; the history of the run keeps it')
+    .action((workflowId: string, options: ClientFlags & { reason?: string }) =>
+      withClient(options, async (client, output) => {
+        await client.cancel(workflowId, { reason: options.reason });
+        const message = `run '${workflowId}' is being cancelled`;
+        if (output.forPeople) output.line(escapeText(message));
+        else output.json({ workflowId, accepted: true, message });
+      }),
+    );
+}
+
+/** `countersign close RUN`: ends a run in an orderly way. */
+export function addClose(program: Command): void {
+  const command = withClientFlags(program.command('close <run>')).description(
+    'end a run: what waits is cancelled, what runs ends first',
+  );
+  withReviewer(command, 'why; the model and the audit are told').action(
+    (workflowId: string, options: ClientFlags & ReviewerOptions) =>
+      withClient(options, async (client, output) => {
+        printReceipt(output, await client.closeRun(workflowId, senderOf(options)));
+      }),
+  );
+}
+
+interface ShowOptions extends ClientFlags {
+  events?: boolean;
+  file?: string[];
+}
+
+/** `countersign show RUN`: the current state of a run, with or without a worker; `--events`: what has happened in it. */
+export function addShow(program: Command): void {
+  withClientFlags(program.command('show [run]'), [...new Set([...jsonFields.run, ...jsonFields.event])])
+    .description('show a run: its status, its calls, what it waits for, what is tried again, its result')
+    .option('--events', 'show what has happened in it so far, as `watch` does')
+    .option('--file <files...>', 'with --events: an exported history, one file for each execution, oldest first')
+    .action(async (workflowId: string | undefined, options: ShowOptions) => {
+      const { events = false, file } = options;
+      if (file !== undefined && !events) throw new UsageError('--file is for the events of a history: add --events.');
+      if (file !== undefined && workflowId === undefined) return showFiles(file, options);
+      if (file !== undefined) throw new UsageError('Give either a run or --file.');
+      if (workflowId === undefined) throw new MissingArgumentError('Name the run to show.');
+      await withClient(options, async (client, output) => {
+        if (events) {
+          const print = eventPrinter(output, options);
+          for await (const event of client.events(workflowId, { follow: false })) print(event);
+          return;
+        }
+        const view = await client.show(workflowId);
+        if (output.forPeople) output.line(renderRun(output, view, Date.now()));
+        else output.json(view);
+      });
+    });
+}
+
+async function showFiles(files: readonly string[], options: ShowOptions): Promise<void> {
+  const texts = await Promise.all(files.map((file) => readFileText(file, 'history')));
+  const { eventsOfHistories } = await import('countersign/adapter'); // loads Temporal's protocol
+  const print = eventPrinter(processOutput(options), options);
+  for (const event of await eventsOfHistories(texts)) print(event);
+}
+
+interface WatchOptions extends ClientFlags {
+  after?: string;
+  tokens: boolean;
+}
+
+/** `countersign watch RUN`: the events of a run as they happen, until it ends. */
+export function addWatch(program: Command): void {
+  withClientFlags(program.command('watch <run>'), jsonFields.event)
+    .description('follow a run: what the model says, calls, requests, decisions and results, until it ends')
+    .option('--after <id>', 'go on after this event, also when the run is over')
+    .option('--no-tokens', 'wait for the whole answer of the model')
+    .action((workflowId: string, options: WatchOptions) =>
+      withClient(options, async (client, output) => {
+        const stop = new AbortController();
+        const { tokens, after } = options;
+        const print = eventPrinter(output, options);
+        let last = after;
+        const events: AsyncIterable<RunEvent> = client.events(workflowId, { after, tokens, signal: stop.signal });
+        const watching = (async () => {
+          for await (const event of events) {
+            print(event);
+            if (event.type !== 'RawResponseEvent') last = event.id;
+          }
+        })();
+        const first = await Promise.race([watching, untilInterrupted()]);
+        stop.abort();
+        await watching;
+        if (first === undefined) return;
+        process.exitCode = 130;
+        const resume = last === undefined ? [] : ['--after', last];
+        output.note(`\nThe run continues. Go on: ${nextCommand(options, 'watch', escapeText(workflowId), ...resume)}`);
+      }),
+    );
 }

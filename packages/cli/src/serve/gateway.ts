@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayOptions } from '@countersign/gateway';
 import { type ClientFlags, withClient, withClientFlags, wholeNumber } from '../base/command-line.ts';
 import { requireFreePort } from '../base/require-free-port.ts';
-import { type SignerOptions, signerOf, withSigner } from '../base/signer.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
+import { type SignerOptions, signerOf, withSigner } from '../base/reviewer.ts';
+import { untilInterrupted } from '../base/report-error.ts';
 
 interface GatewayFlags extends ClientFlags, SignerOptions {
   host: string;

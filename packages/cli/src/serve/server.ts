@@ -1,10 +1,16 @@
 import type { Command } from 'commander';
 import { attributeTypes } from 'countersign/base';
-import { type CommonOptions, wholeNumber, withServerOptions } from '../base/command-line.ts';
+import {
+  type CommonOptions,
+  wholeNumber,
+  withServerOptions,
+  type ClientFlags,
+  withClient,
+  withClientFlags,
+} from '../base/command-line.ts';
 import { processOutput } from '../base/output.ts';
-import { UsageError } from '../base/report-error.ts';
+import { UsageError, untilInterrupted } from '../base/report-error.ts';
 import { requireFreePort } from '../base/require-free-port.ts';
-import { untilInterrupted } from '../base/until-interrupted.ts';
 
 interface ServerOptions extends CommonOptions {
   port: number;
@@ -47,4 +53,27 @@ export function addServer(program: Command): void {
       if (interrupted === undefined) throw new Error('The Temporal server ended by itself.');
       await server.stop();
     });
+}
+
+/** `countersign setup`: registers the inbox's search attributes on an existing Temporal cluster. */
+export function addSetup(program: Command): void {
+  withClientFlags(program.command('setup'))
+    .description('register the search attributes of the inbox on a cluster of your own')
+    .action((options: ClientFlags) =>
+      withClient(options, async (client, output) => {
+        const { address, namespace } = client.session;
+        const { added, freeSlots, retentionDays } = await client.setUp();
+        if (!output.forPeople) {
+          output.json({ address, namespace, added, freeSlots, retentionDays });
+          return;
+        }
+        output.line(
+          added.length === 0 ? 'All search attributes were there already.' : `Registered ${added.join(', ')}.`,
+        );
+        for (const [type, free] of Object.entries(freeSlots)) {
+          output.line(`Free slots for ${type}: ${free ?? 'no limit that can be read'}.`);
+        }
+        output.line(`Closed runs are kept for ${retentionDays} days.`);
+      }),
+    );
 }

@@ -1,0 +1,138 @@
+import { escapeJson, escapeText, type JsonObject, isObject, type Json } from 'countersign/base';
+import type { Output } from '../base/output.ts';
+import type { Command } from 'commander';
+import { type AlwaysOptions, alwaysOf, withAlways } from './always.ts';
+import type { AnswerAllOptions } from './answer-all.ts';
+import { wholeNumber, withClient } from '../base/command-line.ts';
+import { MissingArgumentError, UsageError } from '../base/report-error.ts';
+import { sendDecision, withDecision, type DecisionOptions } from './send-decision.ts';
+import { readJsonOrFile, readJsonOption } from '../base/read-text.ts';
+import { findNamed } from '../base/request-id.ts';
+
+/** Compares two sets of arguments, one argument per line: `-` before, `+` after, unmarked if unchanged. */
+export function renderChanges(output: Output, before: JsonObject, after: JsonObject): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .flatMap((name) => {
+      const [was, is] = [lineOf(before, name), lineOf(after, name)];
+      if (was === is) return [output.style('dim', `  ${was}`)];
+      return [
+        ...(was === undefined ? [] : [output.style('red', `- ${was}`)]),
+        ...(is === undefined ? [] : [output.style('green', `+ ${is}`)]),
+      ];
+    })
+    .join('\n');
+}
+
+function lineOf(args: JsonObject, name: string): string | undefined {
+  return Object.hasOwn(args, name) ? `${escapeText(name)}: ${escapeJson(args[name]!)}` : undefined;
+}
+
+/** `countersign approve ID|--all`: sends one decision and prints its receipt, or one for all that wait. */
+export function addApprove(program: Command): void {
+  addAnswer(program, 'approve', true, 'let a waiting call run', 'also approve future matching calls');
+}
+
+/** `countersign deny ID|--all`. */
+export function addDeny(program: Command): void {
+  addAnswer(program, 'deny', false, 'refuse a waiting call', 'also deny future matching calls');
+}
+
+interface AnswerOptions extends AnswerAllOptions, AlwaysOptions {
+  all?: boolean;
+}
+
+function addAnswer(program: Command, name: string, approved: boolean, description: string, always: string): void {
+  const command = withAlways(withDecision(program.command(`${name} [id]`)).description(description), always)
+    .option('--all', 'every request that waits now: shows them, asks, and answers exactly these')
+    .option('--tool <tool>', 'with --all: only calls of this tool')
+    .option('--agent <agent>', 'with --all: only calls of this agent')
+    .option('--limit <n>', 'with --all: the most requests (default: 100)', wholeNumber(1, 10_000))
+    .option('--yes', 'with --all: do not ask');
+  if (approved) command.option('--unseen', 'approve although not all arguments can be read');
+  command.action(async (requestId: string | undefined, options: AnswerOptions) => {
+    const { all = false, ...rest } = options;
+    refuseMixed(name, requestId, options);
+    const decision = { requestId: requestId ?? '', approved, always: alwaysOf(options) };
+    const mustBeShown = approved && options.unseen !== true;
+    const { answerAll } = await import('./answer-all.ts');
+    return withClient(options, (client, output) =>
+      all
+        ? answerAll(client, output, approved, rest)
+        : sendDecision(client, output, { ...options, mustBeShown }, decision),
+    );
+  });
+}
+
+/** Refuses an id with --all, no id without it, and flags that do not go with either. */
+function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
+  const { all = false, tool, agent, limit, yes, always, digest } = options;
+  if (all === (requestId !== undefined)) {
+    const Mistake = all ? UsageError : MissingArgumentError;
+    throw new Mistake(`Say which request: its id, or --all for every one that waits, as in countersign ${name} --all.`);
+  }
+  if (all && (always !== undefined || digest !== undefined)) {
+    throw new UsageError('--always and --digest are about one request: they do not go with --all.');
+  }
+  if (!all && [tool, agent, limit, yes].some((value) => value !== undefined)) {
+    throw new UsageError('--tool, --agent, --limit and --yes choose among all requests: add --all, and no id.');
+  }
+}
+
+interface EditOptions extends DecisionOptions {
+  args: string;
+}
+
+/**
+ * `countersign edit ID --args JSON`: approves a call with other arguments and shows how they differ from the requested
+ * ones.
+ */
+export function addEdit(program: Command): void {
+  withDecision(program.command('edit <id>'))
+    .description('let a waiting call run with other arguments')
+    .requiredOption('--args <json>', 'all its arguments, changed or not; @FILE reads them from a file')
+    .action(async (id: string, options: EditOptions) => {
+      const modifiedArguments = await readJsonOrFile('--args', options.args);
+      if (!isObject(modifiedArguments)) throw new UsageError('--args must be an object with all arguments.');
+      await withClient(options, async (client, output) => {
+        const { run } = options;
+        const { requestId } = await findNamed(client, id, run);
+        const request = await client.approvals.get(requestId, { workflowId: run });
+        const { arguments: shown, digest, workflowId } = request;
+        const changes = renderChanges(output, shown, modifiedArguments);
+        // Otherwise arguments that this view omits would look new.
+        const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
+        if (output.forPeople) output.line(`${left}${changes}`);
+        else output.note(`${left}${changes}`);
+        // Decide by the digest of the compared request: if the request has changed, the edit is refused.
+        const decided = { digest, ...options, run: workflowId };
+        await sendDecision(client, output, decided, { requestId, approved: true, modifiedArguments });
+      });
+    });
+}
+
+interface RespondOptions extends DecisionOptions {
+  jsonValue?: string;
+}
+
+/** `countersign respond ID TEXT`: the call does not run, and the model gets this text instead of its result. */
+export function addRespond(program: Command): void {
+  withDecision(program.command('respond <id> [text]'))
+    .description("answer a waiting call yourself, in the tool's place")
+    .option('--json-value <json>', 'answer with JSON instead of text')
+    .action((requestId: string, text: string | undefined, options: RespondOptions) => {
+      const response = responseOf(text, options.jsonValue);
+      return withClient(options, (client, output) =>
+        sendDecision(client, output, options, { requestId, approved: false, response }),
+      );
+    });
+}
+
+function responseOf(text: string | undefined, json: string | undefined): Json {
+  if ((text === undefined) === (json === undefined)) {
+    throw new UsageError(
+      "Give the answer that the model gets instead of the tool's result: TEXT, or --json-value JSON.",
+    );
+  }
+  return text ?? readJsonOption('--json-value', json!);
+}
