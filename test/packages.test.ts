@@ -28,7 +28,7 @@ const filesOf = (folder: string): string[] => globSync(`${folder}/src/**/*.{ts,t
 
 test('there are a gateway, a command line and MCP tools beside countersign', () => {
   expect(folders.toSorted()).toEqual(['packages/cli', 'packages/gateway', 'packages/mcp']);
-  expect(filesOf('packages/cli').length).toBeGreaterThan(100);
+  expect(filesOf('packages/cli').length).toBeGreaterThan(50);
 });
 
 test('all have the version of countersign, and no manifest of the repository can be published', () => {

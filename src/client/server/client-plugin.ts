@@ -177,7 +177,7 @@ type Context = Parameters<PayloadCodec['decode']>[1];
 /**
  * The codecs of a client as one. Temporal's client throws when a codec does, or hands out what none has decoded: a
  * decision would count and be reported as failed. This codec replaces each payload that cannot be decoded with one that
- * reads as undecodable (I5c).
+ * reads as undecodable.
  */
 export class ReadingCodec implements PayloadCodec {
   readonly #codecs: readonly PayloadCodec[];

@@ -232,7 +232,7 @@ function close(
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 
-/** A decision for a request that is not open: a retry gets the original receipt, anything else a refusalOf (I3, I4). */
+/** A decision for a request that is not open: a retry gets the original receipt, anything else is refused (I3, I4). */
 function answerSettled(ledger: Ledger, decision: ParsedDecision, directories: Directories): Reduction {
   const { requestId } = decision;
   const settled = ledger.settled.find((each) => each.request.requestId === requestId);

@@ -1,4 +1,4 @@
-/** Makes the grants that "always" requests, and settles the open requests that they answer (I14). */
+/** Makes the grants that "always" requests, and settles the open requests that they answer. */
 import { shownGrant, hiddenNames } from './hidden-arguments.ts';
 import type { OutcomeName, ReviewerVote, Settlement } from './approval.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -115,7 +115,7 @@ function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
   return redacted.length === 0 ? {} : { redacted };
 }
 
-/** A grant answers another request only if the votes that made it would have settled that request (I14). */
+/** A grant answers another request only if the votes that made it would have settled that request. */
 export function grantAnswers(
   grant: Grant,
   asked: Asked,
@@ -133,7 +133,7 @@ export type GrantableRequest = Asked & {
   ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside'>;
 };
 
-/** The grant or standing denial that answers an open request, if any. A denial comes first (I10). */
+/** The grant or standing denial that answers an open request, if any. A denial comes first. */
 export function grantOver(
   ledger: Pick<Ledger, 'engine' | 'grants'>,
   record: GrantableRequest,

@@ -48,7 +48,7 @@ export const undeliveredMessage = 'No channel could deliver this request yet';
 /** The tag of a workflow of channels that has such requests, and the beginning of the tag of each: its id follows. */
 export const undeliveredTag = 'undelivered:';
 
-/** The fields of the log line. They hold no values of arguments (I13). The logger adds the workflow's id. */
+/** The fields of the log line. They hold no values of arguments. The logger adds the workflow's id. */
 export type WaitingNotice = Pick<
   ApprovalSummary,
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'

@@ -101,7 +101,9 @@ describe.each(transports)('over %s', (transport) => {
     const request = await world.details(shown.run, shown.request.requestId);
     await world.settle(request, shown.sent);
     expect(actionsOf(shown.message)).toEqual(['open']);
-    expect(textOf(shown.message)).toContain(`approved at ${request.settled!.settledAt}`);
+    expect(textOf(shown.message)).toContain('"text":"approved"');
+    const settledAtSeconds = Math.floor(Date.parse(request.settled!.settledAt) / 1_000);
+    expect(textOf(shown.message)).toContain(`"type":"date","timestamp":${settledAtSeconds}`);
     expect(textOf(shown.message)).toContain('ann (claimed)');
   });
 
