@@ -74,13 +74,12 @@ const assessed = (run: (call: AssessedCall) => unknown): Run[] => [
       (text) =>
         run({ tool, args: { [argument]: text }, risk: 'write' }),
   ),
-  // The assessors of mail, commands and files all recognize this one.
-  (text) =>
-    run({
-      tool: 'send_email_run_shell_delete_file',
-      args: { to: pieces(text), command: pieces(text), path: pieces(text) },
-      risk: 'write',
-    }),
+  // The assessors of mail, commands and files all recognize this one: a third of the text for each.
+  (text) => {
+    const third = pieces(text.slice(0, Math.ceil(text.length / 3)));
+    const args = { to: third, command: third, path: third };
+    return run({ tool: 'send_email_run_shell_delete_file', args, risk: 'write' });
+  },
   (text) => run({ tool: text, args: {}, risk: 'write' }),
   ...objects((args) => run({ tool: 'a', args, risk: 'write' })),
 ];
