@@ -77,7 +77,7 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
-// Ed25519 in a module of its own, so that a worker loads it once for all its runs (`preloadModules`): the first check
+// Ed25519. A worker loads this module once for all its runs (`preloadModules`): the first check
 // builds a table of 1.3 MB in 20 to 30 ms. That table holds constants of the curve and no data of a run.
 
 // Without this, the library uses Web Crypto, which is asynchronous and missing in the sandbox.

@@ -3,8 +3,9 @@
  * command)` gives the next ledger, the journal entries for what it decided, and a receipt for the sender of a message.
  * It reads no clock: each command says when it happened, and a decision counts if that is not after the deadline (I6).
  */
+import { revokedOf } from '../people/revoked.ts';
 import { withShare } from './argument-sums.ts';
-import type { OutcomeName, Receipt, RefusedDecision, Settlement } from './approval.ts';
+import type { OutcomeName, Receipt, RefusedDecision, ReviewerVote, Settlement } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import { decide, type DecideCommand } from './decide.ts';
 import { delegate, extend, senderIn, type DelegateCommand, type ExtendCommand } from './extend-and-delegate.ts';
@@ -32,7 +33,7 @@ import {
 import { withAllowed } from './earlier-run.ts';
 import { denialOver, grantUsedBy, useGrant } from './make-grant.ts';
 import { factsOf, openRequest } from './open-request.ts';
-import { panelOf } from './panel.ts';
+import { panelOf, personKeyOfRun } from './panel.ts';
 import type { Advice } from '../policy/advice.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
@@ -232,8 +233,13 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs, ledger.engine);
-  // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again.
-  const votes = record.votes.filter((vote) => entitlement(panel, vote, vote.approved) === undefined);
+  // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again. The denial of
+  // one who is revoked since stays.
+  const keyOf = personKeyOfRun(directories, ledger.engine);
+  const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
+  const votes = record.votes.filter(
+    (vote) => entitlement(panel, vote, vote.approved) === undefined || (!vote.approved && isGone(vote)),
+  );
   const changed: RequestRecord = { ...record, terms, votes, request: { ...record.request, ...request } };
   const { outcome } = tally(panel, votes);
   const { callId, toolName } = { ...record, ...record.request };

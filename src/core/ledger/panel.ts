@@ -53,12 +53,12 @@ export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
-/** The request without the votes of revoked people and keys: they count no more, and bar no other vote. */
+/** The request without the approvals of revoked people and keys: they count no more, and bar no other vote. A denial stays. */
 export function withCountingVotes(record: RequestRecord, directories: Directories, engine: number): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;
   const keyOf = personKeyOfRun(directories, engine);
-  const votes = record.votes.filter((vote) => revokedOf(revoked, vote, keyOf) === undefined);
+  const votes = record.votes.filter((vote) => !vote.approved || revokedOf(revoked, vote, keyOf) === undefined);
   return votes.length === record.votes.length ? record : { ...record, votes };
 }
 

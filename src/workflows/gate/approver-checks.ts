@@ -37,7 +37,7 @@ export class ApproverChecks {
       this.#obey(revoked);
       return problem === undefined || typeof problem === 'string' ? problem : notKnown;
     } catch (error) {
-      if (isCancellation(error) && this.#open.has(scope)) throw error;
+      if (isCancellation(error) && scope.consideredCancelled && this.#open.has(scope)) throw error;
       // An operator failed the activity, or what it is about was given up.
       return notKnown;
     } finally {

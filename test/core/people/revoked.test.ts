@@ -78,6 +78,12 @@ test('a vote with a revoked key bars no other one of its person', () => {
   expect(withCountingVotes(record, directories, 5)).toBe(record);
 });
 
+test('a denial of a revoked person stays', () => {
+  const denial = { ...vote('ann', 'old'), approved: false } as const;
+  const record = asking({ votes: [denial, vote('ann', 'old')] });
+  expect(withCountingVotes(record, without({ keys: ['old'] }), 5).votes).toEqual([denial]);
+});
+
 test('who has only revoked keys cannot approve where signatures count', () => {
   const why = (revoked: object): string | undefined =>
     cannotBeApproved({ ...panelOf(asking({}, true), without(revoked), 0, 5), requirements: annOnly }, []);

@@ -20,7 +20,7 @@ let world: World;
 afterEach(() => world.close());
 
 /** A run that asks about a payment after a standing denial, and then workers that have revoked something. */
-async function asking(revoked?: object) {
+async function asking(revoked?: object, directory: object = policy.directory) {
   world = await openWorld({ policy });
   const run = await world.start([{ calls: [say] }, { calls: [pay, say] }, { text: '{{lastResult}}' }], {
     policy: asksAboutPay,
@@ -33,7 +33,7 @@ async function asking(revoked?: object) {
     (await run.open()).some((each) => each.toolName === 'pay'),
   );
   await world.stopWorker();
-  await world.startWorker({ policy: { ...policy, ...(revoked && { revoked }) } });
+  await world.startWorker({ policy: { ...policy, directory, ...(revoked && { revoked }) } });
   return { run, signing: { keyId: 'desk', privateKey: desk.privateKey, workflowId, namespace: 'default' } };
 }
 
@@ -104,6 +104,13 @@ test('it is refused once the person of the key is revoked', async () => {
   const { run, signing } = await asking({ people: ['Zoe'] });
   const [, send] = messages[0]!;
   expect(await refusalOf(send(run, signing))).toMatchObject({ code: 'unverified_reviewer' });
+});
+
+test.each(messages)('%s is refused where the operator knows the person by another id now', async (_, send) => {
+  const renamed = { people: { 'zoe.lee': { also: ['zoe'], keys: ['desk'] } } };
+  const { run, signing } = await asking({ people: ['zoe.lee'] }, renamed);
+  expect(await refusalOf(send(run, signing))).toMatchObject({ code: 'unverified_reviewer' });
+  expect(await run.open()).toMatchObject([{ toolName: 'pay' }]);
 });
 
 test('a signal is refused, too, and nothing that comes behind it overtakes it', async () => {
