@@ -17,7 +17,7 @@ export interface Stage {
   /** Process id of `countersign dev`. */
   pid: number;
   client: CountersignClient;
-  /** Where a person may answer in a browser, with a slash at its end. */
+  /** The URL of the web inbox. Ends with a slash. */
   inboxUrl: string;
   folder: string;
   /** The log of the agent's tools, one line per action. */

@@ -8,7 +8,7 @@ export const temporalVersion = 'v1.8.2';
 /** A digest of the modules from which a clone builds it (tools/temporal), so that a changed pin never finds an old binary. */
 export const temporalPin = 'f21d35f6ae585038';
 
-/** Where this machine keeps the pinned Temporal CLI. */
+/** The paths of the pinned Temporal CLI in the user's cache. */
 export interface PinnedTemporal {
   /** Folder for exactly this release on exactly this platform. */
   cacheFolder: string;

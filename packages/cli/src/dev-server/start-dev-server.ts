@@ -23,7 +23,7 @@ export interface StartingServer {
   retentionDays: number;
   /** Names of search attributes that must exist. */
   attributes: readonly string[];
-  /** Where Temporal's UI listens; null: there is none. */
+  /** The address of Temporal's UI; null if the server has no UI. */
   ui: { host: string; port: number } | null;
   /** Resolves when the process has ended. */
   ended: Promise<void>;

@@ -19,7 +19,7 @@ interface DevOptions extends CommonOptions {
   taskQueue?: string;
 }
 
-/** What `--json` prints. */
+/** One line of the output with `--json`. */
 export type DevEvent =
   WorkerEvent | { event: 'ready'; url: string; address: string; namespace: string; uiUrl: string | null };
 

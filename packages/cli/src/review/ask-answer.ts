@@ -18,7 +18,7 @@ export interface ShownRequest {
   /** True: nothing on the card is cut, and the raw call is below it. */
   all: boolean;
   shownAtMs: number;
-  /** What the model reads beside an approval. */
+  /** The reviewer's words to the model beside an approval. */
   comment?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Questions {
   readonly text: (question: string) => Promise<string | undefined>;
 }
 
-/** What a question needs. */
+/** The terminal, the client and the output that every question of `review` uses. */
 export interface Context {
   questions: Questions;
   client: CountersignClient;

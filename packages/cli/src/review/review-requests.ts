@@ -58,7 +58,7 @@ interface Listed {
 /** The request to answer next, or what to say while there is none. */
 async function look({ client, filter, sender, output }: Review, aside: Aside): Promise<Listed | { idle: string }> {
   try {
-    // What was put aside does not count, so that there is always a next one.
+    // The list may begin with all requests that the reviewer has answered or skipped: ask for one page beyond them.
     const listed = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
     const [row, ...others] = listed.approvals.filter((each) => !aside.has(each.requestId) && !isPast(each.deadline));
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
