@@ -8,9 +8,8 @@ import { notSplit } from '../core/shell/parts.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { knownCeiling, strictCeiling } from '../policy-file/parse-run-policy.ts';
 import type { ApprovedBy } from '../contract.ts';
-import { personKeyIn, type Directory } from '../core/people/directory.ts';
-import type { PersonKey } from '../core/people/person-key.ts';
-import { peopleIn, revokedOf, revokedSentence, type Revoked } from '../core/people/revoked.ts';
+import { allIdsOf, personKeyIn } from '../core/people/directory.ts';
+import { revokedOf, revokedSentence, type Revoked } from '../core/people/revoked.ts';
 import { splitShell } from '../shell/split.ts';
 
 /** The members of a tool, or of a gated activity, on which a ruling depends. */
@@ -65,7 +64,11 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
 
   const keyOf = personKeyIn(ceiling?.directory);
   return {
-    revoked: ceiling?.revoked && inAllIds(ceiling.revoked, ceiling.directory, keyOf),
+    revoked: ceiling?.revoked && {
+      ...ceiling.revoked,
+      // A run may know a person by another id, and has the directory with which it began.
+      people: allIdsOf(ceiling.directory, ceiling.revoked.people, keyOf),
+    },
     revocation(approvedBy) {
       const [gone] = approvedBy.flatMap((voter) => revokedOf(ceiling?.revoked, voter, keyOf) ?? []);
       return gone && `the approval of this call counts no more: ${revokedSentence(gone)}`;
@@ -84,12 +87,4 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
 
 function isEarlier(number: number | undefined): number is number {
   return Number.isInteger(number) && number! >= 1 && number! < engine;
-}
-
-/** With all ids of the people: a run may know them by another one, and has the directory with which it began. */
-function inAllIds(revoked: Revoked, directory: Directory | undefined, keyOf: PersonKey): Revoked {
-  const gone = peopleIn(revoked, keyOf);
-  const known = Object.entries(directory?.people ?? {}).filter(([id]) => gone.has(keyOf(id)));
-  const ids = known.flatMap(([id, { also = [] }]) => [id, ...also]);
-  return { ...revoked, people: [...new Set([...revoked.people, ...ids])] };
 }

@@ -7,7 +7,6 @@ import type { UngatedWindow } from '../agents/check-gated.ts';
 import { validateArguments } from '../agents/define-tool.ts';
 import { activityNames, channelsWorkflowType, standingDelegationType } from '../contract.ts';
 import { callDigest } from '../core/base/digest.ts';
-import { maxVotes } from '../core/ledger/ledger-state.ts';
 import { type GatedDefinition, gatedArguments } from '../core/policy/gated-activity.ts';
 import {
   type secondGateTypes,
@@ -54,6 +53,9 @@ const waitedFor: readonly string[] = [
   ...[...activitiesOf.values()].flat(),
 ];
 
+/** More than the ids of all people who can vote on one request and give their seats away. */
+const maxApprovers = 10_000;
+
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
   workflowId: z.string(),
@@ -66,7 +68,7 @@ const permitShape = z.object({
   heartbeats: z.boolean().optional(),
   approvedBy: z
     .array(z.object({ reviewerId: z.string().optional(), keyId: z.string().optional() }))
-    .max(4 * maxVotes)
+    .max(maxApprovers)
     .optional(),
   // A forged number loosens nothing: the newest engine rules, too.
   engine: z.number().optional().catch(undefined),
@@ -108,95 +110,105 @@ export function secondGate({
   const definitions = new Map<string, ToolDefinition>(gated);
   for (const each of registry.tools) definitions.set(each.name, definitionOf(each));
 
+  async function execute(
+    input: ActivityExecuteInput,
+    next: Next<ActivityInboundCallsInterceptor, 'execute'>,
+  ): Promise<unknown> {
+    const ofGated = permitOfCall();
+    const { activityType, workflowExecution, workflowType } = activityInfo();
+    const listed = registry.toolsets.owns(activityType)
+      ? await registry.toolsets.find(activityType, { fresh: true })
+      : undefined;
+    const tool = listed === undefined ? registry.tool(activityType) : 'tool' in listed ? listed.tool : undefined;
+    const activity = gated.get(activityType);
+    const called = tool ?? activity;
+    const window = ofGated === undefined ? ungated.get(activityType) : undefined;
+    if (called !== undefined && !isRepeatable(called) && window === undefined) refuseSecondStart(called.name);
+    if (listed !== undefined && 'problem' in listed) throw unavailable(listed.problem);
+    if (called === undefined && !activityType.startsWith('countersign.')) {
+      if (ofGated === undefined) return next(input);
+      throw refused(
+        'forbidden',
+        `'${activityType}' is gated in its workflow and not on this worker: name it in 'gated'`,
+      );
+    }
+    if (workflowExecution === undefined || workflowType === undefined) {
+      throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
+    }
+    const isBeside = activitiesOf.get(workflowType)?.includes(activityType) === true;
+    if (!isBeside && !workflowTypes.includes(workflowType)) {
+      throw refusedHere(
+        activityType,
+        'forbidden',
+        `workflow type '${workflowType}' may not use '${activityType}': name it in 'workflowTypes' of the worker`,
+      );
+    }
+    const undecodable = input.args.find(isUndecodable);
+    // Another worker, or this one later, may be able to read what is in external storage.
+    if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
+    if (undecodable !== undefined) {
+      throw refusedHere(activityType, 'undecodable', `an argument of '${activityType}' could not be decoded`);
+    }
+    if (called === undefined) return next(input);
+    if (activity !== undefined && window !== undefined) {
+      const problem = await ungatedProblem(window, ceiling.ruleOutside(activity, readGated(activity, input.args)));
+      if (problem === undefined) {
+        noteUngatedCall(window);
+        return next(input);
+      }
+      throw refused(problem.type, problem.message);
+    }
+    // A tool is called by `agentRun` alone, which writes the permit before the arguments.
+    const permit = permitShape.safeParse(activity === undefined ? input.args[0] : ofGated);
+    if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
+      const remedy = activity === undefined ? '' : olderExecutions;
+      throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
+    }
+    const { digest, definition, agent, caller, engine, approvedBy = [], heartbeats = false } = permit.data;
+    // Check this before the digest: by another declaration, the same arguments may read differently.
+    const present = definitions.get(called.name) ?? definitionOf(tool!);
+    if (definition !== present.definition) {
+      if (listed !== undefined) throw notAsRecorded(called.name);
+      const args = (input.args[1] ?? {}) as JsonObject;
+      throw changed({
+        definition: present,
+        checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args, caller, engine }),
+      });
+    }
+    const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args);
+    if (digestOf(called.name, args, definition) !== digest) {
+      throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
+    }
+    const denial = ceiling.denial(called, args, { agent, caller, engine });
+    if (denial !== undefined) throw refused('denied_by_policy', denial);
+    const revocation = ceiling.revocation(approvedBy);
+    // The run learns all of it, so that the next call asks people who still count.
+    if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
+    if (tool === undefined)
+      return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
+    const valid = await validateArguments(tool, args);
+    if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
+    return next(input);
+  }
+
   return {
-    async execute(
-      input: ActivityExecuteInput,
-      next: Next<ActivityInboundCallsInterceptor, 'execute'>,
-    ): Promise<unknown> {
-      const ofGated = permitOfCall();
-      const { activityType, workflowExecution, workflowType } = activityInfo();
-      const listed = registry.toolsets.owns(activityType)
-        ? await registry.toolsets.find(activityType, { fresh: true })
-        : undefined;
-      const tool = listed === undefined ? registry.tool(activityType) : 'tool' in listed ? listed.tool : undefined;
-      const activity = gated.get(activityType);
-      const called = tool ?? activity;
-      const window = ofGated === undefined ? ungated.get(activityType) : undefined;
-      // Check this before every refusal, because a refusal says that the call did not run.
-      if (called !== undefined && !isRepeatable(called) && window === undefined) refuseSecondStart(called.name);
-      if (listed !== undefined && 'problem' in listed) {
-        refuseSecondStart(activityType);
-        throw unavailable(listed.problem);
+    async execute(input, next) {
+      try {
+        return await execute(input, next);
+      } catch (error) {
+        // A refusal says that the call did not run, and an earlier attempt may have run it.
+        if (isRefusal(error)) refuseSecondStart(activityInfo().activityType, error.message);
+        throw error;
       }
-      if (called === undefined && !activityType.startsWith('countersign.')) {
-        if (ofGated === undefined) return next(input);
-        throw refused(
-          'forbidden',
-          `'${activityType}' is gated in its workflow and not on this worker: name it in 'gated'`,
-        );
-      }
-      if (workflowExecution === undefined || workflowType === undefined) {
-        throw refused('forbidden', `'${activityType}' runs only inside a workflow, where its calls pass a gate`);
-      }
-      const isBeside = activitiesOf.get(workflowType)?.includes(activityType) === true;
-      if (!isBeside && !workflowTypes.includes(workflowType)) {
-        throw refusedHere(
-          activityType,
-          'forbidden',
-          `workflow type '${workflowType}' may not use '${activityType}': name it in 'workflowTypes' of the worker`,
-        );
-      }
-      const undecodable = input.args.find(isUndecodable);
-      // Another worker, or this one later, may be able to read what is in external storage.
-      if (undecodable?.unread === true) throw unread(`an argument of '${activityType}': ${undecodable.why}`);
-      if (undecodable !== undefined) {
-        throw refusedHere(activityType, 'undecodable', `an argument of '${activityType}' could not be decoded`);
-      }
-      if (called === undefined) return next(input);
-      if (activity !== undefined && window !== undefined) {
-        const problem = await ungatedProblem(window, ceiling.ruleOutside(activity, readGated(activity, input.args)));
-        if (problem === undefined) {
-          noteUngatedCall(window);
-          return next(input);
-        }
-        if (!isRepeatable(activity)) refuseSecondStart(activity.name);
-        throw refused(problem.type, problem.message);
-      }
-      // A tool is called by `agentRun` alone, which writes the permit before the arguments.
-      const permit = permitShape.safeParse(activity === undefined ? input.args[0] : ofGated);
-      if (!permit.success || permit.data.workflowId !== workflowExecution.workflowId) {
-        const remedy = activity === undefined ? '' : olderExecutions;
-        throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
-      }
-      const { digest, definition, agent, caller, engine, approvedBy = [], heartbeats = false } = permit.data;
-      // Check this before the digest: by another declaration, the same arguments may read differently.
-      const present = definitions.get(called.name) ?? definitionOf(tool!);
-      if (definition !== present.definition) {
-        if (listed !== undefined) throw notAsRecorded(called.name);
-        const args = (input.args[1] ?? {}) as JsonObject;
-        throw changed({
-          definition: present,
-          checked: tool === undefined ? undefined : await checkEdit({ agent, tool: tool.name, args, caller, engine }),
-        });
-      }
-      const args = activity === undefined ? (input.args[1] as JsonObject) : readGated(activity, input.args);
-      if (digestOf(called.name, args, definition) !== digest) {
-        throw refused('digest_mismatch', `the arguments of '${called.name}' are not those that passed the gate`);
-      }
-      const denial = ceiling.denial(called, args, { agent, caller, engine });
-      const revocation = denial === undefined ? ceiling.revocation(approvedBy) : undefined;
-      // A call that may be repeated may have run before it was denied.
-      if ((denial ?? revocation) !== undefined) refuseSecondStart(called.name, denial ?? revocation);
-      if (denial !== undefined) throw refused('denied_by_policy', denial);
-      // The run learns all of it, so that the next call asks people who still count.
-      if (revocation !== undefined) throw refused('denied_by_policy', revocation, { revoked: ceiling.revoked });
-      if (tool === undefined)
-        return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
-      const valid = await validateArguments(tool, args);
-      if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
-      return next(input);
     },
   };
+}
+
+/** True for a failure by which the run learns for good that a call did not run. */
+function isRefusal(error: unknown): error is ApplicationFailure {
+  return (
+    error instanceof ApplicationFailure && error.nonRetryable === true && error.details?.[0] === refusedBySecondGate
+  );
 }
 
 function readGated(activity: GatedDefinition, given: readonly unknown[]): JsonObject {

@@ -13,7 +13,7 @@ import { lateSteps } from './lint-channels.ts';
 import { patternWarnings } from './lint-patterns.ts';
 import { hidingProblem } from './parse-run-policy.ts';
 import { type Policy, type Rule, defaultMinRemindMs } from '../core/policy/policy.ts';
-import { groupOf, membersOfOne, personOf } from '../core/people/directory.ts';
+import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/directory.ts';
 
 /**
  * Warnings about a valid policy: rules that a later rule always overrides, grants that they offer in vain, denies and
@@ -223,7 +223,7 @@ function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { patt
 
 /** Warnings about reviewers: people and groups that the directory lacks, and keys with which nobody can sign. */
 function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
-  const { directory, reviewerKeys = {} } = policy;
+  const { directory, reviewerKeys = {}, revoked = { people: [] } } = policy;
   const people = Object.entries(directory?.people ?? {});
   const asked = policy.rules.flatMap(({ ask }, index): PolicyWarning[] => {
     if (ask === undefined) return [];
@@ -235,6 +235,8 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     });
   });
   const keyEntries = Object.entries(reviewerKeys);
+  const keyOf = personKeyIn(directory);
+  const gone = revoked.people.filter((id) => directory !== undefined && personOf(directory, id, keyOf) === undefined);
   const held = new Set(people.flatMap(([, { keys }]) => keys));
   const idle = keyEntries.filter(
     ([id, { operator, signsFor }]) => !operator && signsFor === undefined && !held.has(id),
@@ -248,6 +250,9 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
   return [
     ...asked,
     ...signing,
+    ...gone.map((id) => ({
+      message: `revoked: the directory does not know '${id}', so other ids of that person still count`,
+    })),
     ...twins(people.map(([name]) => name)),
     ...idle.map(([id]) => ({ message: `key '${id}' is nobody's in the directory: it signs nothing` })),
     ...people

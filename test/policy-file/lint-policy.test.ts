@@ -156,6 +156,12 @@ describe('people', () => {
       ["key 'k1' is nobody's in the directory: it signs nothing"],
     ],
     [
+      'a revoked person by an id that the directory has, and by one that it has not',
+      `directory: { people: { ann: { also: [u-17] } } }\nrevoked: { people: [U-17, zoe] }`,
+      'ceiling',
+      ["revoked: the directory does not know 'zoe', so other ids of that person still count"],
+    ],
+    [
       'an operator’s key that is nobody’s',
       `reviewer_keys: { k1: { public_key: ${key}, operator: true } }`,
       'ceiling',

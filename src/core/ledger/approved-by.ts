@@ -1,5 +1,5 @@
 /** The people whose word lets a call run, or answers it in the tool's place. */
-import { membersOf } from '../people/directory.ts';
+import { allIdsOf } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, SettledRequest } from './ledger-state.ts';
 import type { Delegation } from '../people/delegation.ts';
@@ -54,13 +54,17 @@ export function approversOfGrant(grantId: string | null, ledger: Ledger, among: 
   return inAllIds(grant?.by ?? [], ledger, among);
 }
 
-/** A directory may know a person by another id than that of their vote, and either may be revoked. */
+/** The worker's policy may revoke a person by any of their ids, and have another directory than the run. */
 function inAllIds(people: readonly Approver[], { engine }: Ledger, among: Directories): Approver[] {
-  const keyOf = personKeyOfRun(among, engine);
-  return people.flatMap(({ reviewerId, keyId }): Approver[] => {
-    if (reviewerId === undefined) return keyId === undefined ? [] : [{ keyId }];
-    const [id = reviewerId] = membersOf(among.ceiling, [reviewerId], keyOf);
-    const written = { reviewerId, ...(keyId !== undefined && { keyId }) };
-    return id === reviewerId ? [written] : [written, { reviewerId: id }];
-  });
+  const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
+  const others = allIdsOf(among.ceiling, [...ids], personKeyOfRun(among, engine)).filter((id) => !ids.has(id));
+  const written = people.map(({ reviewerId, keyId }): Approver => ({
+    ...(reviewerId !== undefined && { reviewerId }),
+    ...(keyId !== undefined && { keyId }),
+  }));
+  const distinct = new Map(
+    [...written, ...others.map((reviewerId) => ({ reviewerId }))].map((each) => [JSON.stringify(each), each]),
+  );
+  distinct.delete('{}');
+  return [...distinct.values()];
 }

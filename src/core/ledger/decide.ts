@@ -28,7 +28,7 @@ import {
 import { openedAtMs } from './escalation.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequest } from './open-request.ts';
-import { panelOf, personKeyOfRun, withCountingVotes } from './panel.ts';
+import { panelOf, personKeyOfRun, withoutRevoked } from './panel.ts';
 import { settle, wordOf, notOpenReceipt, votedReceipt } from './settle.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
@@ -63,7 +63,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const { requestId, approved } = decision;
   const found = findOpen(ledger, requestId);
   if (found === undefined) return answerSettled(ledger, decision, directories);
-  const record = withCountingVotes(found, directories, ledger.engine);
+  const record = withoutRevoked(found, directories, ledger.engine);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
   const keyOf = personKeyOfRun(directories, ledger.engine);

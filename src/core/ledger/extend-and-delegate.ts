@@ -18,7 +18,7 @@ import {
   unchanged,
   withRequest,
 } from './ledger-state.ts';
-import { lastPanelOf, panelOf, withCountingVotes } from './panel.ts';
+import { lastPanelOf, panelOf, withoutRevoked } from './panel.ts';
 import { notOpenReceipt } from './settle.ts';
 import { openedAtMs } from './escalation.ts';
 import { longestWaitMs } from '../policy/limits.ts';
@@ -84,7 +84,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const found = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in found) return found;
   const { callId, request, terms, delegations } = found;
-  const { votes } = withCountingVotes(found, directories, ledger.engine);
+  const { votes } = withoutRevoked(found, directories, ledger.engine);
   const panel = panelOf(found, directories, atMs, ledger.engine);
   const giver = giverOf(command, panel, ledger.engine);
   if ('code' in giver) return refusalOf(ledger, requestId, giver.code, giver.message);

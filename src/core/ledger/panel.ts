@@ -53,13 +53,18 @@ export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
-/** The request without the approvals of revoked people and keys: they count no more, and bar no other vote. A denial stays. */
-export function withCountingVotes(record: RequestRecord, directories: Directories, engine: number): RequestRecord {
+/**
+ * The request without what revoked people and keys have given: their approvals and their seats count no more, and bar no
+ * other vote. A denial stays.
+ */
+export function withoutRevoked(record: RequestRecord, directories: Directories, engine: number): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;
   const keyOf = personKeyOfRun(directories, engine);
   const votes = record.votes.filter((vote) => !vote.approved || revokedOf(revoked, vote, keyOf) === undefined);
-  return votes.length === record.votes.length ? record : { ...record, votes };
+  const delegations = standing(record.delegations, directories, engine);
+  const isWhole = votes.length === record.votes.length && delegations.length === record.delegations.length;
+  return isWhole ? record : { ...record, votes, delegations: [...delegations] };
 }
 
 /** As `panelOf`, with all reviewers whom escalation can add. */

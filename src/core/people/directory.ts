@@ -204,6 +204,17 @@ function idsOf(person: unknown): string[] {
   return Array.isArray(also) ? also.filter((id) => typeof id === 'string') : [];
 }
 
+/** All ids of these people: those given, and the ones by which the directory knows the same people. */
+export function allIdsOf(
+  directory: Directory | undefined,
+  ids: readonly string[],
+  keyOf: PersonKey = personKey,
+): string[] {
+  const { personOf } = known(directory, keyOf);
+  const found = ids.flatMap((id) => personOf.get(keyOf(id)) ?? []);
+  return [...new Set([...ids, ...found.flatMap(({ name, person }) => [name, ...idsOf(person)])])];
+}
+
 /** What these people say of those named, by the ids under which they stand there. Absent: nothing. */
 export function namesIn(
   people: Readonly<Record<string, NamedPerson>> | undefined,

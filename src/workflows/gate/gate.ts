@@ -342,8 +342,18 @@ export class Gate {
     const { ledger, closing } = this;
     const [journal, previews] = [this.takeJournal(), this.#previews.carried()];
     const [announced, missedSteps] = [this.#announcements.carried(), this.#messages.escalation.carried()];
-    const { tree } = this.#state;
-    const gate = { ledger, journal, ...tree, change: this.#change, closing, previews, announced, missedSteps };
+    const { tree, revoked } = this.#state;
+    const gate = {
+      ledger,
+      journal,
+      ...tree,
+      ...revoked,
+      change: this.#change,
+      closing,
+      previews,
+      announced,
+      missedSteps,
+    };
     return { gate, memo: this.#index.memo() };
   }
 

@@ -47,6 +47,8 @@ export interface GateSnapshot {
   change?: PolicyChange;
   /** Why the run is closing; absent while it is not. */
   closing?: string;
+  /** What workers' present policies have revoked; absent if nothing is, or no worker was asked. */
+  revoked?: Revoked;
   /** Finished previews of open requests, by request id; the others are asked for again. */
   previews?: Record<string, CallPreview>;
   /** The channels of each open request, by request id, as the workflow of the channels knows them. */
@@ -95,11 +97,12 @@ export class GateState {
   #writtenIn = 0;
 
   /** Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next. */
-  restore({ ledger, journal, tree, closing }: GateSnapshot): void {
+  restore({ ledger, journal, tree, closing, revoked }: GateSnapshot): void {
     this.#ledger = ledger;
     this.#tree.restore(tree, ledger.seq);
     this.#journal = journal;
     this.closing = closing;
+    this.#revoked = revoked;
   }
 
   /**
@@ -125,6 +128,11 @@ export class GateState {
   get directories(): Directories {
     if (this.#revoked === undefined) return this.#directories;
     return { ...this.#directories, revoked: this.#revoked };
+  }
+
+  /** For the next execution: it counts no more what this one has learned is revoked. */
+  get revoked(): { revoked?: Revoked } {
+    return this.#revoked === undefined ? {} : { revoked: this.#revoked };
   }
 
   /** Takes keys and people out of this run, with the grants that they made. Nothing that was revoked counts again. */

@@ -4,7 +4,7 @@ import type { OutcomeName } from '../../../src/core/ledger/approval.ts';
 import { emptyLedger, type Ledger, type SettledRequest } from '../../../src/core/ledger/ledger.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
 
-const directories = { ceiling: { people: { dora: { groups: [], keys: [], also: ['u.17'] } } } };
+const directories = { ceiling: { people: { dora: { groups: [], keys: [], also: ['u.17', 'd@x.org'] } } } };
 
 interface Asked {
   outcome?: OutcomeName;
@@ -26,8 +26,19 @@ test.each<[string, Asked, Approver[]]>([
   ['their keys', { votes: [{ ...ann, keyId: 'k' }] }, [{ reviewerId: 'ann', keyId: 'k' }]],
   [
     'all ids of a person',
-    { votes: [{ reviewerId: 'U.17', approved: true }] },
-    [{ reviewerId: 'U.17' }, { reviewerId: 'dora' }],
+    { votes: [{ reviewerId: 'U.17', approved: true, keyId: 'k' }] },
+    [{ reviewerId: 'U.17', keyId: 'k' }, { reviewerId: 'dora' }, { reviewerId: 'u.17' }, { reviewerId: 'd@x.org' }],
+  ],
+  [
+    'one person once',
+    {
+      votes: [ann],
+      delegations: [
+        { from: 'carl', to: 'ann' },
+        { from: 'ann', to: 'carl' },
+      ],
+    },
+    [{ reviewerId: 'ann' }, { reviewerId: 'carl' }],
   ],
   ['a key without a name', { votes: [{ keyId: 'k', approved: true }] }, [{ keyId: 'k' }]],
   ['nobody without a name or key', { votes: [{ approved: true }] }, []],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { panelOf, withCountingVotes } from '../../../src/core/ledger/panel.ts';
+import { panelOf, withoutRevoked } from '../../../src/core/ledger/panel.ts';
 import { deputiesOf } from '../../../src/core/ledger/deputies.ts';
 import type { Directories, RequestRecord } from '../../../src/core/ledger/ledger-state.ts';
 import { cannotBeApproved } from '../../../src/core/people/cannot-be-approved.ts';
@@ -74,14 +74,23 @@ describe('a seat', () => {
 
 test('a vote with a revoked key bars no other one of its person', () => {
   const record = asking({ votes: [vote('ann', 'old'), vote('bob', 'bobs')] });
-  expect(withCountingVotes(record, without({ keys: ['old'] }), 5).votes).toEqual([vote('bob', 'bobs')]);
-  expect(withCountingVotes(record, directories, 5)).toBe(record);
+  expect(withoutRevoked(record, without({ keys: ['old'] }), 5).votes).toEqual([vote('bob', 'bobs')]);
+  expect(withoutRevoked(record, directories, 5)).toBe(record);
 });
 
 test('a denial of a revoked person stays', () => {
   const denial = { ...vote('ann', 'old'), approved: false } as const;
   const record = asking({ votes: [denial, vote('ann', 'old')] });
-  expect(withCountingVotes(record, without({ keys: ['old'] }), 5).votes).toEqual([denial]);
+  expect(withoutRevoked(record, without({ keys: ['old'] }), 5).votes).toEqual([denial]);
+});
+
+test('a seat that a revoked person gave bars no approval from a seat of one’s own', () => {
+  const delegations = [
+    { from: 'ann', to: 'bob' },
+    { from: 'carl', to: 'bob' },
+  ];
+  const kept = withoutRevoked(asking({ delegations }), without({ people: ['ann'] }), 5);
+  expect(kept.delegations).toEqual([{ from: 'carl', to: 'bob' }]);
 });
 
 test('who has only revoked keys cannot approve where signatures count', () => {

@@ -44,6 +44,17 @@ function agentOf(folder: string, version: keyof typeof versions) {
         risk: 'read_only',
         execute: (args) => note('look', args),
       }),
+      defineTool({
+        name: 'transfer',
+        description: `Transfers, ${version}.`,
+        input: z.object({ to: z.string() }),
+        idempotent: true,
+        // Its first attempt ends with its worker, and may have had its effect.
+        execute: async (args, { signal }) => {
+          note('transfer', args);
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+        },
+      }),
     ],
   });
 }
@@ -191,4 +202,33 @@ test('an approved call is denied if the policy denies its new form', async () =>
     outcomes: [{ outcome: 'approved', ran: 'no' }, { outcome: 'denied_by_policy' }],
   });
   expect(world.ran()).toEqual([]);
+});
+
+test.each<[string, () => Promise<void>, string]>([
+  ['has changed', () => deploy('second'), `'transfer' has another definition on this worker`],
+  [
+    'is denied by the operator',
+    async () => {
+      await world.stopWorker();
+      await world.startWorker({ policy: { rules: [{ pattern: 'transfer', action: 'deny', reason: 'No transfers' }] } });
+    },
+    'No transfers',
+  ],
+])('a call that may be repeated, and %s after an attempt, may have run', async (_, change, why) => {
+  const transfer = { tool: 'transfer', args: { to: 'ann' } };
+  const run = await world.start([{ calls: [transfer] }, { text: '{{lastResult}}' }]);
+  const [request] = await run.open();
+  await world.client.decide({ requestId: request!.requestId, approved: true }, { workflowId: run.workflowId });
+  await eventually('the first attempt', () => world.ran().length === 1);
+  await change();
+  const { output, outcomes } = await run.result();
+  expect(output).toContain('Unknown: the tool was started but its outcome is not known');
+  const { events } = await run.handle.fetchHistory();
+  const failures = events!.flatMap((event) => event.activityTaskFailedEventAttributes?.failure?.message ?? []);
+  expect(failures).toEqual([
+    expect.stringContaining(`'transfer' may have been started before and is not started again: ${why}`),
+  ]);
+  expect(outcomes).toMatchObject([{ callId: '1.1', outcome: 'approved', ran: 'unknown' }]);
+  expect(outcomes).toHaveLength(1);
+  expect(world.ran()).toEqual(['transfer ann']);
 });

@@ -2,8 +2,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
+import type { WorkerOptions } from '../../../src/worker.ts';
 import type { Decision } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { eventually } from '../../support/eventually.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
 
 const keys = { ann: createReviewerKey(), desk: createReviewerKey() };
@@ -29,8 +31,12 @@ let world: World;
 afterEach(() => world.close());
 
 /** Opens a run that asks, and then lets the operator's policy revoke something. */
-async function asking(calls: object[], revoked: JsonObject): Promise<{ run: RunInTest; requestId: string }> {
-  world = await openWorld({ policy });
+async function asking(
+  calls: object[],
+  revoked: JsonObject,
+  options: Partial<WorkerOptions> = {},
+): Promise<{ run: RunInTest; requestId: string }> {
+  world = await openWorld({ policy, ...options });
   const run = await world.start([...calls.map((call) => ({ calls: [call] })), { text: '{{lastResult}}' }] as never);
   const [request] = await run.open();
   await world.stopWorker();
@@ -101,6 +107,26 @@ test('from the next turn of the model on, no vote and no message of them counts'
   expect(await codeOf(world.client.setPolicy(workflowId, loosened))).toBe('unverified_reviewer');
   const details = await world.client.approvals.get(next.requestId, { workflowId });
   expect(details.cannotBeApproved).toContain('none of them can give one');
+  await run.handle.terminate();
+});
+
+test('they stay revoked when the run continues as new on a worker that does not revoke them yet', async () => {
+  const continueAsNewAfter = { historyEvents: 30, updates: 100 };
+  const { run, requestId } = await asking([echo, pay], { people: ['ann'] }, { continueAsNewAfter });
+  const { workflowId } = run;
+  await world.client.decide({ requestId, approved: true, reviewerId: 'bob' }, { workflowId });
+  const next = await eventually('the next request', async () =>
+    (await run.open()).find(({ toolName }) => toolName === 'pay'),
+  );
+  await world.stopWorker();
+  await world.startWorker({ policy });
+  const { executions } = await run.status();
+  await eventually('the run to continue as new', async () => {
+    await run.handle.signal('decide', { requestId: '0'.repeat(32), approved: true });
+    return (await run.status()).executions > executions;
+  });
+  const signed = signDecision({ requestId: next.requestId, approved: true }, signedBy('ann-laptop', run));
+  expect(await codeOf(world.client.decide(signed, { workflowId }))).toBe('unverified_reviewer');
   await run.handle.terminate();
 });
 
