@@ -1,5 +1,5 @@
 /** What programs need of client, channels and server beyond `countersign/client`. */
-// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export type { CallModelResult } from './activities/model-turn.ts';
 export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink } from './channels/answer-link.ts';
 export type { Link } from './channels/answer-link.ts';

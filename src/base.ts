@@ -1,5 +1,5 @@
 /** Values, texts and problems, as all of Countersign reads and writes them. It loads no library. */
-// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { attributeTypes } from './core/base/attribute-names.ts';
 export { formatDuration, formatTimeLeft } from './core/base/duration.ts';
 export { escapeJson, escapeText, escapeUnseen } from './core/base/text.ts';

@@ -1,5 +1,5 @@
 /** What people see of a request, and how they may answer it. */
-// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
 export { cardDigest } from './card/card-of.ts';
 export { cardOf } from './card/card-of.ts';

@@ -116,7 +116,7 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0018). */
+/** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0009). */
 export const parentsChangedName = 'parentsChanged';
 /**
  * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`, `receipt`.

@@ -1,5 +1,5 @@
 /** JSON, as all of Countersign reads and digests it. */
-// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { callDigest, definitionDigest } from './core/base/digest.ts';
 export { jsonPlace } from './core/base/json.ts';
 export { parseJson } from './core/base/json.ts';

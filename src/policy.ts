@@ -1,5 +1,5 @@
 /** The language of policies: reading, checking, explaining and ruling. */
-// Re-exports only, for Countersign's own packages: docs/decisions/0063-three-packages.md.
+// Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { checkGated } from './agents/check-gated.ts';
 export { describeIssues } from './agents/tool-schema.ts';
 export { knownNames } from './agents/registry.ts';

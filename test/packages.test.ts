@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-/** The packages (docs/decisions/0063-three-packages.md): each imports only what it may, and what it installs. */
+/** The packages (docs/decisions/0063): each imports only what it may, and what it installs. */
 
 const root = join(import.meta.dirname, '..');
 const folders = globSync('packages/*', { cwd: root });

@@ -26,8 +26,8 @@ interface Waiting {
 }
 
 /**
- * The calls of `resolve` on this worker. One that waits gives its activity slot back and is completed by its token, so
- * that people who think stop no tool (docs/decisions/0054).
+ * The calls of `resolve` on this worker. One that waits returns its activity slot and completes by its task token, because
+ * waiting for an answer must hold no slot (docs/decisions/0055).
  */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();

@@ -274,7 +274,7 @@ function unfit(message: string): { problem: Problem } {
 /**
  * Identifies the content of a decision: a retry has the same id and the same digest. A sender who signs again signs at
  * another time, so of a signature only its key belongs to the content. The key stays in it because it says who is believed
- * to have sent the message (docs/decisions/0053). What people call the reviewer says nothing of who decides, and may change.
+ * to have sent the message (docs/decisions/0016). What people call the reviewer says nothing of who decides, and may change.
  */
 export function decisionDigest(decision: ParsedDecision): string {
   const { reviewerName: _, ...content } = decision;

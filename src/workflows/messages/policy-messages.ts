@@ -215,7 +215,7 @@ export function loosensByOperator(found: { operatorMs?: number } | Problem): boo
   return 'operatorMs' in found;
 }
 
-// Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0018).
+// Signal `parentsChanged`: the policies that bind the run above a nested run have changed (docs/decisions/0009).
 
 /** Retried until a worker answers, because what this run may do depends on it. */
 const { [activityNames.readParents]: readParents } = proxyActivities<{ [activityNames.readParents]: ReadParents }>({

@@ -15,7 +15,7 @@ export interface ScheduledTask {
 /**
  * The order of each activation: all jobs are handed over, the messages are applied, waiters resume, and when no waiter
  * can resume, the gate's commands are written. So commands follow from the state alone, whichever workflow tasks a
- * replay merges (docs/decisions/0023).
+ * replay merges (docs/decisions/0007).
  */
 export class Scheduler {
   readonly #messages: ScheduledTask;

@@ -1,4 +1,4 @@
-/** A denial ends with its turn where the user of a session speaks again (docs/decisions/0084). */
+/** A denial ends with its turn where the user of a session speaks again (docs/decisions/0079). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderHtml, renderMarkdown, renderSlack, renderTerminal } from '../../../src/card.ts';
 import { instantText } from '../../../src/text/instant-text.ts';

@@ -7,7 +7,7 @@ import { openWorld } from '../../support/world.ts';
 
 /**
  * A replay merges a workflow task without commands with the next one. So a task that took a message always writes a
- * command, and the task of a refused update writes none (docs/decisions/0023).
+ * command, and the task of a refused update writes none (docs/decisions/0007).
  */
 
 type Event = temporal.api.history.v1.IHistoryEvent;

@@ -11,7 +11,7 @@ function named<Given extends object>(decision: Given, { name }: Principal): Give
   return name === undefined ? decision : { ...decision, reviewerName: name };
 }
 
-/** Sends a decision of a person. The log keeps one about a run that has ended, because no run can record it (decision 61). */
+/** Sends a decision of a person. The log keeps one about a run that has ended, because no run can record it (decision 4). */
 export async function decideAs(
   gateway: Sender,
   person: Principal,
