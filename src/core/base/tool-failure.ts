@@ -35,6 +35,9 @@ export const toolFailedType = 'tool_failed';
 /** The first failure detail of a refusal by the second gate, so that a tool's own failure cannot pass for one. */
 export const refusedBySecondGate = 'refused by the second gate';
 
+/** How Temporal's TypeScript SDK marks the failures that its workers report. An operator's failure has another source. */
+export const workerSource = 'TypeScriptSDK';
+
 /**
  * The first detail of a failure that a channel's own function threw. Every other failure of a channel's activity, by
  * whatever made it, says nothing about the channel: the call is made again.

@@ -23,6 +23,7 @@ import {
 } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
+import { revokedIn } from '../gate/approver-checks.ts';
 
 /** How a tool's activity ended: the answer to the model, and what the ledger keeps. */
 export interface ToolEnd {
@@ -35,6 +36,8 @@ export interface ToolEnd {
   unread?: boolean;
   /** If it was not started because its definition has changed: the tool as it is now. */
   changed?: ChangedDefinition;
+  /** True if the approval of the call counts no more: its approvers are revoked. */
+  isRevoked?: boolean;
   /** Why the tool's check withholds what it gave. */
   withheld?: string;
   /** Of a nested run that has ended: its tokens, and those of the runs below it. */
@@ -97,7 +100,13 @@ function endOf(error: unknown, tool: string, engine: number): ToolEnd {
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause, tool);
   const ran = ranOf(cause, engine);
-  return { content: sentences.failed(cause.message), isError: true, ran, changed };
+  return {
+    content: sentences.failed(cause.message),
+    isError: true,
+    ran,
+    changed,
+    isRevoked: revokedIn(error) !== undefined,
+  };
 }
 
 /** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */

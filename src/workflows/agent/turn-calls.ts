@@ -297,7 +297,7 @@ export class TurnCalls {
   }
 
   #ended(each: StartableCall, tool: ToolDefinition, requestId: string | undefined, end: ToolEnd): TurnCall {
-    const { content, isError, ran, unread, changed, withheld } = end;
+    const { content, isError, ran, unread, changed, isRevoked, withheld } = end;
     if (tool.agent !== undefined && ran !== 'no') this.#limits.addNested(tool.agent, end);
     // Without a payload folder nothing can be unread: somebody failed the activity while the tool may still run (I7).
     const isUnread = unread === true && this.#state.config.sizeLimits !== undefined;
@@ -305,7 +305,8 @@ export class TurnCalls {
     if (isUnread && starts < startsForUnread) return { ...each, unread: starts };
     this.#gate.finished(each.call.callId, ran, withheld);
     if (changed !== undefined) return this.#heldAgain(each, tool, changed, requestId);
-    return answered(each, noticed(each, content), isError);
+    // The words of a revoked reviewer count no more than their approval.
+    return answered(each, isRevoked === true ? content : noticed(each, content), isError);
   }
 
   /** The tool has changed since the call was admitted: the call passes the gate again with the new definition (I8). */

@@ -1,7 +1,14 @@
-import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+} from '@temporalio/workflow';
 import type { CheckApprovers } from '../../activities/present-ceiling.ts';
 import { activityNames } from '../../contract.ts';
 import { isObject } from '../../core/base/json.ts';
+import { refusedBySecondGate, workerSource } from '../../core/base/tool-failure.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
 
 const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
@@ -51,4 +58,12 @@ export class ApproverChecks {
     this.#open.clear();
     for (const scope of ended) scope.cancel();
   }
+}
+
+/** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
+export function revokedIn(error: unknown): unknown {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;
+  const [by, more] = (cause.details ?? []) as [unknown, { revoked?: unknown } | undefined];
+  return by === refusedBySecondGate ? more?.revoked : undefined;
 }

@@ -23,7 +23,8 @@ import type { Advice } from '../../core/policy/advice.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { noteForModel } from './for-model.ts';
-import { ranOf, refusal, revokedIn } from './gate-refusal.ts';
+import { revokedIn } from '../gate/approver-checks.ts';
+import { ranOf, refusal } from './gate-refusal.ts';
 import { changedDefinitionOf } from '../gate/admit-call.ts';
 
 /** A larger payload may be stored outside of history, where readers of the journal do not look. */

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, patched } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { payloadNotKeptType } from '../../core/base/tool-failure.ts';
+import { revokedIn } from '../gate/approver-checks.ts';
 import { gateRefusal, ranOf } from './gate-refusal.ts';
 import { runLocal } from '../sandbox/run-local.ts';
 
@@ -39,7 +40,9 @@ export async function forModel<Result>(call: () => Promise<Result>): Promise<Res
   } catch (error) {
     if (gateRefusal(error) !== undefined) return (error as Error).message;
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return [...heard, sentenceOf(error)].join('\n');
+    // The words of a revoked reviewer count no more than their approval.
+    const notes = revokedIn(error) === undefined ? heard : [];
+    return [...notes, sentenceOf(error)].join('\n');
   } finally {
     notices.delete(scope);
   }

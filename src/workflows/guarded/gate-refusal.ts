@@ -1,6 +1,11 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { OutcomeName, Ran } from '../../core/ledger/approval.ts';
-import { leftInMidCallTypes, payloadUnreadType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
+import {
+  leftInMidCallTypes,
+  payloadUnreadType,
+  refusedBySecondGate,
+  workerSource,
+} from '../../core/base/tool-failure.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 
 /** Why a gated call did not run; the first entry of the failure's `details`. */
@@ -57,14 +62,6 @@ export function gateRefusal(error: unknown): GateRefusal | undefined {
     : undefined;
 }
 
-/** What the second gate says is revoked when it refuses a call for that; undefined for every other failure. */
-export function revokedIn(error: unknown): unknown {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (!(cause instanceof ApplicationFailure) || cause.failure?.source !== workerSource) return undefined;
-  const [by, more] = (cause.details ?? []) as [unknown, { revoked?: unknown } | undefined];
-  return by === refusedBySecondGate ? more?.revoked : undefined;
-}
-
 /** Returns whether a failed activity has run. */
 export function ranOf(error: unknown): Ran {
   const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -77,9 +74,6 @@ export function ranOf(error: unknown): Ran {
   const notStarted = cause.details?.[0] === refusedBySecondGate || cause.type === payloadUnreadType;
   return notStarted || isUnregistered(cause) ? 'no' : 'yes';
 }
-
-/** How Temporal's TypeScript SDK marks the failures that its workers report. */
-const workerSource = 'TypeScriptSDK';
 
 /** The worker's own error if it has no such activity. An author's error may have the same name. */
 function isUnregistered({ type, message }: ApplicationFailure): boolean {

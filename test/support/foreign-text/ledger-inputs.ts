@@ -62,7 +62,8 @@ import { failureReason } from '../../../src/workflows/channels/failures.ts';
 import { approversOfGrant } from '../../../src/core/ledger/approved-by.ts';
 import { refusedBySecondGate } from '../../../src/core/base/tool-failure.ts';
 import { changedDefinitionOf } from '../../../src/workflows/gate/admit-call.ts';
-import { gateRefusal, ranOf, revokedIn } from '../../../src/workflows/guarded/gate-refusal.ts';
+import { revokedIn } from '../../../src/workflows/gate/approver-checks.ts';
+import { gateRefusal, ranOf } from '../../../src/workflows/guarded/gate-refusal.ts';
 import { claimed } from '../../../src/workflows/messages/authenticate.ts';
 import { identityOf, misusedId } from '../../../src/workflows/messages/idempotency.ts';
 import { loosening } from '../../../src/workflows/messages/policy-messages.ts';
@@ -239,7 +240,7 @@ export const ledgerInputs: Inputs = {
   'workflows/gate/admit-call.ts changedDefinitionOf': failed((error) => changedDefinitionOf(error, 'pay')),
   'workflows/guarded/gate-refusal.ts gateRefusal': failed(gateRefusal),
   'workflows/guarded/gate-refusal.ts ranOf': failed(ranOf),
-  'workflows/guarded/gate-refusal.ts revokedIn': (text) => {
+  'workflows/gate/approver-checks.ts revokedIn': (text) => {
     const revoked = { keys: pieces(text), people: [text] };
     const details = [refusedBySecondGate, { revoked }];
     return revokedIn(ApplicationFailure.create({ message: text, type: text, details }));

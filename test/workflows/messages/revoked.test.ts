@@ -61,11 +61,12 @@ test.each<[string, JsonObject, string]>([
   ['a person by another id', { people: ['u.17'] }, `'ann'`],
 ])('a call that was approved by %s which was revoked since does not start', async (_, revoked, what) => {
   const { run, requestId } = await asking([pay], revoked);
-  const decision = signDecision({ requestId, approved: true }, signedBy('ann-laptop', run));
+  const decision = signDecision({ requestId, approved: true, reason: 'Pay twice' }, signedBy('ann-laptop', run));
   // The run has not heard of it yet: the second gate has.
   expect(await world.client.decide(decision, { workflowId: run.workflowId })).toMatchObject({ outcome: 'approved' });
   const { output, outcomes } = await run.result();
   expect(output).toContain(`the approval of this call counts no more: ${what} is revoked by the operator's policy`);
+  expect(output).not.toContain('Pay twice');
   expect(outcomes).toMatchObject([{ outcome: 'approved', ran: 'no' }]);
   expect(world.ran()).toEqual([]);
 });
