@@ -9,14 +9,16 @@ import type { SeededRandom } from './seeded-random.ts';
 
 /**
  * Starts tasks earlier: at any time from the start of the task before. Leaves out tasks in which several steps were
- * due, because a worker that takes such a task earlier takes one step only.
+ * due, because a worker that takes such a task earlier takes one step only, and tasks that start a timer: the deadline of
+ * the request that they open would be earlier, too, and a decision that was in time would be late.
  */
 export function startEarlier(events: readonly HistoryEvent[], random: SeededRandom, share: number): HistoryEvent[] {
   const { tasks } = tasksOf(events);
   const times = new Map<string, string>();
   for (const [index, { started, commands }] of tasks.entries()) {
     const previous = tasks[index - 1];
-    if (previous === undefined || !random.chance(share) || commands.filter(isStep).length > 1) continue;
+    if (previous === undefined || !random.chance(share)) continue;
+    if (commands.filter(isStep).length > 1 || commands.some(startsTimer)) continue;
     const [fromMs, toMs] = [previous.started, started].map(({ eventTime }) => Date.parse(eventTime));
     const middle = new Date(Math.ceil((fromMs! + toMs!) / 2)).toISOString();
     times.set(started.eventId, random.pick([previous.started.eventTime, middle]));
@@ -71,6 +73,10 @@ function failedAttempt({ scheduled, started }: WorkflowTask, random: SeededRando
     },
   };
   return kind === 'never started' ? [end] : [start, end];
+}
+
+function startsTimer({ eventType }: HistoryEvent): boolean {
+  return eventType === 'EVENT_TYPE_TIMER_STARTED';
 }
 
 function isStep(event: HistoryEvent): boolean {
