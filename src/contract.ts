@@ -210,7 +210,7 @@ export function endedRunsWorkflowId(taskQueue: string): string {
   return workflowIdOf(endedRunsPrefix, taskQueue);
 }
 
-/** The type of the workflow that delegates what comes for one person until a date (docs/policy.md). */
+/** The type of the workflow that delegates what comes for one person until a date (docs/policy-reference.md). */
 export const standingDelegationType = 'standingDelegation';
 
 /** In its place, an id that leaves no room for the prefix has a digest. */

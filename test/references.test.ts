@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Files must not contain references out of the repository, marks of invariants, or digits that an id may hold. */
+/** References lead somewhere, and not out of the repository; no page has marks of invariants, no test digits that an id may hold. */
 
 const root = join(import.meta.dirname, '..');
 const files = execFileSync('git', ['ls-files', '*.ts', '*.md', '*.json', '*.yaml', '*.yml', '*.sh', '.ci/*'], {
@@ -37,4 +37,35 @@ test('no test expects a few hexadecimal digits to be absent: an id may hold them
   const tests = files.filter((file) => /^test\/.*\.ts$/.test(file));
   expect(tests.length).toBeGreaterThan(500);
   expect(places(/\bnot\.(?:toContain|toMatch)\(['"`/][0-9a-f-]{1,7}['"`/]/, tests)).toEqual([]);
+});
+
+/** The text without blocks of code. */
+const proseOf = (page: string): string => readFileSync(join(root, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+
+/** The anchors of the headings of a page. */
+function anchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('each link of a page leads to a file, and to a heading of it', () => {
+  const pages = files.filter((file) => file.endsWith('.md'));
+  const links = pages.flatMap((page) =>
+    [...proseOf(page).matchAll(/\]\(([^)\s#]*)#?([^)\s]*)\)/g)]
+      .map(([link, path = '', anchor = '']) => ({ page, link, path, anchor }))
+      .filter(({ path }) => !/^\w+:/.test(path)),
+  );
+  expect(links.length).toBeGreaterThan(300);
+  const broken = links.filter(({ page, path, anchor }) => {
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (!existsSync(join(root, target))) return true;
+    // docs/api.md has anchors of its own, which its test compares.
+    return anchor !== '' && !target.endsWith('api.md') && !anchorsOf(target).includes(anchor);
+  });
+  expect(broken.map(({ page, link }) => `${page} ${link}`)).toEqual([]);
 });

@@ -47,7 +47,7 @@ export interface RunInput {
   input: string | Message[];
   /** A policy document (a policy file, as JSON). It can only tighten the operator's ceiling. */
   policy?: JsonObject;
-  /** Applies to the run's side of the policy (docs/policy.md), never to the operator's ceiling. */
+  /** Applies to the run's side of the policy (docs/policy-reference.md), never to the operator's ceiling. */
   mode?: Mode;
   caller?: Caller;
   /** Available to conditions of the policy and shown to reviewers. */

@@ -69,9 +69,8 @@ test('as the manual says, with other libraries', () => {
   expect((head['recorded'] as { root: string }).root).toBe(head['root']);
 });
 
-test('both pages name all plain members, and what --redact withholds', () => {
+test('the pages name all plain members, and what --redact withholds', () => {
   expect(namesAfter(manual, '- `plain` holds these members of the entry:')).toEqual(plainMembers);
-  expect(namesAfter(page('audit'), 'Every export shows')).toEqual(plainMembers);
   const named = namesAfter(page('audit'), '`--redact` withholds');
   expect([...named, ...otherWithholdable]).toEqual(redacted);
 });

@@ -54,6 +54,7 @@ test('examples are found on pages, in files and in comments', () => {
   expect(places).toEqual(
     expect.arrayContaining([
       'docs/policy.md',
+      'docs/policy-reference.md',
       'docs/coming-from/lemurian.md',
       'presets/practical.yaml',
       'src/policy-file/evaluate.ts',

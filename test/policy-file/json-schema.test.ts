@@ -6,7 +6,9 @@ import { readPolicyText } from '../../src/policy-file/text.ts';
 
 const stored = JSON.parse(readFileSync(new URL('../../schema/policy.schema.json', import.meta.url), 'utf8')) as object;
 const valid = new Ajv2020({ strict: false }).compile(stored);
-const manual = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+const manual = ['policy', 'policy-reference']
+  .map((page) => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8'))
+  .join('\n');
 const valueOf = (text: string): unknown => {
   const read = readPolicyText(text);
   return 'value' in read ? read.value : undefined;
@@ -15,9 +17,7 @@ const valueOf = (text: string): unknown => {
 test('the stored schema matches the code: npm run schema', () => expect(stored).toEqual(policyJsonSchema()));
 
 describe('every policy of the manual', () => {
-  const policies = [...manual.matchAll(/^```yaml *(?:ceiling|explained|people)?\n(.*?)^```/gms)].map(
-    ([, text]) => text!,
-  );
+  const policies = [...manual.matchAll(/^```yaml *(?:ceiling|people)?\n(.*?)^```/gms)].map(([, text]) => text!);
   test('many are found', () => expect(policies.length).toBeGreaterThan(10));
   test.each(policies)('%s', (text) => expect([valid(valueOf(text)), valid.errors]).toEqual([true, null]));
 });

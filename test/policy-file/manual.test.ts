@@ -1,18 +1,27 @@
-/** Everything in docs/policy.md works: reads its examples from the page and runs them. */
+/** Everything in docs/policy.md and docs/policy-reference.md works: reads their examples from the pages and runs them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { askTermsOf } from '../../src/core/policy/ask-terms.ts';
 import { entitlement, tally, type Ballot, type Voter } from '../../src/core/people/entitlement.ts';
 import { directoriesOf, panelOf } from '../../src/core/ledger/panel.ts';
 import { formatProblems, parsePolicy } from '../../src/policy-file/parse-policy.ts';
+import { policyJsonSchema } from '../../src/policy-file/json-schema.ts';
 import { applyMode, modes, type Mode, actions, type Action } from '../../src/core/policy/modes.ts';
 import { compilePolicy, engine, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { risks, severities } from '../../src/core/base/tool-call.ts';
 import { callOf, examplesOf, type Row, rowsOf } from '../support/policy-pages.ts';
 
-const manual = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+const read = (page: string): string => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8');
+const reference = read('policy-reference');
 
-const examples = examplesOf(manual);
+interface Schema {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+}
+
+const examples = [...examplesOf(read('policy')), ...examplesOf(reference)];
 
 const calls = examples
   .filter(({ kind }) => kind === '')
@@ -20,7 +29,24 @@ const calls = examples
 
 test('the manual has examples of every kind', () => {
   expect(calls.length).toBeGreaterThan(15);
-  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'explained', 'people']));
+  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(['', 'refused', 'ceiling', 'people']));
+});
+
+test('the reference names every key of a policy', () => {
+  const keys = new Set<string>();
+  const visit = (schema: Schema): void => {
+    for (const [key, value] of Object.entries(schema.properties ?? {})) {
+      keys.add(key);
+      visit(value);
+    }
+    const { items, additionalProperties: values, anyOf = [] } = schema;
+    for (const each of [items, values, ...anyOf]) if (typeof each === 'object') visit(each);
+  };
+  visit(policyJsonSchema());
+  expect(keys.size).toBeGreaterThan(80);
+  // Those of `assess` are in docs/assessment.md.
+  const pages = [reference, read('policy'), read('assessment'), read('advisors')].join('\n');
+  expect([...keys].filter((key) => !new RegExp(`\\b${key}\\b`).test(pages))).toEqual([]);
 });
 
 describe('answers', () => {
@@ -63,7 +89,7 @@ describe('who decides', () => {
 });
 
 describe('the table of modes matches the code', () => {
-  const table = rowsOf(/^## Modes\n(.*?)\n"Up to"/ms.exec(manual)![1]!);
+  const table = rowsOf(/^## Modes\n(.*?)\n"Up to"/ms.exec(reference)![1]!);
   const columns = { 'a rule says allow': 'allow', 'a rule says ask': 'ask', 'no rule matches': 'none' } as const;
   const answersOf = (row: Row) => Object.keys(columns).map((column) => [column, row[column]!] as const);
   const rows = table.flatMap((row) =>

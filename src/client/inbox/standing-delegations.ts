@@ -1,4 +1,4 @@
-/** Standing delegations: what comes for one person goes to another, until a date. Each is a workflow (docs/policy.md). */
+/** Standing delegations: what comes for one person goes to another, until a date. Each is a workflow (docs/policy-reference.md). */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { activityNames, standingDelegationType } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';

@@ -1,5 +1,5 @@
 /**
- * `when:` conditions, in CEL (docs/policy.md). CEL's only loops are those over lists, and its regular expressions are
+ * `when:` conditions, in CEL (docs/policy-reference.md). CEL's only loops are those over lists, and its regular expressions are
  * RE2's, which take linear time. This version has less: no times (time zones depend on the build of Node), no messages,
  * and only our variables. All conditions of one ruling share a budget, so that no policy and no arguments can make a
  * workflow task time out.

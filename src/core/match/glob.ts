@@ -1,5 +1,5 @@
 /**
- * Matches one glob against one text (docs/policy.md): `*` is any run of characters, `?` one character, `[…]` a class,
+ * Matches one glob against one text (docs/policy-reference.md): `*` is any run of characters, `?` one character, `[…]` a class,
  * everything else itself. minimatch matches paths, but our texts have no path separator. So `/` becomes U+FDD0 in both,
  * and both get a leading U+FDD0, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
  */

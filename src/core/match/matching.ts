@@ -1,4 +1,4 @@
-/** Matches one pattern, `name` or `name:args`, against one call (docs/policy.md). */
+/** Matches one pattern, `name` or `name:args`, against one call (docs/policy-reference.md). */
 import { continueTool, type Json, type JsonObject } from '../base/tool-call.ts';
 import { writeCanonicalJson } from '../base/canonical-json.ts';
 import {

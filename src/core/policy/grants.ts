@@ -1,5 +1,5 @@
 /**
- * Grants: the standing answers that "always" leaves behind (docs/policy.md). Matched here; the ledger makes them.
+ * Grants: the standing answers that "always" leaves behind (docs/policy-reference.md). Matched here; the ledger makes them.
  *
  * From engine 5 on, a grant of kind `arguments` is a rule: it answers the calls that an allow rule, or a deny rule, with
  * the same globs would answer. So a denial reads each part of a command and each element of a list, and counts where it

@@ -1,6 +1,6 @@
 /**
  * Modes: named ways to change a policy's answer, as data. A mode never changes a rule's deny or another layer's answer.
- * docs/policy.md has the same table, and a test compares them cell by cell.
+ * docs/policy-reference.md has the same table, and a test compares them cell by cell.
  */
 import { severities, type Risk, type Severity } from '../base/tool-call.ts';
 
@@ -21,7 +21,7 @@ export const modes = [
   'confirm_high_risk',
   'confirm_medium_and_up',
 ] as const;
-/** A named way to change a policy's answers; docs/policy.md says what each does. */
+/** A named way to change a policy's answers; docs/policy-reference.md says what each does. */
 export type Mode = (typeof modes)[number];
 
 /** The facts about a call that a mode reads besides the policy's answer. */

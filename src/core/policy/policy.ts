@@ -21,7 +21,7 @@ export interface Rule {
   id?: string;
   /** The agent whose block (`agents.NAME.rules`) holds the rule, which then applies to its calls only. */
   agent?: string;
-  /** A glob: `name` or `name:args`. See docs/policy.md. */
+  /** A glob: `name` or `name:args`. See docs/policy-reference.md. */
   pattern: string;
   /** Globs on single arguments, by argument name. */
   args?: Record<string, string>;
@@ -175,7 +175,7 @@ export interface Policy {
   prices?: Prices;
   /** Rules that assess calls. See docs/assessment.md. */
   assess?: AssessRule[];
-  /** Says which values of arguments reviewers see as placeholders. See docs/policy.md. */
+  /** Says which values of arguments reviewers see as placeholders. See docs/policy-reference.md. */
   redact?: RedactSettings;
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;

@@ -1,4 +1,4 @@
-/** What is redacted for a run's reviewers: what any of its policies wants redacted (docs/policy.md). */
+/** What is redacted for a run's reviewers: what any of its policies wants redacted (docs/policy-reference.md). */
 import { sensitiveKinds } from '../redact/kinds.ts';
 import type { RedactionSettings } from '../redact/redaction.ts';
 import { limitsOf } from './limits.ts';

@@ -15,7 +15,7 @@ export interface RunSide extends Policy {
 }
 
 /**
- * Merges the sources of the run's side (docs/policy.md). The rules form one list, the agent's first, so that the
+ * Merges the sources of the run's side (docs/policy-reference.md). The rules form one list, the agent's first, so that the
  * input's override them. For the mode, each risk default, each limit of the approval, the directory and the advisor as a
  * whole, the later source wins; the names in `show`, and what is redacted, add up; of the `limits`, the smallest amount
  * counts. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
@@ -95,7 +95,7 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
 }
 
 // Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
-// name (docs/policy.md).
+// name (docs/policy-reference.md).
 
 /** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {

@@ -46,7 +46,11 @@ const kept: Readonly<Record<string, { page: string; ids: string; hasWarning?: tr
   'programs that run others': { page: unseen, ids: '148 149 154 157' },
   'what a program does with its options': { page: unseen, ids: '160 161 166 168 169' },
   'a pattern on the whole arguments': { page: 'docs/policy.md: Patterns', ids: '088', hasWarning: true },
-  'values of different types are unequal': { page: 'docs/policy.md: Conditions', ids: '093 096', hasWarning: true },
+  'values of different types are unequal': {
+    page: 'docs/policy-reference.md: Conditions',
+    ids: '093 096',
+    hasWarning: true,
+  },
   'negative amounts and empty lists': { page: 'docs/policy.md: Conditions', ids: '084 108' },
   'a bare command, and **': { page: 'docs/coming-from/opencode.md', ids: '122 124 126' },
 };

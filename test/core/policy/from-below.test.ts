@@ -1,4 +1,4 @@
-/** What stands below the ceiling, or comes from a starter, neither loosens, nor blinds, nor floods (docs/policy.md). */
+/** What stands below the ceiling, or comes from a starter, neither loosens, nor blinds, nor floods (docs/policy-reference.md). */
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { askTermsOf, termsOfWait, type AskTerms } from '../../../src/core/policy/ask-terms.ts';

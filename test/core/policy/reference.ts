@@ -1,4 +1,4 @@
-/** The rules of docs/policy.md written a second time, to compare `evaluate` with: slow, short, plain. */
+/** The rules of docs/policy-reference.md written a second time, to compare `evaluate` with: slow, short, plain. */
 import { defaultAssessment } from '../../../src/core/assess/assessment.ts';
 import { applyMode, type Action } from '../../../src/core/policy/modes.ts';
 import type { Policy, PolicyLayers, Rule } from '../../../src/core/policy/policy.ts';

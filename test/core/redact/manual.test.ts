@@ -1,4 +1,4 @@
-/** The table of docs/policy.md that says what reviewers see. */
+/** The table of docs/policy-reference.md that says what reviewers see. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
 import { redactedArguments, redactionOf } from '../../../src/core/redact/redact-arguments.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/policy.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../docs/policy-reference.md'), 'utf8');
 const [, table = ''] = /^\| arguments of the call .*\n.*\n((?:\|.*\n)+)/m.exec(page) ?? [];
 const rows = [...table.matchAll(/`(.*?)` *\| *`(.*?)`/g)].map(([, args, shown]) => [args!, shown!] as const);
 

@@ -1,4 +1,4 @@
-/** Sends every message in docs/wire.md unchanged, by update and by signal, with Temporal's own client. */
+/** Sends every message in docs/wire.md and wire-messages.md unchanged, by update and by signal, with Temporal's own client. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
@@ -11,6 +11,7 @@ import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type World, openWorld } from '../../support/world.ts';
 
 const manual = readFileSync(new URL('../../../docs/wire.md', import.meta.url), 'utf8');
+const more = readFileSync(new URL('wire-messages.md', import.meta.url), 'utf8');
 const [shownId, otherId] = ['5f0c1e9a7b3d4e2f8a6b5c4d3e2f1a0b', '8a6b5c4d3e2f1a0b5f0c1e9a7b3d4e2f'];
 
 interface Example {
@@ -22,7 +23,7 @@ interface Example {
 }
 
 /** JSON blocks by the words after `json`: the message's name and the scene that it belongs to, then its receipt. */
-const blocks = [...manual.matchAll(/^```json (\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(
+const blocks = [...`${manual}\n${more}`.matchAll(/^```json (\w+)(?: (\w+))?\n(.*?)^```$/gms)].map(
   ([, name = '', scene = 'one', text = '']) => ({ name, scene, text }),
 );
 const examples: Example[] = blocks.flatMap(({ name, scene, text }, index) => {

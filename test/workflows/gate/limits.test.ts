@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
-/** The limits of a policy (docs/policy.md), on real runs. */
+/** The limits of a policy (docs/policy-reference.md), on real runs. */
 
 let world: World;
 beforeAll(async () => {
