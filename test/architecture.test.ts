@@ -6,8 +6,11 @@ import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const map = read('ARCHITECTURE.md');
-const page = `${map}\n${read('docs/internals.md')}`;
+/** With each item of a list in one line. */
+const unwrapped = (text: string): string => text.replaceAll(/\n {2,3}(?=\S)/g, ' ');
+const written = read('ARCHITECTURE.md');
+const map = unwrapped(written);
+const page = `${map}\n${unwrapped(read('docs/internals.md'))}`;
 const named = (pattern: RegExp, text = page): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, name]) => name!)),
 ];
@@ -35,10 +38,7 @@ const rooms = section('Rooms')
 const ways = section('How to add')
   .split(/^(?=\*\*)/m)
   .slice(1);
-const tests = page
-  .split('\n')
-  .filter((line) => /^\| I\d/.test(line))
-  .flatMap((row) => named(/`([\w/-]+)`/g, row.split('|')[4] ?? ''));
+const tests = [...page.matchAll(/^- \*\*I\d.*$/gm)].flatMap(([item]) => named(/`([\w/-]+)`/g, item.split(';').at(-1)));
 
 test('the pages name files, folders, tests and symbols', () => {
   expect(files.length).toBeGreaterThan(80);
@@ -48,7 +48,7 @@ test('the pages name files, folders, tests and symbols', () => {
 });
 
 test('the map fits into 12 kB and says how to add six things', () => {
-  expect(Buffer.byteLength(map)).toBeLessThan(12_000);
+  expect(Buffer.byteLength(written)).toBeLessThan(12_000);
   expect(ways.map((each) => /^\*\*(.*?)\*\*/.exec(each)![1])).toEqual([
     'A channel',
     'A route',

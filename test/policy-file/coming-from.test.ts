@@ -9,20 +9,24 @@ import { compilePolicy, evaluate } from '../../src/core/policy/ruling.ts';
 import { callOf, examplesOf, rowsOf, type Row } from '../support/policy-pages.ts';
 
 const folder = new URL('../../docs/coming-from/', import.meta.url);
+/** Further policies and calls in the form of the pages. */
+const fixtures = new URL('../fixtures/coming-from/', import.meta.url);
 const guides = ['claude-code', 'lemurian', 'llm-do', 'opencode', 'promptise', 'rlm-code', 'rust-handler'];
 
 /** The columns that describe the call; the others hold the answers. */
 const asked = ['tool', 'arguments', 'subject', 'risk', 'agent', 'mode'];
 
-/** The policies of a page, each with the calls below it. */
+/** The policies of a page and of its fixture, each with the calls below it. */
 const policiesOf = (guide: string): { source: string; rows: Row[] }[] =>
-  examplesOf(readFileSync(new URL(`${guide}.md`, folder), 'utf8')).map(({ source, after }) => ({
-    source,
-    rows: rowsOf(after),
-  }));
+  [folder, fixtures].flatMap((where) =>
+    examplesOf(readFileSync(new URL(`${guide}.md`, where), 'utf8')).map(({ source, after }) => ({
+      source,
+      rows: rowsOf(after),
+    })),
+  );
 
 test('every guide is tested', () => {
-  expect(readdirSync(folder).sort()).toEqual(guides.map((guide) => `${guide}.md`));
+  for (const each of [folder, fixtures]) expect(readdirSync(each).sort()).toEqual(guides.map((guide) => `${guide}.md`));
 });
 
 describe.each(guides)('%s', (guide) => {

@@ -13,7 +13,10 @@ import { callOf, examplesOf, rowsOf, type Row } from '../support/policy-pages.ts
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const pages = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*.md'], { cwd: root });
+const pages = globSync(
+  ['README.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*.md', 'test/fixtures/coming-from/*.md'],
+  { cwd: root },
+);
 const files = globSync(['presets/*.yaml', 'examples/*/policy.yaml'], { cwd: root });
 
 interface Example {

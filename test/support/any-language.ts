@@ -1,4 +1,4 @@
-import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPythonSdk } from './python-sdk.ts';
 import { blocksOf, shellLinesOf } from './readme.ts';
@@ -41,7 +41,7 @@ export const languages: Language[] = [
   {
     name: 'Python',
     missing: python === undefined ? 'COUNTERSIGN_TEST_PYTHON, or python3 with temporalio' : undefined,
-    prepare: async (folder, output) => program(`${python} ${written('python', join(folder, 'runs.py'))}`, output),
+    prepare: async (folder, output) => program(`${python} ${copied('runs.py', join(folder, 'runs.py'))}`, output),
   },
   {
     name: 'Go',
@@ -51,7 +51,7 @@ export const languages: Language[] = [
       const versions = join(root, 'tools', 'temporal');
       for (const file of ['go.mod', 'go.sum']) copyFileSync(join(versions, file), join(folder, file));
       const built = join(folder, 'runs');
-      const source = written('go', join(folder, 'main.go'));
+      const source = copied('main.go', join(folder, 'main.go'));
       await output(`cd ${folder} && GOWORK=off ${go} build -buildvcs=false -o ${built} ${source}`);
       return program(built, output);
     },
@@ -62,6 +62,15 @@ export const languages: Language[] = [
 /** Writes the page's program in a language into a file, and returns its path. */
 function written(language: string, path: string): string {
   writeFileSync(path, blocksOf(page, language).join(''));
+  return path;
+}
+
+/** Copies the program of the examples to which the page links, and returns its path. */
+function copied(name: string, path: string): string {
+  const file = `examples/any-language/${name}`;
+  if (!readFileSync(join(root, page), 'utf8').includes(`(../${file})`))
+    throw new Error(`${page} has no link to ${file}`);
+  copyFileSync(join(root, file), path);
   return path;
 }
 

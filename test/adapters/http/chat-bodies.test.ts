@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
-import { isAnswered, smallRequest } from '../../fixtures/front-ends/chat-requests.ts';
+import { isAnswered, smallRequest } from '../../../examples/chat/chat-requests.ts';
 import { asksFor, byHeader } from '../../support/chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DynamicToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses as allAnswered } from 'ai';
-import { isAnswered } from '../../fixtures/front-ends/chat-requests.ts';
+import { isAnswered } from '../../../examples/chat/chat-requests.ts';
 import { type ChatEvent, agUiInput, byHeader, chat } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

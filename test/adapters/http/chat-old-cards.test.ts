@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contract.ts';
-import { isAnswered, smallRequest } from '../../fixtures/front-ends/chat-requests.ts';
+import { isAnswered, smallRequest } from '../../../examples/chat/chat-requests.ts';
 import { asksFor, byHeader } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

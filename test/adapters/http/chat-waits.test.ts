@@ -1,7 +1,7 @@
 /** What a page of a chat is told while its run waits for something else than its person. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lastAssistantMessageIsCompleteWithApprovalResponses as allAnswered } from 'ai';
-import { isAnswered } from '../../fixtures/front-ends/chat-requests.ts';
+import { isAnswered } from '../../../examples/chat/chat-requests.ts';
 import { type ChatEvent, agUiInput, byHeader, chat } from '../../support/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { permissions } from '../../../packages/gateway/src/http/identity/principal.ts';
+import { permissions, roles } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { problemStatus } from '../../../packages/gateway/src/http/responses/problem-response.ts';
 import { defaultLimits } from '../../../packages/gateway/src/http/server/limits.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
@@ -19,11 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The rows of the tables, each as its cells. */
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+/** The lines of the lists, each in one line. */
+const items = [...page.matchAll(/^- (.*(?:\n {2}.*)*)/gm)].map(([, item = '']) => item.replaceAll(/\s+/g, ' '));
 
 test('the commands of the page do what it says', async () => {
   const asking = await world.start(once(pay('shop')));
@@ -45,22 +42,34 @@ test('the commands of the page do what it says', async () => {
   ]);
 });
 
-test('its table of codes is the table of the gateway', () => {
-  const listed = rows.filter(([, code = '']) => Object.hasOwn(problemStatus, code));
-  expect(Object.fromEntries(listed.map(([, code, status]) => [code, Number(status)]))).toEqual(problemStatus);
+test('its list of codes is that of the gateway', () => {
+  const listed = items.flatMap((item) => {
+    const [, status, codes = ''] = /^(\d{3}): (.*)$/.exec(item) ?? [];
+    return status === undefined
+      ? []
+      : codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)] as const);
+  });
+  expect(Object.fromEntries(listed)).toEqual(problemStatus);
+  expect(listed).toHaveLength(Object.keys(problemStatus).length);
 });
 
-test('its table of routes says who may use them', () => {
-  const listed = rows.filter(([, route = '']) => /^[A-Z]+ \//.test(route));
+test('its list of routes says who may use them', () => {
+  const listed = items.flatMap((item) => {
+    const [, route, who] = /^`([A-Z]+ \/.*?)` \((.*?)\): /.exec(item) ?? [];
+    return route === undefined ? [] : [[route, who] as const];
+  });
   expect(listed.length).toBeGreaterThan(20);
-  for (const [, route = '', who] of listed) {
+  for (const [route, who] of listed) {
     const permission = permissions[route as keyof typeof permissions];
-    expect([route, who]).toEqual([route, typeof permission === 'string' ? permission : permission?.join(', ')]);
+    const expected = typeof permission === 'string' ? permission : permission?.join(', ');
+    expect([route, who]).toEqual([route, expected === roles.join(', ') ? 'every role' : expected]);
   }
 });
 
-test('its table of limits has the defaults', () => {
-  const listed = rows.filter(([, option = '']) => Object.hasOwn(defaultLimits, option));
-  const found = listed.map(([, option, value = '']) => [option, Number(value.replaceAll(',', ''))]);
-  expect(Object.fromEntries(found)).toEqual(defaultLimits);
+test('its list of limits has the defaults', () => {
+  const listed = items.flatMap((item) => {
+    const [, option = '', value = ''] = /^`(\w+)`: ([\d,]+), /.exec(item) ?? [];
+    return Object.hasOwn(defaultLimits, option) ? [[option, Number(value.replaceAll(',', ''))] as const] : [];
+  });
+  expect(Object.fromEntries(listed)).toEqual(defaultLimits);
 });
