@@ -1,96 +1,39 @@
 import { z } from 'zod';
 import type { AssessRule } from '../core/assess/assessment.ts';
-import { severities } from '../core/base/tool-call.ts';
 import type { Person } from '../core/people/directory.ts';
 import { actions, modes } from '../core/policy/modes.ts';
 import { maxNesting } from '../core/policy/nesting.ts';
-import {
-  type AdvisorSettings,
-  type ApprovalSettings,
-  type AskSettings,
-  type Policy,
-  type RedactSettings,
-  type RunLimit,
-  type RunLimits,
-  grantKinds,
+import type {
+  AdvisorSettings,
+  ApprovalSettings,
+  AskSettings,
+  Policy,
+  RedactSettings,
+  RunLimit,
+  RunLimits,
 } from '../core/policy/policy.ts';
 import type { RunSideRule } from '../core/policy/run-side.ts';
+import { recordedMembers } from '../policy-file/normal-members.ts';
+import { advisorShape, approvalShape, askShape, assessRuleShape, ruleShape } from '../policy-file/shape.ts';
 import { recordedAtMs, recordedEvents } from './recorded-events.ts';
 
-const texts = z.record(z.string(), z.string());
-const duration = z.number().nonnegative();
-/** As in a policy file: a shorter one would fill the history with reminders. */
-const interval = z.number().min(1_000);
 const count = z.number().int().nonnegative();
 const names = z.array(z.string());
 
 /** Every member that a type has, so that none is forgotten here when one is added there. */
 type Members<Type> = Record<keyof Type, z.ZodType>;
 
-const advisor = {
-  name: z.string(),
-  mayApprove: z.boolean().optional(),
-  timeoutMs: duration.positive().optional(),
-} satisfies Members<AdvisorSettings>;
-
-const ask = {
-  reviewers: names,
-  quorum: count.positive(),
-  oneOfEach: names,
-  veto: z.boolean(),
-  verified: z.boolean(),
-  allowSelf: z.boolean(),
-  timeoutMs: duration.nullable(),
-  warnBeforeMs: duration,
-  remindMs: interval,
-  escalate: z.array(z.looseObject({ afterMs: duration, to: names })),
-  onTimeout: z.enum(['deny', 'allow']),
-  whenUserWrites: z.enum(['show', 'withdraw']),
-  always: z.literal([false, ...grantKinds]),
-  advisor: z.literal(false).or(z.looseObject(advisor)),
-} satisfies Members<AskSettings>;
-
+const advisor = recordedMembers(advisorShape) satisfies Members<AdvisorSettings>;
+const ask = recordedMembers(askShape) satisfies Members<AskSettings>;
+const approval = recordedMembers(approvalShape) satisfies Members<ApprovalSettings>;
+const assess = recordedMembers(assessRuleShape) satisfies Members<AssessRule>;
+const { examples: _, ...ruleMembers } = recordedMembers(ruleShape);
 const rule = {
-  id: z.string().optional(),
+  ...ruleMembers,
+  ask: z.looseObject(ask).optional(),
   agent: z.string().optional(),
   layer: z.literal('agent').optional(),
-  pattern: z.string(),
-  args: texts.optional(),
-  when: z.string().optional(),
-  action: z.enum(actions),
-  reason: z.string().optional(),
-  ask: z.looseObject(ask).partial().optional(),
 } satisfies Members<RunSideRule>;
-
-const approval = {
-  timeoutMs: duration.nullable(),
-  maxTimeoutMs: duration.nullable(),
-  minRemindMs: interval,
-  onTimeout: z.enum(['deny', 'allow']),
-  onImpossible: z.enum(['ask', 'deny']),
-  maxPending: count,
-  maxRetriesAfterDeny: count,
-  denialsHoldFor: z.enum(['message', 'run']),
-  maxIrreversiblePerRun: count,
-  includeArguments: z.boolean(),
-  show: z.literal(false).or(z.record(z.string(), names)),
-  redact: z.boolean(),
-  batch: z.enum(['parallel', 'sequential']),
-  cachedResults: z.boolean(),
-  deniedAs: z.enum(['result', 'error']),
-} satisfies Members<ApprovalSettings>;
-
-const assess = {
-  id: z.string().optional(),
-  pattern: z.string(),
-  args: texts.optional(),
-  severity: z.enum(severities),
-  reason: z.string().optional(),
-  affected: names.optional(),
-  reversible: z.boolean().optional(),
-  recommend: z.string().optional(),
-  requiresApproval: z.boolean().optional(),
-} satisfies Members<AssessRule>;
 
 const redact = {
   kinds: names.optional(),
@@ -128,7 +71,7 @@ const recordedPolicy = z.looseObject({
   mode: z.enum(modes).optional(),
   rules: z.array(z.looseObject(rule)),
   riskDefaults: z.partialRecord(z.enum(['read_only', 'write', 'destructive']), z.enum(actions)),
-  approval: z.looseObject(approval).partial(),
+  approval: z.looseObject(approval),
   limits: z.looseObject(limits).optional(),
   assess: z.array(z.looseObject(assess)).optional(),
   redact: z.looseObject(redact).optional(),
@@ -138,7 +81,7 @@ const recordedPolicy = z.looseObject({
   reviewerKeys: z.unknown().optional(),
   revoked: z.unknown().optional(),
   prices: z.unknown().optional(),
-} satisfies Members<Policy>) as z.ZodType<Policy>;
+} satisfies Members<Policy>) as unknown as z.ZodType<Policy>;
 
 // Each run above adds one policy, and so does each ceiling of a worker that was replaced meanwhile.
 const inherited = z.array(recordedPolicy).max(2 * maxNesting + 2);

@@ -1,17 +1,18 @@
 import { iso } from '../core/ledger/ledger-state.ts';
 import type { Absence, Directory } from '../core/people/directory.ts';
-import { parseDuration } from '../core/base/duration.ts';
-import { type PolicyDocument, type RuleDocument, startMs } from './shape.ts';
-import type {
-  AdvisorSettings,
-  ApprovalSettings,
-  AskSettings,
-  Policy,
-  Prices,
-  Rule,
-  RunLimit,
-  RunLimits,
-} from '../core/policy/policy.ts';
+import {
+  advisorShape,
+  approvalShape,
+  assessRuleShape,
+  durationMs,
+  type PolicyDocument,
+  pricesShape,
+  type RuleDocument,
+  ruleShape,
+  startMs,
+} from './shape.ts';
+import { normalMembers } from './normal-members.ts';
+import type { Policy, Rule, RunLimit, RunLimits } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/text.ts';
 
 /** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
@@ -23,13 +24,13 @@ export function normalForm(document: PolicyDocument): Policy {
     mode,
     rules: placedRules(document).map(({ rule, agent }) => ruleOf(rule, agent)),
     riskDefaults,
-    approval: settingsOf(approval),
+    approval: normalMembers(approvalShape, approval),
     limits: limits && runLimitsOf(limits),
-    prices: prices && pricesOf(prices),
-    assess: assess?.map(({ requires_approval: requiresApproval, ...rule }) => written({ ...rule, requiresApproval })),
+    prices: prices && normalMembers(pricesShape, prices),
+    assess: assess?.map((rule) => normalMembers(assessRuleShape, rule)),
     redact: redact && written({ ...redact, patterns: redact.patterns ?? [] }),
     directory: directory && directoryOf(directory),
-    advisor: advisor && advisorOf(advisor),
+    advisor: advisor && normalMembers(advisorShape, advisor),
     reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
     revoked: revoked && { keys: revoked.keys ?? [], people: (revoked.people ?? []).map((name) => nfc(name)) },
   });
@@ -87,77 +88,11 @@ export function placedRules({
   ];
 }
 
-/** Milliseconds of a duration that `policyShape` has checked; null for `never`. */
-export function milliseconds(duration: string): number | null {
-  const parsed = parseDuration(duration);
-  return 'durationMs' in parsed ? parsed.durationMs : 0;
-}
-
-/** For a duration that cannot be `never`. */
-function finiteMs(duration: string | undefined): number | undefined {
-  return duration === undefined ? undefined : (milliseconds(duration) ?? undefined);
-}
-
-export function ruleOf({ ask, ...rule }: RuleDocument, agent: string | undefined): Rule {
-  return written({ ...rule, examples: undefined, agent, ask: ask && termsOf(ask) });
-}
-
-function advisorOf({
-  may_approve: mayApprove,
-  name,
-  timeout,
-}: NonNullable<PolicyDocument['advisor']>): AdvisorSettings {
-  return written({ name, mayApprove, timeoutMs: finiteMs(timeout) });
-}
-
-function termsOf(ask: NonNullable<RuleDocument['ask']>): AskSettings {
-  return written({
-    reviewers: ask.reviewers,
-    quorum: ask.quorum,
-    oneOfEach: ask.one_of_each,
-    veto: ask.veto,
-    verified: ask.verified,
-    allowSelf: ask.allow_self,
-    timeoutMs: ask.timeout === undefined ? undefined : milliseconds(ask.timeout),
-    warnBeforeMs: finiteMs(ask.warn_before),
-    remindMs: finiteMs(ask.remind),
-    escalate: ask.escalate?.map(({ after, to }) => ({ afterMs: finiteMs(after) ?? 0, to })),
-    onTimeout: ask.on_timeout,
-    whenUserWrites: ask.when_user_writes,
-    always: ask.always,
-    advisor: ask.advisor === undefined || ask.advisor === false ? ask.advisor : advisorOf(ask.advisor),
-  });
-}
-
-function settingsOf(approval: NonNullable<PolicyDocument['approval']>): ApprovalSettings {
-  return written({
-    timeoutMs: approval.timeout === undefined ? undefined : milliseconds(approval.timeout),
-    maxTimeoutMs: approval.max_timeout === undefined ? undefined : milliseconds(approval.max_timeout),
-    minRemindMs: finiteMs(approval.min_remind),
-    onTimeout: approval.on_timeout,
-    onImpossible: approval.on_impossible,
-    maxPending: approval.max_pending,
-    maxRetriesAfterDeny: approval.max_retries_after_deny,
-    denialsHoldFor: approval.denials_hold_for,
-    maxIrreversiblePerRun: approval.max_irreversible_per_run,
-    includeArguments: approval.include_arguments,
-    show: approval.show,
-    redact: approval.redact,
-    batch: approval.batch,
-    cachedResults: approval.cached_results,
-    deniedAs: approval.denied_as,
-  });
+export function ruleOf(rule: RuleDocument, agent: string | undefined): Rule {
+  return { ...normalMembers(ruleShape, { ...rule, examples: undefined }), ...(agent !== undefined && { agent }) };
 }
 
 type Amount = number | string;
-
-function pricesOf({ currency, models }: NonNullable<PolicyDocument['prices']>): Prices {
-  const entries = Object.entries(models).map(([model, { cached_input: cachedInput, ...price }]) => [
-    model,
-    written({ ...price, cachedInput }),
-  ]);
-  return { currency, models: Object.fromEntries(entries) as Prices['models'] };
-}
 
 function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDocument['limits']>): RunLimits {
   const [timeMs, ofCost] = [limitOf(time), limitOf(cost)];
@@ -170,7 +105,7 @@ function limitOf(
 ): RunLimit | undefined {
   if (given === undefined) return undefined;
   const read = (amount: Amount | undefined): number | undefined =>
-    typeof amount === 'string' ? finiteMs(amount) : amount;
+    typeof amount === 'string' ? (durationMs(amount) ?? undefined) : amount;
   const { ask, end } = typeof given === 'object' ? given : { end: given };
   return written<RunLimit>({ ask: read(ask), end: read(end) });
 }

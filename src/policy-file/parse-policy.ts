@@ -3,8 +3,8 @@ import { isTooDeep } from '../core/base/canonical-json.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { explainShape, type ShapeProblem, prototypeKeys } from './explain-shape.ts';
 import { peopleProblems } from './people-problems.ts';
-import { milliseconds, normalForm, placedRules, ruleOf } from './normal-form.ts';
-import { policyShape, type PolicyDocument } from './shape.ts';
+import { normalForm, placedRules, ruleOf } from './normal-form.ts';
+import { durationMs, policyShape, type PolicyDocument } from './shape.ts';
 import { maxDocumentDepth, readPolicyText, type PolicyText } from './text.ts';
 import { defaultMaxTimeoutMs, type Policy } from '../core/policy/policy.ts';
 import { compilePolicy, ruleMatches } from '../core/policy/compiled-policy.ts';
@@ -172,7 +172,7 @@ function timeoutProblems(
   }
   const raisedMs =
     maxTimeoutMs === undefined ? defaultMaxTimeoutMs : Math.max(maxTimeoutMs ?? Infinity, defaultMaxTimeoutMs);
-  const longestMs = written === undefined ? raisedMs : (milliseconds(written) ?? Infinity);
+  const longestMs = written === undefined ? raisedMs : (durationMs(written) ?? Infinity);
   return [
     { timeout, path: ['approval', 'timeout'] },
     ...placedRules(document).map(({ rule, path }) => ({
@@ -180,7 +180,7 @@ function timeoutProblems(
       path: [...path, 'ask', 'timeout'],
     })),
   ].flatMap(({ timeout, path }): ShapeProblem[] => {
-    if (timeout === undefined || (milliseconds(timeout) ?? Infinity) <= longestMs) return [];
+    if (timeout === undefined || (durationMs(timeout) ?? Infinity) <= longestMs) return [];
     const remedy =
       timeout === 'never'
         ? `only a ceiling with 'max_timeout: never' permits it`

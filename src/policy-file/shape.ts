@@ -28,15 +28,46 @@ export const checked = (check: (value: string) => object) =>
     if (found.problem !== undefined) context.addIssue({ code: 'custom', message: found.problem });
   });
 
-export const duration = z.string(durationSentence).superRefine((value, context) => {
+/** A duration as it is written, or `never`. Its normal form is a number of milliseconds, or null. */
+export type Duration = string & z.$brand<'duration'>;
+export type FiniteDuration = string & z.$brand<'finite duration'>;
+
+interface DurationFacts {
+  leastMs: number;
+  mayBeNever: boolean;
+}
+
+const durations = new Map<unknown, DurationFacts>();
+
+/** What is known of the durations that a schema accepts; undefined for any other schema. */
+export function durationOf(schema: unknown): DurationFacts | undefined {
+  return durations.get(schema);
+}
+
+function asDuration<Schema extends z.ZodType>(schema: Schema, facts: Partial<DurationFacts> = {}): Schema {
+  durations.set(schema, { leastMs: 0, mayBeNever: false, ...facts });
+  return schema;
+}
+
+/** Milliseconds of a duration that was checked; null for `never`. */
+export function durationMs(text: string): number | null {
+  const parsed = parseDuration(text);
+  return 'durationMs' in parsed ? parsed.durationMs : 0;
+}
+
+const written = z.string(durationSentence).superRefine((value, context) => {
   const parsed = parseDuration(value);
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
 });
 const finiteSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d';
-export const finite = duration.refine((value) => value !== 'never', finiteSentence);
-export const interval = finite.refine(
-  (value) => !value.endsWith('ms'),
-  'must be 1s or more: each reminder is an activity',
+const finiteText = written.refine((value) => value !== 'never', finiteSentence);
+export const duration = asDuration(written.brand<'duration'>(), { mayBeNever: true });
+export const finite = asDuration(finiteText.brand<'finite duration'>());
+export const interval = asDuration(
+  finiteText
+    .refine((value) => !value.endsWith('ms'), 'must be 1s or more: each reminder is an activity')
+    .brand<'finite duration'>(),
+  { leastMs: 1_000 },
 );
 export const count = (least: number, most: number, why = '') => {
   const sentence = `must be a whole number from ${least} to ${most}${why}`;
@@ -103,15 +134,14 @@ export const limitsShape = z
   .describe('How far an agent run goes. An amount alone is its end.');
 
 /** `advisor` of a policy, or of a rule. */
-export const advisor = z
+export const advisorShape = z
   .strictObject({
     name: text(64).describe('As the worker names it in `advisors`.'),
     may_approve: z
       .boolean()
       .optional()
       .describe('Whether it may approve calls, but never one that destroys or cannot be undone. Default false.'),
-    timeout: finite
-      .refine(isBounded, 'must be from 1s to 10m: the call waits for the answer')
+    timeout: asDuration(finite.refine(isBounded, 'must be from 1s to 10m: the call waits for the answer'))
       .optional()
       .describe('How long its answer may take. Default 30s.'),
   })
@@ -143,7 +173,7 @@ const people = z
   .max(50, 'must have at most 50 items')
   .describe('Names, or `group:NAME`.');
 
-const ask = z.strictObject({
+export const askShape = z.strictObject({
   reviewers: people.optional(),
   quorum: count(1, 50).optional().describe('Approvals needed. Default 1.'),
   one_of_each: people.optional().describe('Each of these must approve.'),
@@ -170,7 +200,7 @@ const ask = z.strictObject({
     .describe('The widest grant an approval may leave. Default tool; call for destructive tools and shell subjects.'),
   advisor: z
     // First, because its problems explain more.
-    .union([advisor, z.literal(false)])
+    .union([advisorShape, z.literal(false)])
     .optional()
     .describe(
       'Consulted about the calls that this rule asks about; false: nobody is. Default: the advisor of the policy.',
@@ -180,7 +210,7 @@ const ask = z.strictObject({
 const example = z.union([z.string(), z.record(z.string(), z.json())]);
 const examples = z.array(example).max(100, 'must have at most 100 items').optional();
 
-const rule = z
+export const ruleShape = z
   .strictObject({
     // An id must not look like the one that reports use for a rule without an id.
     id: text(100)
@@ -199,7 +229,7 @@ const rule = z
       ),
     action,
     reason: text(1_000).optional().describe('What the reviewer sees when the rule asks, and the model when it denies.'),
-    ask: ask.optional(),
+    ask: askShape.optional(),
     examples: z
       .strictObject({ match: examples, not_match: examples })
       .optional()
@@ -210,7 +240,7 @@ const rule = z
     context.addIssue({ code: 'custom', path: ['ask'], message: `belongs to a rule whose action is ask` });
   });
 
-const assessRule = z.strictObject({
+export const assessRuleShape = z.strictObject({
   id: text(100).optional(),
   pattern,
   args: globs.optional(),
@@ -345,74 +375,70 @@ const show = z
 
 const pendingReason = ': the ids of all open requests fit one search attribute';
 
+export const approvalShape = z.strictObject({
+  timeout: duration.optional().describe('How long a request waits. Default 5m.'),
+  max_timeout: duration
+    .optional()
+    .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
+  min_remind: interval
+    .optional()
+    .describe('Ceiling only: how often policies below it may remind, and escalate, at most. Default once in 1m.'),
+  on_timeout: onTimeout.optional(),
+  on_impossible: z
+    .enum(['ask', 'deny'])
+    .optional()
+    .describe('What becomes of a request that no known reviewer could approve. Default ask.'),
+  max_pending: count(1, maxPendingBound, pendingReason).optional().describe('Open requests of one run. Default 10.'),
+  max_retries_after_deny: count(0, 100)
+    .optional()
+    .describe('Denials of one tool before it is denied for good. Default 3.'),
+  denials_hold_for: z
+    .enum(['message', 'run'])
+    .optional()
+    .describe(
+      'How long a denial counts: until the model gets words of the user of a session, or for the run. Default message.',
+    ),
+  max_irreversible_per_run: count(0, 10_000).optional().describe('Irreversible calls of one run. Default: no limit.'),
+  include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
+  show: show.optional(),
+  redact: z.boolean().optional().describe('Whether what is secret or personal in them is hidden. Default true.'),
+  batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
+  cached_results: z
+    .boolean()
+    .optional()
+    .describe('Whether the result of an equal call may answer a call whose tool declares `cache`. Default true.'),
+  denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
+});
+
 export const policyShape = z.strictObject({
   version: z.literal(1).optional(),
   mode: z.enum(modes).optional().describe('A named way to change the answers of the policy. Default `default`.'),
-  rules: z.array(rule).optional().describe('In order; the last rule that matches decides.'),
+  rules: z.array(ruleShape).optional().describe('In order; the last rule that matches decides.'),
   risk_defaults: z
     .strictObject({ read_only: action.optional(), write: action.optional(), destructive: action.optional() })
     .optional()
     .describe('Applies where no rule matches. Default: read_only allow, write ask, destructive deny.'),
-  approval: z
-    .strictObject({
-      timeout: duration.optional().describe('How long a request waits. Default 5m.'),
-      max_timeout: duration
-        .optional()
-        .describe('Ceiling only: the longest time-out. Default 24h; `never` permits rules without a deadline.'),
-      min_remind: interval
-        .optional()
-        .describe('Ceiling only: how often policies below it may remind, and escalate, at most. Default once in 1m.'),
-      on_timeout: onTimeout.optional(),
-      on_impossible: z
-        .enum(['ask', 'deny'])
-        .optional()
-        .describe('What becomes of a request that no known reviewer could approve. Default ask.'),
-      max_pending: count(1, maxPendingBound, pendingReason)
-        .optional()
-        .describe('Open requests of one run. Default 10.'),
-      max_retries_after_deny: count(0, 100)
-        .optional()
-        .describe('Denials of one tool before it is denied for good. Default 3.'),
-      denials_hold_for: z
-        .enum(['message', 'run'])
-        .optional()
-        .describe(
-          'How long a denial counts: until the model gets words of the user of a session, or for the run. Default message.',
-        ),
-      max_irreversible_per_run: count(0, 10_000)
-        .optional()
-        .describe('Irreversible calls of one run. Default: no limit.'),
-      include_arguments: z.boolean().optional().describe('Whether reviewers see arguments. Default true.'),
-      show: show.optional(),
-      redact: z.boolean().optional().describe('Whether what is secret or personal in them is hidden. Default true.'),
-      batch: z.enum(['parallel', 'sequential']).optional().describe('How the calls of one turn are asked about.'),
-      cached_results: z
-        .boolean()
-        .optional()
-        .describe('Whether the result of an equal call may answer a call whose tool declares `cache`. Default true.'),
-      denied_as: z.enum(['result', 'error']).optional().describe('What the model gets for a denied call.'),
-    })
-    .optional(),
+  approval: approvalShape.optional(),
   limits: limitsShape.optional(),
   prices: pricesShape.optional(),
   agents: z
-    .record(text(64), z.strictObject({ rules: z.array(rule) }))
+    .record(text(64), z.strictObject({ rules: z.array(ruleShape) }))
     .optional()
     .describe('Rules for the calls of single agents; they stand after `rules`.'),
   assess: z
-    .array(assessRule)
+    .array(assessRuleShape)
     .max(1_000, 'must have at most 1000 items')
     .optional()
     .describe('How bad a call would be.'),
   redact: redact.optional(),
-  advisor: advisor.optional(),
+  advisor: advisorShape.optional(),
   directory: directory.optional(),
   reviewer_keys: reviewerKeys.optional(),
   revoked: revoked.optional(),
 });
 
 export type PolicyDocument = z.infer<typeof policyShape>;
-export type RuleDocument = z.infer<typeof rule>;
+export type RuleDocument = z.infer<typeof ruleShape>;
 
 /** Keys of the language that no part of this version supports, by the path of the map that holds them. */
 export const notYetSupported: Record<string, readonly string[]> = {

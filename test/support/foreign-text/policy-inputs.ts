@@ -18,10 +18,9 @@ import { conditionProblem, conditionWarnings, equalitiesOf } from '../../../src/
 import { documentValueAt, explainShape, prototypeKeys } from '../../../src/policy-file/explain-shape.ts';
 import { globsOverlap } from '../../../src/policy-file/globs-overlap.ts';
 import { patternWarnings } from '../../../src/policy-file/lint-patterns.ts';
-import { milliseconds } from '../../../src/policy-file/normal-form.ts';
 import { formatProblems, parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import { parseRunPolicy } from '../../../src/policy-file/parse-run-policy.ts';
-import { policyShape } from '../../../src/policy-file/shape.ts';
+import { durationMs, policyShape } from '../../../src/policy-file/shape.ts';
 import { readPolicyText, decodeUtf8 } from '../../../src/policy-file/text.ts';
 import { runPolicy, readRunPolicy } from '../../../src/activities/load-agent.ts';
 import { loadPolicy } from '../../../src/worker/activity-side.ts';
@@ -202,7 +201,7 @@ export const policyInputs: Inputs = {
       (text) => patternWarnings({ ...rule('pay'), action: 'allow', args: { [text]: text }, when: text, agent: text }),
     ],
   },
-  'policy-file/normal-form.ts milliseconds': milliseconds,
+  'policy-file/shape.ts durationMs': durationMs,
   'policy-file/parse-policy.ts formatProblems': (text) =>
     formatProblems('a', [
       { message: text, path: text, line: 1, column: 1 },
