@@ -6,6 +6,7 @@ export type { Link } from './channels/answer-link.ts';
 export { channelSetOf, knownChannelsOf } from './channels/channel-set.ts';
 export { testChannel } from './channels/try-channels.ts';
 export type { TestedChannel } from './channels/try-channels.ts';
+export { decisionBounds } from './core/messages/decision.ts';
 export { durationBetween } from './channels/channel-kind.ts';
 export { LineTerminal } from './channels/line-terminal.ts';
 export type { Asking } from './channels/line-terminal.ts';

@@ -62,7 +62,7 @@ export class InvalidAnswer extends Error {
 }
 
 /** The members of a decision that a channel sets. It does not set the others, such as the request and the signature. */
-const members = {
+export const answerMembers = {
   approved: true,
   always: true,
   reason: true,
@@ -97,7 +97,7 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   if (typeof value === 'boolean') return { approved: value };
   if (!isObject(value)) throw new InvalidAnswer(`An answer is true, false or { approved, … }, not ${kindOf(value)}.`);
   if (typeof value['then'] === 'function') throw new InvalidAnswer('An answer is no promise: await it first.');
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(answerMembers, name));
   if (unknown !== undefined) throw new InvalidAnswer(`An answer has no member '${unknown.slice(0, 40)}'.`);
   // Copied once: a getter must not answer differently later.
   const parsed = parseAnswer({ ...value }, anyRequestId);

@@ -1,4 +1,4 @@
-import { parseAnswer } from '../../channels/channel-answer.ts';
+import { answerMembers, parseAnswer } from '../../channels/channel-answer.ts';
 import type { ChannelAnswer } from '../../channels/channel.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
@@ -13,26 +13,13 @@ export interface AnsweredRequest {
   named: readonly ('requestId' | 'digest')[];
 }
 
-/** Other spellings of members, as receivers in Python write them. */
-const spellings: Readonly<Record<string, string>> = {
-  request_id: 'requestId',
-  reviewer_id: 'reviewerId',
-  modified_arguments: 'modifiedArguments',
-  user_messages: 'userMessages',
-};
 /** When the receiver decided. The run goes by when the answer came. */
 const unusedMember = 'timestamp';
-const members = [
-  'approved',
-  'always',
-  'reason',
-  'modifiedArguments',
-  'response',
-  'reviewerId',
-  'digest',
-  'userMessages',
-  'requestId',
-];
+const members = [...Object.keys(answerMembers), 'requestId'];
+/** Our names by their snake case, which receivers in Python write. */
+const spellings: ReadonlyMap<string, string> = new Map(
+  members.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+);
 
 /**
  * Reads the JSON of an answer strictly: a name that occurs twice, a member that is unknown, and an answer about another
@@ -62,7 +49,7 @@ export function readAnswer(text: string, { requestId, digest, named }: AnsweredR
 function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(given)) {
-    const ours = Object.hasOwn(spellings, name) ? spellings[name]! : name;
+    const ours = spellings.get(name) ?? name;
     if (ours !== name && Object.hasOwn(given, ours)) throw invalid(`it has both '${ours}' and '${name}'`);
     if (name !== unusedMember) value[ours] = member;
   }

@@ -56,7 +56,13 @@ export interface ParsedDecision {
 }
 
 /** Maximum length of a decision's texts, in characters; longer ones are `too_large`. */
-const longestText = { reason: 2_000, reviewerId: 200, reviewerName: 100, decisionId: 200, digest: 64 } as const;
+export const decisionBounds = {
+  reason: 2_000,
+  reviewerId: 200,
+  reviewerName: 100,
+  decisionId: 200,
+  digest: 64,
+} as const;
 /** Maximum length of their JSON, in characters. */
 const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 /** Maximum number of decisions in one signal or update; a longer list is refused as a whole. */
@@ -138,9 +144,9 @@ function fieldProblem(key: string, field: unknown): Problem | undefined {
 }
 
 function textProblem(key: string, field: unknown): Problem | undefined {
-  if (!Object.hasOwn(longestText, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
+  if (!Object.hasOwn(decisionBounds, key)) return invalid(`unknown field '${key.slice(0, 40)}'`).problem;
   if (typeof field !== 'string') return invalid(`'${key}' must be text, not ${kindOf(field)}`).problem;
-  const most = longestText[key as keyof typeof longestText];
+  const most = decisionBounds[key as keyof typeof decisionBounds];
   if (field.length > most) return { code: 'too_large', message: `'${key}' is longer than ${most} characters` };
   if (key === 'digest' && !digestShape.test(field)) {
     return invalid(`'digest' must be 64 lower-case hex characters`).problem;

@@ -18,22 +18,27 @@ export interface Viewed {
   batch?: number;
 }
 
-const longestChannel = 40;
-const longestMs = 365 * 24 * 3_600_000;
-const mostAtOnce = 10_000;
 /** The messages of a session's user that may wait for the model at once. */
 export const mostWaiting = 100;
+/** The longest text, and the greatest numbers. Durations in milliseconds. */
+export const viewedBounds = {
+  channel: 40,
+  durationMs: 365 * 24 * 3_600_000,
+  userMessages: mostWaiting,
+  batch: 10_000,
+} as const;
 
 /** For each member: the expected value in words, and a check of it. */
 const members = {
   channel: [
-    `text of 1 to ${longestChannel} characters`,
-    (value) => typeof value === 'string' && value !== '' && value.length <= longestChannel && value.isWellFormed(),
+    `text of 1 to ${viewedBounds.channel} characters`,
+    (value) =>
+      typeof value === 'string' && value !== '' && value.length <= viewedBounds.channel && value.isWellFormed(),
   ],
   card: ['64 lower-case hex characters', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)],
-  durationMs: [`a whole number from 0 to ${longestMs}`, (value) => isWithin(value, 0, longestMs)],
-  userMessages: [`a whole number from 0 to ${mostWaiting}`, (value) => isWithin(value, 0, mostWaiting)],
-  batch: [`a whole number from 1 to ${mostAtOnce}`, (value) => isWithin(value, 1, mostAtOnce)],
+  durationMs: wholeNumber(0, viewedBounds.durationMs),
+  userMessages: wholeNumber(0, viewedBounds.userMessages),
+  batch: wholeNumber(1, viewedBounds.batch),
 } satisfies Record<keyof Viewed, [string, (value: unknown) => boolean]>;
 
 /** Why a value is no `Viewed`, in one sentence; undefined if it is one. */
@@ -49,6 +54,8 @@ export function viewedProblem(viewed: unknown): string | undefined {
   return undefined;
 }
 
-function isWithin(value: unknown, least: number, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+function wholeNumber(least: number, most: number): [string, (value: unknown) => boolean] {
+  const isWithin = (value: unknown): boolean =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return [`a whole number from ${least} to ${most}`, isWithin];
 }

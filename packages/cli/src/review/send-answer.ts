@@ -1,4 +1,4 @@
-import { escapeText, isProblemError } from 'countersign/base';
+import { escapeText, isProblemError, viewedBounds } from 'countersign/base';
 import { cardDigest } from 'countersign/card';
 import type { ApprovalSummary, CountersignClient, Receipt, Viewed } from 'countersign/client';
 import { type ReviewerOptions, reviewerOf, type SignerOptions, signerOf } from '../base/reviewer.ts';
@@ -14,9 +14,6 @@ interface SendResult {
   isDone: boolean;
 }
 
-/** A year: a decision that says more is refused. */
-const mostShownMs = 365 * 24 * 3_600_000;
-
 /** Sends one decision about exactly the call that was shown, with what was shown and for how long. */
 export function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: ReviewAnswer, sender: AnswerSender) {
   const { row, request, card, shownAtMs } = shown;
@@ -25,7 +22,7 @@ export function sendAnswer(client: CountersignClient, shown: ShownRequest, answe
     channel: 'review',
     ...(card !== undefined && { card: cardDigest(card) }),
     ...(request !== undefined && { userMessages: request.userMessages?.count ?? 0 }),
-    durationMs: Math.min(mostShownMs, Math.max(0, Date.now() - shownAtMs)),
+    durationMs: Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)),
   };
   const decision = { requestId, digest, ...answer, reviewerId: reviewerOf(sender), viewed };
   return resultOf(row.toolName, true, () => client.decide(decision, { workflowId, ...signerOf(sender) }));

@@ -2,7 +2,8 @@
 import { z } from '@hono/zod-openapi';
 import { modes, grantKinds } from 'countersign/policy';
 import { createHash } from 'node:crypto';
-import { ProblemError } from 'countersign/base';
+import { decisionBounds } from 'countersign/adapter';
+import { ProblemError, viewedBounds } from 'countersign/base';
 import type { Principal } from '../identity/principal.ts';
 
 /** A JSON body. */
@@ -39,7 +40,7 @@ export const idempotencyHeader = z.object({
 });
 
 const text = (most: number) => z.string().max(most);
-export const reason = text(2_000).optional();
+export const reason = text(decisionBounds.reason).optional();
 /** In a query: an address has at most 16 kB, and a character up to 12 bytes there. */
 export const shortReason = text(500).optional();
 
@@ -57,14 +58,10 @@ const requestId = z.string().regex(/^[0-9a-f]{32}$/, 'expected the 32 hex charac
 const anyObject = z.record(z.string(), z.unknown());
 
 const viewed = z.strictObject({
-  channel: z.string().min(1).max(40).optional(),
+  channel: z.string().min(1).max(viewedBounds.channel).optional(),
   card: digest.optional(),
-  durationMs: z
-    .int()
-    .min(0)
-    .max(365 * 24 * 3_600_000)
-    .optional(),
-  userMessages: z.int().min(0).max(100).optional(),
+  durationMs: z.int().min(0).max(viewedBounds.durationMs).optional(),
+  userMessages: z.int().min(0).max(viewedBounds.userMessages).optional(),
 });
 
 /** The body of `POST /approve/{requestId}`. */
@@ -83,7 +80,7 @@ export const decisionBody = z
 
 const answerMembers = {
   requestId: requestId.nullish(),
-  reviewerId: text(200).nullish(),
+  reviewerId: text(decisionBounds.reviewerId).nullish(),
   modifiedArguments: anyObject.nullish(),
   userMessages: viewed.shape.userMessages.nullable(),
 };

@@ -1,4 +1,5 @@
 import { useState, useRef } from 'preact/hooks';
+import { viewedBounds } from 'countersign/base';
 import type { Receipt, Viewed, ApprovalDetails } from 'countersign/client';
 import type { DecisionBody } from '../../http/inbox/api.ts';
 import {
@@ -89,12 +90,9 @@ export function useMessage(then: () => void): Message {
   return { isSending, problem, setProblem, send };
 }
 
-/** A year: a decision that says more is refused. */
-const mostShownMs = 365 * 24 * 3_600_000;
-
 /** What the inbox says of how a request was looked at. */
 export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'userMessages'> = {}): Viewed {
-  const durationMs = Math.round(Math.min(mostShownMs, Math.max(0, Date.now() - shownAtMs)));
+  const durationMs = Math.round(Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)));
   return { channel: 'inbox', durationMs, ...more };
 }
 
