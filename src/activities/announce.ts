@@ -74,8 +74,8 @@ const sentences = {
 export function createNotify({ hasChannels }: { hasChannels: boolean }): Notify {
   return async ({ kind, workflowId, requestId, toolName, agentName, reviewers, to, deadline, dueAt }) => {
     const request = { workflowId, requestId, toolName, agentName, reviewers, deadline };
-    // The SDK's logger prints undefined fields.
-    log.info(sentences[kind], { step: kind, ...request, ...(to && { to }) });
+    // Without channels, the log alone says it. The SDK's logger prints undefined fields.
+    log[hasChannels ? 'info' : 'warn'](sentences[kind], { step: kind, ...request, ...(to && { to }) });
     if (hasChannels) await announce({ workflowId, requestIds: [requestId], step: { kind, to, dueAt } });
   };
 }

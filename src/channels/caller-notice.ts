@@ -1,7 +1,7 @@
 /** What the person for whom a run works reads while it waits for a decision, and once there is one. */
 import { DefinitionError } from '../agents/check-options.ts';
 import { argumentsText } from '../core/ledger/shown-arguments.ts';
-import { isAmong, personKeyIn, personsShown, shownPerson } from '../core/people/directory.ts';
+import { isAmong, personKeyIn, personsShown } from '../core/people/directory.ts';
 import { shortened } from '../core/base/text.ts';
 import type { Settlement } from '../contract.ts';
 import { deadlineText, instantText, type ReaderClock } from '../text/instant-text.ts';
@@ -63,9 +63,9 @@ export function outcomeNotice(request: ChannelRequest, settlement: Settlement, c
 }
 
 /** How a request was settled, in a few words, such as `Denied by Ann Lee (ann)`. */
-export function outcomeTitle(settlement: Settlement): string {
+export function outcomeTitle({ people }: Pick<ChannelRequest, 'people'>, settlement: Settlement): string {
   const { reviewerId, reviewerName } = settlement;
-  const who = reviewerId === undefined ? '' : ` by ${shownName(shownPerson(reviewerId, reviewerName))}`;
+  const who = reviewerId === undefined ? '' : ` by ${shownName(personsShown(people)(reviewerId, reviewerName))}`;
   return `${outcomeWords(settlement, '')[0]}${who}`;
 }
 

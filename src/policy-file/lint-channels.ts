@@ -45,6 +45,17 @@ export function lintChannels(
   });
 }
 
+/** Warnings about the steps of a policy's requests that come too late: see `lateSteps`. */
+export function lintLateSteps(policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): PolicyWarning[] {
+  return compileFor(policy, of).rules.flatMap(({ id }, index): PolicyWarning[] =>
+    lateSteps(policy.rules[index]!, policy, of, ceiling).map((problem) => ({
+      index,
+      rule: id,
+      message: `rule ${id} ${problem}`,
+    })),
+  );
+}
+
 function stepsOf({ ask: { remindMs, warnBeforeMs, escalate = [] } = {} }: Rule): {
   kind: DueStep['kind'];
   text: string;
@@ -92,13 +103,14 @@ function possibleChannels(
 /**
  * The steps of a rule's requests that come when these have ended, as clauses: a reminder, a warning or an escalation behind
  * the time-out, and a quorum that needs people who are asked too late. Only an extension of a request lets them come. `of`
- * says whose policy it is.
+ * says whose policy it is; `ceiling` is the operator's above it, as far as it is known.
  */
-export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run'): string[] {
+export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent' | 'run', ceiling?: Policy): string[] {
   if (ask === undefined) return [];
   const layer: 'ceiling' | 'run' = of === 'ceiling' ? 'ceiling' : 'run';
   const asked = { ask: { always: 'call' as const, by: [{ ...ask, rule: null, layer }] } };
-  const { timeoutMs } = limitsOf({ [layer]: policy }, asked);
+  const ownMs = limitsOf({ [layer]: policy }, asked).timeoutMs;
+  const { timeoutMs } = limitsOf({ ...(layer === 'run' && ceiling && { ceiling }), [layer]: policy }, asked);
   if (timeoutMs === null) return [];
   const { remindMs, warnBeforeMs, escalate = [], reviewers = [], quorum = 1 } = ask;
   const steps = [
@@ -111,7 +123,10 @@ export function lateSteps({ ask }: Rule, policy: Policy, of: 'ceiling' | 'agent'
   const isKnown = policy.directory !== undefined || inTime.every((name) => groupOf(name) === undefined);
   const count = membersOf(policy.directory, inTime).length;
   const lacksPeople = reviewers.length > 0 && late.length > 0 && isKnown && count < quorum;
-  const wait = `they wait ${formatDuration(timeoutMs)}, so set 'timeout'`;
+  const isBound = ownMs === null || ownMs > timeoutMs;
+  const wait = isBound
+    ? `they wait ${formatDuration(timeoutMs)}, as the operator's policy demands`
+    : `they wait ${formatDuration(timeoutMs)}, so set a longer 'timeout'`;
   return [
     ...steps
       .filter(({ afterMs }) => afterMs >= timeoutMs)

@@ -20,7 +20,7 @@ import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/dir
  * asks that cannot be evaluated where an argument is absent, people and groups that its directory lacks, reminders and escalations behind
  * the time-out, time-outs that allow, and, in an agent's policy (`of: 'agent'`), denies that a run
  * can lift. `of` says whose policy it is; default `run`. `known`: what the worker has, so that arguments which a tool
- * requires count as given. Throws `arguments_invalid` for another option, and never for a policy.
+ * requires count as given. `ceiling`: the operator's policy above it, which may shorten how long its requests wait. Throws `arguments_invalid` for another option, and never for a policy.
  *
  * @example
  * ```ts
@@ -34,10 +34,10 @@ import { groupOf, membersOfOne, personKeyIn, personOf } from '../core/people/dir
  */
 export function lintPolicy(
   policy: Policy,
-  options: { of?: 'ceiling' | 'agent' | 'run'; known?: KnownNames } = {},
+  options: { of?: 'ceiling' | 'agent' | 'run'; known?: KnownNames; ceiling?: Policy } = {},
 ): PolicyWarning[] {
-  checkCallOptions('lintPolicy', options, { of: true, known: true });
-  const { of = 'run', known } = options;
+  checkCallOptions('lintPolicy', options, { of: true, known: true, ceiling: true });
+  const { of = 'run', known, ceiling } = options;
   if (known !== undefined) {
     const names = { tools: true, required: true, prefixes: true, agents: true, advisors: true } as const;
     checkCallOptions('lintPolicy: known', known, names);
@@ -72,7 +72,7 @@ export function lintPolicy(
         about(`rule ${own.id} escalates faster than a ceiling admits by default: its 'min_remind' lies between steps`),
       );
     }
-    for (const problem of lateSteps(rule, policy, of)) found.push(about(`rule ${own.id} ${problem}`));
+    for (const problem of lateSteps(rule, policy, of, ceiling)) found.push(about(`rule ${own.id} ${problem}`));
     if (rule.ask?.onTimeout === 'allow') found.push(about(`rule ${own.id} ${unanswered(of)}`));
     if (of === 'agent' && rule.action === 'deny') {
       found.push(

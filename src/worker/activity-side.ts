@@ -24,7 +24,7 @@ import { type AttributeNames, defaultAttributeNames } from '../core/base/attribu
 import { jsonDigest } from '../core/base/digest.ts';
 import { inlineLimits, storedLimits } from '../core/base/size-limits.ts';
 import type { Json } from '../core/base/tool-call.ts';
-import { lintChannels } from '../policy-file/lint-channels.ts';
+import { lintChannels, lintLateSteps } from '../policy-file/lint-channels.ts';
 import { lintNames, type PolicyWarning } from '../policy-file/lint-names.ts';
 import { lintProtection } from '../policy-file/lint-policy.ts';
 import type { Policy } from '../core/policy/policy.ts';
@@ -152,6 +152,7 @@ export function activitySide(
     ...lintProtection(policy, owner),
     ...lintNames(policy, owner, known),
     ...lintChannels(policy, owner, carried, directories),
+    ...lintLateSteps(policy, owner, ceiling),
   ];
   const policyWarnings = [
     ...(ceiling === undefined ? [] : named(`the worker's policy`, mistakesIn(ceiling, 'ceiling'))),

@@ -37,7 +37,7 @@ const shown: [where: string, text: (request: CardRequest, clock: ReaderClock) =>
   ['HTML', (request, clock) => renderHtml(cardOf(request, { nowMs }), clock)],
   ['Markdown', (request, clock) => renderMarkdown(cardOf(request, { nowMs }), clock)],
   ['the notice of a mail', (request, clock) => stepNotice('warned', request, clock)],
-  ['the settlement of a mail', (_, clock) => settledNotice(settled, clock)],
+  ['the settlement of a mail', (_, clock) => settledNotice(settled, {}, clock)],
 ];
 
 describe.each(shown)('%s', (_where, text) => {

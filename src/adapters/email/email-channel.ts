@@ -305,7 +305,7 @@ export function emailChannel(options: EmailOptions): Channel {
       async ({ timeZone }, isReply, isShort) =>
         mailContent({
           request: answered,
-          notice: settledNotice(settlement, { timeZone }),
+          notice: settledNotice(settlement, request, { timeZone }),
           inbox: inboxUrl(origin, request),
           leftOut: leftOut(request, isShort),
           isReply,

@@ -2,7 +2,7 @@ import type { CallerNotice } from '../../channels/caller-notice.ts';
 import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import type { Settlement } from '../../contract.ts';
 import { escapeHtml, htmlPage } from '../../text/html-page.ts';
-import { shownPerson } from '../../core/people/directory.ts';
+import { personsShown } from '../../core/people/directory.ts';
 import { deadlineText, instantText, type ReaderClock } from '../../text/instant-text.ts';
 import { visibleText, visibleUnit } from '../../text/visible-text.ts';
 import type { Card } from '../../card/card.ts';
@@ -112,9 +112,10 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, c
 /** How a request was settled, in one sentence. */
 export function settledNotice(
   { outcome, settledAt, reviewerId, reviewerName }: Settlement,
+  { people }: Pick<ChannelRequest, 'people'>,
   clock: ReaderClock,
 ): string {
-  const who = reviewerId === undefined ? '' : ` by ${visibleText(shownPerson(reviewerId, reviewerName))}`;
+  const who = reviewerId === undefined ? '' : ` by ${visibleText(personsShown(people)(reviewerId, reviewerName))}`;
   return `The request was settled on ${instantText(settledAt, clock)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 

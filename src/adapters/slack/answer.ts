@@ -21,7 +21,7 @@ import { isObject } from '../../core/base/json.ts';
 import { isProblemError } from '../../core/base/problem.ts';
 import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
-import { shownPerson } from '../../core/people/directory.ts';
+import { personsShown } from '../../core/people/directory.ts';
 
 /** What a person is told after a click. */
 export interface Reply {
@@ -257,9 +257,10 @@ function receiptText({ outcome, votes, recorded, successor, message }: Receipt):
 }
 
 /** How a request was settled before somebody clicked. */
-function settledReply({ settled }: ApprovalDetails): Reply | undefined {
+function settledReply({ settled, people }: ApprovalDetails): Reply | undefined {
   if (settled === undefined) return undefined;
-  const by = settled.reviewerId === undefined ? '' : ` by ${shownPerson(settled.reviewerId, settled.reviewerName)}`;
+  const by =
+    settled.reviewerId === undefined ? '' : ` by ${personsShown(people)(settled.reviewerId, settled.reviewerName)}`;
   const text = `Nothing was changed: the request was settled already, ${settled.outcome}${by}, `;
   return { text, at: settled.settledAt };
 }

@@ -4,7 +4,7 @@ import { outcomeTitle } from '../../channels/caller-notice.ts';
 import { inboxUrl } from '../../channels/answer-link.ts';
 import type { Settlement } from '../../contract.ts';
 import { byteLength } from '../../core/base/text.ts';
-import { shownPerson } from '../../core/people/directory.ts';
+import { personsShown } from '../../core/people/directory.ts';
 import { shownName } from '../../text/visible-text.ts';
 
 /** What the service worker of the inbox shows. */
@@ -69,7 +69,8 @@ export function settledMessage(
   { outcome, reviewerId, reviewerName }: Settlement,
   { origin, key }: { origin: string; key: string },
 ): PushMessage {
-  const who = reviewerId === undefined ? '' : ` by ${shownName(shownPerson(reviewerId, reviewerName))}`;
+  const who =
+    reviewerId === undefined ? '' : ` by ${shownName(personsShown(request.people)(reviewerId, reviewerName))}`;
   const body = `${shownName(request.agentName)} wanted to call ${shownName(request.toolName)}`;
   return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
 }
@@ -84,7 +85,7 @@ export function callerMessage(
   const asks = settlement === undefined ? 'waits for a decision before it calls' : 'asked to call';
   const isBounded = settlement === undefined && deadline !== null;
   return {
-    title: settlement === undefined ? 'Waiting for a decision' : outcomeTitle(settlement),
+    title: settlement === undefined ? 'Waiting for a decision' : outcomeTitle(request, settlement),
     body: `${shownName(agentName)} ${asks} ${shownName(toolName)}`,
     ...(isBounded && { until: shownName(deadline) }),
     ...common(request, origin, key),

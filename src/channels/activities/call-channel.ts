@@ -158,9 +158,9 @@ export function createChannelCalls(
   }
 }
 
-/** A request that its run does not have any more, as settled. Its arguments are gone with it. */
+/** A request that its run does not have any more, as settled. The values of its arguments are gone with it. */
 function goneRequest(workflowId: string, requestId: string, facts: RequestFacts, reason: string): Settled {
-  const { severity, ...names } = facts;
+  const { severity, argumentNames, ...names } = facts;
   const settledAt = new Date().toISOString();
   return {
     requestId,
@@ -168,12 +168,11 @@ function goneRequest(workflowId: string, requestId: string, facts: RequestFacts,
     ...names,
     arguments: {},
     shown: 'part',
+    notShown: argumentNames,
     assessment: { ...defaultAssessment(names.riskLevel), severity, reasons: [] },
     callerUserId: null,
     contextSummary: '',
-    rule: null,
     reason: '',
-    deadline: null,
     lineage: [],
     metadata: {},
     reviewers: [],

@@ -47,9 +47,11 @@ export interface LookedRequest {
 /** What remains known of a request whose run is gone: names and times, and nothing that the call says. */
 export interface RequestFacts extends Pick<
   ApprovalDetails,
-  'toolName' | 'agentName' | 'riskLevel' | 'requestedAt' | 'digest'
+  'toolName' | 'agentName' | 'riskLevel' | 'rule' | 'requestedAt' | 'deadline' | 'digest'
 > {
   severity: Severity;
+  /** The first ones, without their values. */
+  argumentNames: string[];
 }
 
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
@@ -74,7 +76,8 @@ export function createLookAtRequests(
     }
     return found.map((details): LookedRequest => {
       const { requestId, deadline, settled, channels = [], assessment, userMessages } = details;
-      const { toolName, agentName, riskLevel, requestedAt, digest } = details;
+      const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
+      const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
       // What only callers hear is no delivery of the request, unless nothing else carries it.
       const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
@@ -86,7 +89,7 @@ export function createLookAtRequests(
         state: 'open',
         deadlineMs: endsAtMs,
         ...(userMessages !== undefined && { userMessages: userMessages.count }),
-        facts: { toolName, agentName, riskLevel, requestedAt, digest, severity: assessment.severity },
+        facts: { ...facts, severity: assessment.severity, argumentNames: argumentNamesOf(details) },
         names,
         channels: channels
           .flatMap((name) => looked(set, name, details, about))
@@ -95,6 +98,14 @@ export function createLookAtRequests(
       };
     });
   };
+}
+
+const mostNames = 20;
+const longestName = 100;
+
+function argumentNamesOf({ arguments: args, notShown = [], argumentNames = [] }: ApprovalDetails): string[] {
+  const names = new Set([...Object.keys(args), ...notShown, ...argumentNames]);
+  return [...names].filter(({ length }) => length <= longestName).slice(0, mostNames);
 }
 
 /** A channel that the run has recorded and this worker does not have is left out. */

@@ -1,5 +1,5 @@
 /** The commands of a reviewer besides the decision: to extend a request's deadline, and to delegate their seat. */
-import { cannotBeApproved } from '../people/cannot-be-approved.ts';
+import { whyNotApproved } from '../people/cannot-be-approved.ts';
 import { withDelegation, type Delegation } from '../people/delegation.ts';
 import { delegationProblem, takeBackProblem } from '../people/delegation-problem.ts';
 import type { Problem } from '../base/problem.ts';
@@ -178,7 +178,7 @@ function newShortage(
   directories: Directories,
   engine: number,
 ): string | undefined {
-  const why = cannotBeApproved(lastPanelOf(after, directories, engine), after.votes);
+  const why = whyNotApproved(lastPanelOf(after, directories, engine), after.votes);
   if (why === undefined || shortageIn(lastPanelOf(before, directories, engine), before.votes) !== undefined)
     return undefined;
   return `with this delegation no votes could approve the request. ${why}`;

@@ -9,6 +9,12 @@ import { personKey } from './person-key.ts';
  * can add, so that a request which has to wait for them is not called impossible.
  */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
+  const why = whyNotApproved(panel, votes);
+  return why && `${why} Deny it: a new run needs a policy with more reviewers.`;
+}
+
+/** The same without what helps. */
+export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
   const shortage = shortageIn(panel, votes);
   if (shortage === undefined) return undefined;
   const { keyOf = personKey, callerUserId, allowSelf, verified, canVerify, delegations } = panel;
@@ -18,7 +24,8 @@ export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string
   const seats = new Seats(delegations, keyOf);
   const shown = new Map(asked.map((name) => [keyOf(name), name]));
   const names = able.map((key) => shown.get(key) ?? seats.nameOf(key));
-  const whoCan = names.length === 0 ? 'none of them can give one' : `only ${quoted(names)} can give one`;
+  const none = asked.length === 1 ? `${quoted(asked)} cannot give one` : 'none of them can give one';
+  const whoCan = names.length === 0 ? none : `only ${quoted(names)} can give one`;
   const isCallers = callerUserId !== null && !allowSelf && shown.has(keyOf(callerUserId));
   const keyless = verified && canVerify !== undefined ? asked.filter((name) => !canVerify(keyOf(name))) : [];
   const denied = asked.filter((name) =>
@@ -29,7 +36,6 @@ export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string
     ...(isCallers ? [`The run was started by '${callerUserId}'.`] : []),
     ...(denied.length > 0 ? [`${quoted(denied)} denied it.`] : []),
     ...(keyless.length > 0 ? [`The operator's policy has no key with which ${quoted(keyless)} could sign.`] : []),
-    `Deny it: a new run needs a policy with more reviewers.`,
   ].join(' ');
 }
 

@@ -210,7 +210,7 @@ describe('Slack that does not let the gateway in', () => {
 test('no failure of a connection ends the process', async () => {
   // Jest hides a rejection that nobody handles; in a process of its own it is the end.
   const code = `
-    import { slackApp } from ${JSON.stringify(new URL('../../../src/adapters/slack/slack-app.ts', import.meta.url).href)};
+    import { slackApp } from ${JSON.stringify(new URL('../../../src/adapters/slack/slack-channel.ts', import.meta.url).href)};
     const gateway = { log: (line) => console.log(line) };
     const connection = slackApp([${JSON.stringify(settings)}]).connect(gateway);
     process.stdin.once('data', () => connection.close().then(() => process.stdin.unref()));

@@ -43,7 +43,7 @@ test.each<[string, Panel, Ballot[], string | undefined]>([
     'that person alone',
     panel({ reviewers: ['bob'] }, { callerUserId: 'Bob' }),
     [],
-    `it needs an approval of 'bob', and none of them can give one. The run was started by 'Bob'.`,
+    `it needs an approval of 'bob', and 'bob' cannot give one. The run was started by 'Bob'.`,
   ],
   [
     'two seats of one person',

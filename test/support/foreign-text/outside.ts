@@ -150,6 +150,7 @@ export const outside: Readonly<Record<string, readonly string[]>> = {
     'packages/cli/src/policy/policy-explain.ts explainPolicy',
     'packages/cli/src/policy/policy-file.ts readPolicyFile',
     'packages/cli/src/policy/policy-init.ts initPolicy',
+    'packages/cli/src/policy/policy-file.ts loadCeiling',
     'packages/cli/src/policy/policy-file.ts readPolicyDocument',
     'packages/cli/src/policy/redact-input.ts redactInput',
     'packages/cli/src/run-command-line.ts runCommandLine',

@@ -14,7 +14,7 @@ import {
 } from 'countersign/policy';
 import { loadChannels, loadConfig } from '../base/load-config.ts';
 import type { Output } from '../base/output.ts';
-import { type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
+import { loadCeiling, type PolicyPlace, problemLine, readPolicyFile } from './policy-file.ts';
 import type { Owner } from './policy-file.ts';
 import type { CommonOptions } from '../base/command-line.ts';
 
@@ -49,6 +49,8 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
 /** What a module has. `channels`: or why they cannot be made here, such as without their secrets. */
 interface Known {
   names: KnownNames;
+  /** The operator's policy. */
+  ceiling: Policy | undefined;
   channels: KnownChannels | string;
 }
 
@@ -57,18 +59,19 @@ async function knownIn(module: string): Promise<Known> {
   const { agents = [], tools, gated = {} } = await loadConfig(module);
   const names = knownNames(createRegistry({ agents, tools }), checkGated(gated));
   const { channelSetOf, knownChannelsOf } = await import('countersign/adapter');
+  const ceiling = await loadCeiling(module);
   try {
-    return { names, channels: knownChannelsOf(channelSetOf((await loadChannels(module)) ?? {})) };
+    return { names, ceiling, channels: knownChannelsOf(channelSetOf((await loadChannels(module)) ?? {})) };
   } catch (error) {
     const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    return { names, channels: first };
+    return { names, ceiling, channels: first };
   }
 }
 
 function warningsAbout({ policy, lines = [] }: ParsedPolicy, owner: Owner, known: Known | undefined): Finding[] {
   const names = known === undefined ? [] : lintNames(policy, owner, known.names);
   return [
-    ...lintPolicy(policy, { of: owner, ...(known && { known: known.names }) }),
+    ...lintPolicy(policy, { of: owner, ...(known && { known: known.names, ceiling: known.ceiling }) }),
     ...names,
     ...(known === undefined ? [] : unsentSteps(policy, owner, known.channels)),
   ]

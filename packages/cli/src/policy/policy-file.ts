@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { escapeText, ProblemError, type JsonObject } from 'countersign/base';
-import { parsePolicy, decodeUtf8, type ParsedPolicy, type PolicyProblem, formatProblems } from 'countersign/policy';
+import {
+  parsePolicy,
+  decodeUtf8,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyProblem,
+  formatProblems,
+} from 'countersign/policy';
+import { loadPolicySource } from '../base/load-config.ts';
 import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { parse } from 'yaml';
@@ -26,6 +34,16 @@ export async function readPolicyFile(
   const decoded = decodeUtf8(bytes);
   if ('text' in decoded) return parsePolicy(decoded.text, { ceiling: owner === 'ceiling' });
   return { problems: [{ ...decoded, path: '' }] };
+}
+
+/** The operator's policy that a module names; undefined if it names none, or if that cannot be read, which the worker reports. */
+export async function loadCeiling(module: string | undefined): Promise<Policy | undefined> {
+  const source = await loadPolicySource(module);
+  if (source === undefined) return undefined;
+  const isPath = typeof source === 'string' && !source.includes('\n');
+  const text = isPath ? await readFile(source, 'utf8').catch(() => undefined) : source;
+  const parsed = text === undefined ? undefined : parsePolicy(text, { ceiling: true });
+  return parsed !== undefined && 'policy' in parsed ? parsed.policy : undefined;
 }
 
 /** `FILE:LINE:COL message`, one per line, escaped. A problem of the whole file gets position 1:1. */

@@ -83,6 +83,11 @@ function waitsFor(
   return escapeText(Array.from(names).join(', ')) + until;
 }
 
+/** A failure begins with the name of its channel. */
+function lastOfEachChannel(failures: readonly string[]): string[] {
+  return [...new Map(failures.map((text) => [text.split(':', 1)[0], text])).values()];
+}
+
 /** The channels that were asked, and what they last failed at. */
 function channelFields(
   output: Output,
@@ -93,7 +98,7 @@ function channelFields(
   return [
     ['channels', channels.size === 0 ? undefined : Array.from(channels).join(', ')],
     ...deliveries
-      .flatMap(({ failures }) => failures.slice(-1))
+      .flatMap(({ failures }) => lastOfEachChannel(failures))
       .map((text): [string, string] => ['channel failed', output.style('yellow', escapeText(text))]),
     ...deliveries.flatMap(({ requestId, undelivered, heldUntil }): [string, string][] => [
       ...(undelivered
