@@ -8,12 +8,13 @@ import { type Card, type CardField, isCut, type CardRequest } from './card.ts';
 import { type OfferedAlways, cardAnswers } from './card-answers.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
-import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds } from './cut-text.ts';
+import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds, wholeText } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 import { misleading } from './misleading.ts';
 import { nameWords } from '../assess/finding.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import type { Json } from '../core/base/tool-call.ts';
+import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
 
 const longestValue = 60;
 
@@ -49,7 +50,7 @@ export function cardOf(
     version: 1,
     requestId: visibleText(request.requestId),
     toolName: visibleText(request.toolName),
-    sentence: cardSentence(request, fields, bounds, args.left),
+    sentence: cardSentence(request, fields, bounds, fields.length + args.left - mostValues),
     arguments: fields,
     notShown: notShown.map((name) => cutInline(name, bounds.value)),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
@@ -193,28 +194,61 @@ function isWhole(
 }
 
 /**
- * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `left`: the
- * number of values that have no field.
+ * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `rest`: the
+ * number of values that it has no room for.
  */
 function cardSentence(
-  request: CardRequest,
+  request: Pick<CardRequest, 'toolName' | 'sentence'>,
   fields: readonly CardField[],
   bounds: CardBounds,
-  left = 0,
+  rest: number,
 ): Card['sentence'] {
   const { sentence, toolName } = request;
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
-  const isWord = /^[\w-]+$/.test(toolName);
-  const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
-  const title = words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
+  const title = titleOf(toolName);
   const parts = fields.slice(0, mostValues).map(({ name, value, reading, format }) => {
     const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
     return `${name} ${shown}`;
   });
-  const rest = fields.length + left - mostValues;
   const more = rest > 0 ? `, and ${rest} more` : '';
   const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
   return { text, by: 'card' };
+}
+
+/** A tool's name as the beginning of a sentence. */
+function titleOf(toolName: string): string {
+  const isWord = /^[\w-]+$/.test(toolName);
+  const words = isWord ? nameWords(toolName).join(' ') : visibleText(toolName);
+  return words === '' ? 'A call' : `${words[0]!.toUpperCase()}${words.slice(1)}`;
+}
+
+const longestName = 200;
+const mostNames = 10;
+
+/**
+ * The sentence of a row of a list: the card's, as far as the row has the arguments, else names of arguments, as in
+ * `Refund (order, amount)`. Bounded, and what is invisible is made visible. Any text of the row may be hostile.
+ */
+export function rowSentence(
+  row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
+): string {
+  const { sentence, shownArguments = {}, argumentNames } = row;
+  const toolName = row.toolName.slice(0, longestName);
+  const shown = Object.entries(shownArguments);
+  if (sentence !== undefined || shown.length > 0) {
+    const fields = shown.slice(0, mostValues).map(([name, text]): CardField => ({
+      name: cutInline(name, longestValue),
+      format: 'text',
+      value: { text: visibleLine(text) },
+    }));
+    const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name));
+    const rest = shown.length - fields.length + others.length;
+    return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, rest));
+  }
+  const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
+  const rest = argumentNames.length - names.length;
+  if (rest > 0) names.push(`${rest} more`);
+  return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 
 /** The first line of a visible text, shortened. */

@@ -41,9 +41,9 @@ test('one word may be the id of a run', () => {
 });
 
 test('texts of others are visible and bounded', () => {
-  const commands = commandsFor(me(), [row({ sentence: undefined, toolName: `\u202E${'x'.repeat(5_000)}` })]);
+  const commands = commandsFor(me(), [row({ sentence: 'x', agentName: `\u202E${'x'.repeat(5_000)}` })]);
   const { text } = commands.find(({ group }) => group === 'Open request')!;
-  expect(text).toMatch(/^\\u\{202E\}x+…$/);
+  expect(text).toMatch(/^x – \\u\{202E\}x+…$/);
   expect(text.length).toBeLessThan(200);
 });
 

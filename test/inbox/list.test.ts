@@ -64,7 +64,7 @@ test.each<[Partial<Filters>, Partial<InboxRow>, boolean]>([
   [{ text: 'BOB' }, {}, true],
   [{ text: 'run-1' }, {}, true],
   [{ text: 'ann' }, { shownArguments: { to: 'Ann' } }, true],
-  [{ text: 'ann lee' }, { callerUserId: 'u-17', people: { ann: { name: 'Ann Lee', also: ['u-17'] } } }, true],
+  [{ text: 'ann lee' }, { callerUserId: 'u-17', callerName: 'Ann Lee' }, true],
   [{ text: 'nobody' }, {}, false],
 ])('the filters %j admit %j: %s', (filters, more, expected) => {
   expect(admits({ ...noFilters, ...filters }, row('1', more))).toBe(expected);

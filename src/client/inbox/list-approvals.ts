@@ -1,6 +1,5 @@
-import { queryNames } from '../../contract.ts';
-import type { ApprovalRequest } from '../../core/ledger/approval.ts';
-import { type ApprovalSummary, summaryOf } from '../../core/ledger/approval-index.ts';
+import { type ApprovalDetails, queryNames } from '../../contract.ts';
+import { type ApprovalSummary, reviewing, type Reviewing, summaryOf } from '../../core/ledger/approval-index.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import { callServer, inParallel } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
@@ -10,6 +9,8 @@ import { type InboxCursor, readCursor, writeCursor } from './find-due.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows, listedExecutions, settledIdsIn } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
+import { type NamedPerson, personKeyIn } from '../../core/people/directory.ts';
+import type { PersonKey } from '../../core/people/person-key.ts';
 import { nfc } from '../../core/base/text.ts';
 
 /** Which open requests to list. Default: all. */
@@ -147,7 +148,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
   }
   if (more === 0) return { rows, missing: 0 };
   try {
-    const open = await queryRun<ApprovalRequest[]>(
+    const open = await queryRun<ApprovalDetails[]>(
       session,
       run.workflowId,
       queryNames.approvals,
@@ -156,10 +157,28 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
     );
     // As in a memo, drop rows that name another workflow.
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
-    return { rows: own.map(summaryOf), missing: 0 };
+    return { rows: own.map((request) => ({ ...summaryOf(request), ...reviewingIn(request) })), missing: 0 };
   } catch {
     return { rows, missing: more }; // keep the memo's rows; the count says that there are others
   }
+}
+
+/** As the run would write it into a row. */
+function reviewingIn(request: ApprovalDetails): Reviewing {
+  const { reviewers, delegations = [], approvers, cannotBeApproved, callerUserId, people } = request;
+  const keyOf = personKeyIn({ people });
+  const idsOf = (id: string): string[] => [id, ...(personIn(people, id, keyOf)?.also ?? [])];
+  return reviewing({
+    reviewers,
+    delegations,
+    approvers: approvers && [...new Set(approvers.flatMap(idsOf))],
+    cannotBeApproved,
+    callerName: callerUserId === null ? undefined : personIn(people, callerUserId, keyOf)?.name,
+  });
+}
+
+function personIn(people: ApprovalDetails['people'], id: string, keyOf: PersonKey): NamedPerson | undefined {
+  return Object.entries(people ?? {}).find(([each]) => keyOf(each) === keyOf(id))?.[1];
 }
 
 async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Batch> {

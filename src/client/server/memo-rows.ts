@@ -31,7 +31,10 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
   if (!isRecord(approvals) || !Array.isArray(approvals['open'])) return { rows: [], more: 0 };
   const { open, more } = approvals;
   return {
-    rows: open.filter(isRow).filter((row) => row.workflowId === workflowId),
+    rows: open
+      .filter(isRow)
+      .filter((row) => row.workflowId === workflowId)
+      .map(withBounds),
     more: typeof more === 'number' && more > 0 ? more : 0,
   };
 }
@@ -111,6 +114,24 @@ function isRow(row: unknown): row is ApprovalSummary {
       (isRecord(row['shownArguments']) && isTexts(Object.values(row['shownArguments'])) && isTexts(row['notShown']))) &&
     (row['lineage'] === undefined || isTexts(row['lineage']))
   );
+}
+
+/** A run writes shorter texts: this bounds what another workflow can make readers keep. */
+const longestText = 1_000;
+
+/** The row without the parts that no run of ours writes in this form: it then says less. */
+function withBounds(row: ApprovalSummary): ApprovalSummary {
+  const { sentence, reviewers, approvers, cannotBeApproved, callerName, ...bare } = row;
+  const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= longestText;
+  const areNames = (value: unknown): boolean => isTexts(value) && JSON.stringify(value).length <= longestText;
+  return {
+    ...bare,
+    ...(isText(sentence) && { sentence }),
+    ...(areNames(reviewers) && { reviewers }),
+    ...(areNames(approvers) && { approvers }),
+    ...(isText(cannotBeApproved) && { cannotBeApproved }),
+    ...(isText(callerName) && { callerName }),
+  };
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -3,11 +3,17 @@
  * ends a run whose attribute value exceeds 2 KB (tested: 59 ids did), so every list here is bounded.
  */
 import type { ApprovalRequest } from './approval.ts';
-import { byteLength, fitting } from '../base/text.ts';
+import { byteLength, escapeUnseen, fitting, shortened } from '../base/text.ts';
+import { cannotBeApproved } from '../people/cannot-be-approved.ts';
+import { withDelegates, type Delegation } from '../people/delegation.ts';
+import { allIdsOf, personOf } from '../people/directory.ts';
+import { approversOf } from '../people/entitlement.ts';
+import { redactSecrets } from '../redact/find-sensitive.ts';
 import { argumentBytes } from './hidden-arguments.ts';
 import type { JournalEntry, JournalHead } from './journal-entry.ts';
-import type { Ledger } from './ledger.ts';
+import type { Directories, Ledger, RequestRecord } from './ledger.ts';
 import type { Severity } from '../base/tool-call.ts';
+import { lastPanelOf, panelOf, personKeyOfRun } from './panel.ts';
 import { longestName } from './shown-arguments.ts';
 
 /** The part of a request that the memo and lists show. Of argument values it holds only what `show` names. */
@@ -26,18 +32,39 @@ export type ApprovalSummary = Pick<
   | 'digest'
   | 'shownArguments'
   | 'notShown'
-> & {
-  argumentNames: string[];
-  /** Bytes of the arguments' JSON. */
-  argumentBytes?: number;
-  severity: Severity;
-  /** `all`: every argument can be read here in full. */
-  shown: 'all' | 'part';
-  /** For a nested run: workflow ids of the runs above it, the root's first. */
-  lineage?: string[];
-  /** In lists: no channel could deliver the request yet. Absent: one could, or none has tried. */
-  undelivered?: true;
-};
+> &
+  Reviewing & {
+    /**
+     * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full, because
+     * it may repeat any of them.
+     */
+    sentence?: string;
+    argumentNames: string[];
+    /** Bytes of the arguments' JSON. */
+    argumentBytes?: number;
+    severity: Severity;
+    /** `all`: every argument can be read here in full. */
+    shown: 'all' | 'part';
+    /** For a nested run: workflow ids of the runs above it, the root's first. */
+    lineage?: string[];
+    /** In lists: no channel could deliver the request yet. Absent: one could, or none has tried. */
+    undelivered?: true;
+  };
+
+/**
+ * Who can answer a request, as its run knew it when its open requests last changed. It decides nothing: the run itself
+ * judges an answer. What has no room is absent.
+ */
+export interface Reviewing {
+  /** Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. */
+  reviewers?: string[];
+  /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
+  approvers?: string[];
+  /** Why no further votes can approve it, shortened. */
+  cannotBeApproved?: string;
+  /** The name that the operator's directory gives to `callerUserId`. */
+  callerName?: string;
+}
 
 export interface ApprovalIndex {
   ids: string[];
@@ -65,6 +92,10 @@ export const settledTag = 'settled:';
 const memoOpenBytes = 16_000;
 const memoJournalBytes = 14_000;
 const shortText = 200;
+/** The most bytes of each list of people in a row. */
+const peopleBytes = 800;
+/** So long that it has room for 300 characters of any script. */
+const sentenceBytes = 1_000;
 
 export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   const { open, settled } = ledger;
@@ -84,31 +115,88 @@ export function approvalIndex(ledger: Ledger): Omit<ApprovalIndex, 'memo'> {
   };
 }
 
+/** The people of a run's policies, at a time. */
+export interface People {
+  directories: Directories;
+  nowMs: number;
+}
+
 /** The memo, and the journal entries that did not fit and have to go into a later payload. */
-export function approvalMemo(ledger: Ledger, entries: JournalEntry[]): { memo: ApprovalMemo; rest: JournalEntry[] } {
-  const open = openRows(ledger.open.map(({ request }) => summaryOf(request)));
+export function approvalMemo(
+  ledger: Ledger,
+  entries: JournalEntry[],
+  people: People,
+): { memo: ApprovalMemo; rest: JournalEntry[] } {
+  const rows = ledger.open.map((record) => ({ ...summaryOf(record.request), ...reviewingOf(record, ledger, people) }));
+  const open = openRows(rows);
   const journal = fitting(entries, memoJournalBytes);
   const more = ledger.open.length - open.length;
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/** The rows that fit. Shown arguments take only room that no row needs, in the order of the requests. */
+/** The rows that fit. People, and then values, take only room that no row needs, in the order of the requests. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
-  const bare = fitting(rows.map(withoutValues), memoOpenBytes);
-  let left = memoOpenBytes - byteLength(JSON.stringify(bare));
-  return bare.map((row, index) => {
-    const full = rows[index]!;
-    const more = byteLength(JSON.stringify(full)) - byteLength(JSON.stringify(row));
-    if (more > left) return row;
-    left -= more;
-    return full;
+  let open = fitting(rows.map(bareRow), memoOpenBytes);
+  let left = memoOpenBytes - byteLength(JSON.stringify(open));
+  for (const partOf of [peopleIn, valuesIn]) {
+    open = open.map((row, index) => {
+      const full = { ...row, ...partOf(rows[index]!) };
+      const more = byteLength(JSON.stringify(full)) - byteLength(JSON.stringify(row));
+      if (more > left) return row;
+      left -= more;
+      return full;
+    });
+  }
+  return open;
+}
+
+function bareRow(row: ApprovalSummary): ApprovalSummary {
+  const { reviewers: _, approvers: __, cannotBeApproved: ___, callerName: ____, ...unpeopled } = row;
+  if (row.shownArguments === undefined) return unpeopled;
+  const { shownArguments: _____, notShown: ______, sentence: _______, ...bare } = unpeopled;
+  return { ...bare, shown: 'part' };
+}
+
+function peopleIn({ reviewers, approvers, cannotBeApproved: why, callerName }: ApprovalSummary): Reviewing {
+  return { reviewers, approvers, cannotBeApproved: why, callerName };
+}
+
+function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary): Partial<ApprovalSummary> {
+  return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
+}
+
+function reviewingOf(record: RequestRecord, { engine }: Ledger, { directories, nowMs }: People): Reviewing {
+  const { request, delegations, votes } = record;
+  const { ceiling } = directories;
+  const keyOf = personKeyOfRun(directories, engine);
+  const approvers = approversOf(panelOf(record, directories, nowMs, engine), votes);
+  const { callerUserId, reviewers } = request;
+  return reviewing({
+    reviewers,
+    delegations,
+    approvers: approvers && allIdsOf(ceiling, approvers, keyOf),
+    cannotBeApproved: cannotBeApproved(lastPanelOf(record, directories, engine), votes),
+    callerName: callerUserId === null ? undefined : personOf(ceiling, callerUserId, keyOf)?.name,
   });
 }
 
-function withoutValues(row: ApprovalSummary): ApprovalSummary {
-  if (row.shownArguments === undefined) return row;
-  const { shownArguments: _, notShown: __, ...bare } = row;
-  return { ...bare, shown: 'part' };
+/** What a row has room for. `approvers`: by all their ids. */
+export function reviewing({
+  reviewers,
+  delegations,
+  approvers,
+  cannotBeApproved: why,
+  callerName,
+}: Reviewing & { reviewers: readonly string[]; delegations: readonly Delegation[] }): Reviewing {
+  const hasRoom = (names: readonly string[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
+  // A seat of anyone's may be given away, and anyone else still has one.
+  const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);
+  return {
+    ...(hasRoom(asked) && { reviewers: asked }),
+    ...(approvers !== undefined && hasRoom(approvers) && { approvers }),
+    ...(why !== undefined && { cannotBeApproved: shortened(why, shortText) }),
+    ...(callerName !== undefined && { callerName: callerName.slice(0, shortText) }),
+  };
 }
 
 export function summaryOf(request: ApprovalRequest): ApprovalSummary {
@@ -134,9 +222,17 @@ export function summaryOf(request: ApprovalRequest): ApprovalSummary {
     argumentBytes: request.argumentBytes ?? argumentBytes(request.arguments),
     severity: request.assessment.severity,
     shown: showsAll(request) ? 'all' : 'part',
+    ...shownSentence(request),
     ...(shownArguments !== undefined && { shownArguments, notShown }),
     ...(request.lineage.length > 0 && { lineage: request.lineage }),
   };
+}
+
+/** A request without shown arguments may have hidden ones, so it shows no sentence either. */
+function shownSentence(request: ApprovalRequest): Pick<ApprovalSummary, 'sentence'> {
+  if (request.sentence === undefined || request.shownArguments === undefined || !showsAll(request)) return {};
+  const sentence = escapeUnseen(redactSecrets(request.sentence));
+  return byteLength(JSON.stringify(sentence)) <= sentenceBytes ? { sentence } : {};
 }
 
 /** True if there is nothing more to see: all arguments are shown in full, or there are none. */

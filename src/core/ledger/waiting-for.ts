@@ -1,3 +1,4 @@
+import { withDelegates } from '../people/delegation.ts';
 import type { NamedPerson } from '../people/directory.ts';
 import type { RequestRecord } from './ledger.ts';
 import type { Risk } from '../base/tool-call.ts';
@@ -20,12 +21,7 @@ export interface WaitingFor {
 
 export function waitingFor({ request, delegations }: Pick<RequestRecord, 'request' | 'delegations'>): WaitingFor {
   const { requestId, toolName, deadline } = request;
-  const reviewers = new Set(request.reviewers);
-  for (const { from, to } of delegations) {
-    reviewers.delete(from);
-    reviewers.add(to);
-  }
-  return { requestId, toolName, reviewers: [...reviewers], deadline };
+  return { requestId, toolName, reviewers: withDelegates(request.reviewers, delegations), deadline };
 }
 
 // Why a request was opened and who is asked, in the words that reviewers and the journal get.

@@ -25,6 +25,16 @@ export function withDelegation<Given extends Delegation>(
   return delegations.filter((each) => keyOf(each.from) !== from);
 }
 
+/** Who is asked once seats were given: delegates in the place of those who delegated. */
+export function withDelegates(reviewers: readonly string[], delegations: readonly Delegation[]): string[] {
+  const asked = new Set(reviewers);
+  for (const { from, to } of delegations) {
+    asked.delete(from);
+    asked.add(to);
+  }
+  return [...asked];
+}
+
 /** The people a seat passed through, by their keys: first its owner by the policy, last its holder. */
 export type Seat = readonly [string, ...string[]];
 

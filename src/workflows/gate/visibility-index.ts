@@ -1,13 +1,15 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
 import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { journalMemoName, memoName, decideName } from '../../contract.ts';
-import { approvalIndex, approvalMemo } from '../../core/ledger/approval-index.ts';
+import { approvalIndex, approvalMemo, type ApprovalMemo } from '../../core/ledger/approval-index.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
+import type { JournalEntry } from '../../core/ledger/journal-entry.ts';
 import type { RequestRecord, Ledger } from '../../core/ledger/ledger.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { escapeText, escapeUnseen } from '../../core/base/text.ts';
 import { waitingFor } from '../../core/ledger/waiting-for.ts';
+import { clock } from '../sandbox/clock.ts';
 import type { Messages } from '../messages/receive-messages.ts';
 import type { ScheduledTask } from '../state/scheduler.ts';
 
@@ -16,6 +18,8 @@ export class VisibilityIndex {
   readonly #state: GateState;
   /** The open requests that the index shows; the next execution inherits the index. */
   #shown: RequestRecord[];
+  /** The JSON of the rows that this execution has written last. */
+  #rows: string | undefined;
   /** The entries under the last head that this execution has written. */
   #committed = 0;
   /** Recorded in the run; nothing is written before the names are known. */
@@ -59,21 +63,25 @@ export class VisibilityIndex {
         : // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
           { key: defineSearchAttributeKey(names.due, DATETIME), value: new Date(dueMs) },
     ]);
-    const { memo, rest } = approvalMemo(ledger, this.#state.takeJournal());
+    const { memo, rest } = this.#memoOf(this.#state.takeJournal());
     this.#state.putBack(rest);
-    this.#write(memoName, memo);
+    this.#writeMemo(memo);
     setCurrentDetails(currentDetails(ledger));
     this.#state.noteCommand();
   }
 
   /**
    * Writes the journal alone. It is the command of an activation that changed no open request. Without a command the
-   * server would keep an empty task, which a replay merges with the next one (I12).
+   * server would keep an empty task, which a replay merges with the next one (I12). If a change of policy has changed who
+   * can answer, the command writes the rows, too.
    */
   writeJournal(): void {
-    const { memo, rest } = approvalMemo(this.#state.ledger, this.#state.takeJournal());
+    const { memo, rest } = this.#memoOf(this.#state.takeJournal());
     this.#state.putBack(rest);
-    this.#write(journalMemoName, { journal: memo.journal });
+    const isStale =
+      this.#state.ledger.open === this.#shown && this.#rows !== undefined && JSON.stringify(memo.open) !== this.#rows;
+    if (isStale) this.#writeMemo(memo);
+    else this.#write(journalMemoName, { journal: memo.journal });
     this.#state.noteCommand();
   }
 
@@ -81,15 +89,25 @@ export class VisibilityIndex {
   writeLast(): void {
     this.run();
     for (let entries = this.#state.takeJournal(); entries.length > 0;) {
-      const { memo, rest } = approvalMemo(this.#state.ledger, entries);
-      this.#write(memoName, memo);
+      const { memo, rest } = this.#memoOf(entries);
+      this.#writeMemo(memo);
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
     // Activities may have carried the last entries. Runs from before this change end without it.
     if ((this.#state.head.journalHead?.size ?? 0) > this.#committed && patched('head-of-a-cancelled-run')) {
-      this.#write(memoName, approvalMemo(this.#state.ledger, []).memo);
+      this.#writeMemo(this.#memoOf([]).memo);
     }
+  }
+
+  #memoOf(entries: JournalEntry[]): ReturnType<typeof approvalMemo> {
+    const { ledger, directories } = this.#state;
+    return approvalMemo(ledger, entries, { directories, nowMs: clock.nowMs });
+  }
+
+  #writeMemo(memo: ApprovalMemo): void {
+    this.#rows = JSON.stringify(memo.open);
+    this.#write(memoName, memo);
   }
 
   #write(name: string, value: object): void {
@@ -103,7 +121,7 @@ export class VisibilityIndex {
     const kept = Object.entries(workflowInfo().memo ?? {}).filter(
       ([name, value]) => name !== journalMemoName && !isUndecodable(value),
     );
-    return { ...Object.fromEntries(kept), [memoName]: approvalMemo(this.#state.ledger, []).memo };
+    return { ...Object.fromEntries(kept), [memoName]: this.#memoOf([]).memo };
   }
 }
 

@@ -119,7 +119,7 @@ test.concurrent('without a worker, a list comes from the index, and a request ca
     const [request] = await run.open();
     await world.stopWorker();
     const list = (await (await world.call('GET', `/approvals?workflowId=${run.workflowId}`)).json()) as object;
-    expect(list).toMatchObject({ approvals: [{ requestId: request!.requestId, waitsFor: 'unknown' }] });
+    expect(list).toMatchObject({ approvals: [{ requestId: request!.requestId, waitsFor: 'anyone' }] });
     const view = await world.call('GET', `/approvals/${request!.requestId}?workflowId=${run.workflowId}`);
     expect(await httpProblem(view)).toMatchObject({ status: 503, code: 'no_worker' });
   } finally {

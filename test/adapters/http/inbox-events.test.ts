@@ -61,19 +61,17 @@ function listOf({ events }: SseClient): Map<string, InboxRow> | undefined {
   return rows;
 }
 
-test('first a snapshot, then what is opened, what its run says of it, and what is gone', async () => {
+test('first a snapshot, then what is opened, and what is gone', async () => {
   const before = await ask();
   const [old] = await before.open();
   const viewer = await watch();
-  await eventually('the snapshot', () => listOf(viewer)?.get(old!.requestId)?.sentence);
+  await eventually('the snapshot', () => listOf(viewer)?.get(old!.requestId));
   expect(viewer.events[0]!.event).toBe('snapshot');
   const run = await ask();
   const [request] = await run.open();
-  const row = await eventually('the new row', () => {
-    const found = listOf(viewer)!.get(request!.requestId);
-    return found?.sentence === undefined ? undefined : found;
-  });
-  expect(row).toMatchObject({ workflowId: run.workflowId, toolName: 'pay', reviewers: [], waitsFor: 'anyone' });
+  const row = await eventually('the new row', () => listOf(viewer)!.get(request!.requestId));
+  const names = { toolName: 'pay', sentence: 'Pay (to, amount)' };
+  expect(row).toMatchObject({ workflowId: run.workflowId, ...names, reviewers: [], waitsFor: 'anyone' });
   for (const each of [before, run]) await world.client.closeRun(each.workflowId);
   await eventually('both are gone', () => listOf(viewer)!.size === 0);
   const gone = viewer.events.filter(({ event }) => event === 'gone').map(({ data }) => data);
@@ -168,17 +166,21 @@ test('a server that is away is trouble; the stream goes on when it is back', asy
   }
 });
 
-test('without a worker a row is what the index says', async () => {
+test('without a worker a row says as much', async () => {
   const run = await ask({ reviewers: ['bob'] });
   const [request] = await run.open();
   await world.stopWorker();
-  const viewer = await watch('bob');
-  await eventually('the row', () => listOf(viewer)?.has(request!.requestId));
-  expect(listOf(viewer)!.get(request!.requestId)).toMatchObject({ toolName: 'pay', waitsFor: 'unknown' });
+  const viewers = { ann: await watch('ann'), bob: await watch('bob') };
+  for (const [person, waitsFor] of [
+    ['ann', 'others'],
+    ['bob', 'you'],
+  ] as const) {
+    await eventually('the row', () => listOf(viewers[person])?.has(request!.requestId));
+    expect(listOf(viewers[person])!.get(request!.requestId)).toMatchObject({ toolName: 'pay', waitsFor });
+  }
   await world.startWorker();
-  await eventually('its run answers', () => listOf(viewer)!.get(request!.requestId)!.waitsFor === 'you');
   await world.client.closeRun(run.workflowId);
-  await viewer.close();
+  await Promise.all(Object.values(viewers).map((viewer) => viewer.close()));
 });
 
 test('a stranger’s row neither hides nor changes another run’s request', async () => {
@@ -186,14 +188,22 @@ test('a stranger’s row neither hides nor changes another run’s request', asy
   const [request] = await run.open();
   const { requestId } = request!;
   const viewer = await watch();
-  await eventually('the row', () => listOf(viewer)?.get(requestId)?.sentence);
+  await eventually('the row', () => listOf(viewer)?.has(requestId));
   const { approvals } = await world.client.approvals.list({ workflowId: run.workflowId });
-  const copied = await startStranger((workflowId) => ({ ...approvals[0]!, workflowId, toolName: 'harmless' }));
+  const copied = await startStranger((workflowId) => ({
+    ...approvals[0]!,
+    workflowId,
+    toolName: 'harmless',
+    sentence: 'x'.repeat(1_001),
+    approvers: { ann: true } as never,
+    reviewers: undefined,
+  }));
   const rowsOf = (event: string) =>
     viewer.events.filter((each) => each.event === event).map(({ data }) => data as InboxEvents['gone']);
   const isStrangers = (row: InboxEvents['gone']): boolean => row.workflowId === copied.workflowId;
   await eventually('the row of the stranger', () => rowsOf('changed').some(isStrangers));
-  expect(rowsOf('changed').find(isStrangers)).toMatchObject({ requestId, toolName: 'harmless', waitsFor: 'unknown' });
+  const shown = { toolName: 'harmless', sentence: 'Harmless (to, amount)', waitsFor: 'unknown' };
+  expect(rowsOf('changed').find(isStrangers)).toMatchObject({ requestId, ...shown });
   await copied.terminate();
   await eventually('it is gone', () => rowsOf('gone').some(isStrangers));
   expect(rowsOf('gone').every(isStrangers)).toBe(true);

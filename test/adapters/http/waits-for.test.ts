@@ -12,6 +12,11 @@ const policy = {
   directory: { people: { ann: { groups: ['finance'] }, bob: { groups: ['finance'] } } },
 };
 
+const runPolicy = (legal: string[]) => ({
+  rules: [{ pattern: 'pay', action: 'ask' as const, ask: { reviewers: ['group:legal'] } }],
+  directory: { people: Object.fromEntries(legal.map((name) => [name, { groups: ['legal'] }])) },
+});
+
 let world: GatewayWorld;
 beforeAll(async () => {
   const tokens = [ann.entry, { ...zed.entry, groups: ['finance'] }];
@@ -40,6 +45,19 @@ test('a group of a credential is not one of the policy, and the refusal says whe
     code: 'not_entitled',
     detail: `'zed' is not among the reviewers of this request: the directory of the policy says who is in a group`,
   });
+  await run.handle.terminate();
+});
+
+test('a change of the policy’s directory alone changes for whom a row waits', async () => {
+  const run = await world.start(once(pay('shop')), { policy: runPolicy(['bob']) });
+  await run.open();
+  const waits = async (): Promise<unknown> => {
+    const page = await world.call('GET', `/approvals?workflowId=${run.workflowId}`, undefined, zed.bearer);
+    return ((await page.json()) as InboxPage).approvals.map(({ waitsFor }) => waitsFor);
+  };
+  expect(await waits()).toEqual(['others']);
+  await world.client.setPolicy(run.workflowId, { policy: runPolicy(['bob', 'zed']) });
+  expect(await waits()).toEqual(['you']);
   await run.handle.terminate();
 });
 

@@ -132,7 +132,10 @@ function shownOf(
   const settled = ledger.settled.map(({ request, settlement }) =>
     hides ? [hideInRequest(request), hideInSettlement(settlement)] : [request, settlement],
   );
-  const { memo, rest } = approvalMemo(ledger, hides ? journal.map(hideInEntry) : journal);
+  const { memo, rest } = approvalMemo(ledger, hides ? journal.map(hideInEntry) : journal, {
+    directories: {},
+    nowMs: 0,
+  });
   return [
     open,
     open.map(listed),

@@ -343,7 +343,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'packages/gateway/src/http/chat/ag-ui-events.ts agUiEvents',
     'packages/gateway/src/http/chat/chat-answers.ts recordAnswers',
     'packages/gateway/src/http/chat/open-chat.ts openChat',
-    'packages/gateway/src/http/inbox/row-facts.ts askRowFacts',
   ],
   ...outside,
 };

@@ -17,6 +17,7 @@ const refund = defineTool({
   description: 'Pays a customer back.',
   input: z.object({ amount: z.number(), recipient: text, note: text.optional() }),
   show: ['amount', 'recipient'],
+  describe: ({ amount, recipient, note = '' }) => `Refund ${amount} to ${recipient} ${note}`.trim(),
   execute: () => 'done',
 });
 const mail = defineTool({
@@ -91,12 +92,13 @@ test('without a worker, lists, memo and timer show what the tool names, and name
       ` · countersign approve ${request!.requestId.slice(0, 8)}`,
   ]);
   expect(JSON.stringify([approvals, memo, await timers(run)])).not.toContain(secret);
+  expect(approvals[0]).not.toHaveProperty('sentence');
 });
 
 test('if everything is shown in full, the row says so', async () => {
   const world = await open();
   const run = await waiting(world, [{ tool: 'refund', args: { amount: 1, recipient: 'ann' } }]);
-  expect((await memoOf(run)).open).toMatchObject([{ shown: 'all', notShown: [] }]);
+  expect((await memoOf(run)).open).toMatchObject([{ shown: 'all', notShown: [], sentence: 'Refund 1 to ann' }]);
 });
 
 test('cut and redacted values are named', async () => {

@@ -9,7 +9,7 @@ import type {
   Receipt,
 } from 'countersign/client';
 import { cardOf } from 'countersign/card';
-import { waitsForOne } from '../inbox/row-facts.ts';
+import { waitsForOne } from '../inbox/inbox-row.ts';
 import { type AskedRequest, type ChatStep, stoppedStep } from './chat-step.ts';
 import { ChatText } from './chat-text.ts';
 import {

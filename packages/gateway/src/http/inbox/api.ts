@@ -43,16 +43,14 @@ export interface Me {
 /** `you`: the sender's approval would count; `anyone`: anyone's would; `others`: only that of other people. */
 export type WaitsFor = 'you' | 'others' | 'anyone' | 'unknown';
 
-/** A row of the inbox. */
+/** A row of the inbox, from the index: no run was asked for it. */
 export interface InboxRow extends ApprovalSummary {
-  /** One sentence about the call. Absent: no worker has answered yet. */
-  sentence?: string;
-  /** Absent: no worker has answered yet. */
-  reviewers?: string[];
-  /** No further votes can approve it: its card says why. */
-  cannotBeApproved?: true;
-  /** The names and further ids that the operator's directory has for its people. Absent: none, or no worker has answered. */
-  people?: ApprovalDetails['people'];
+  /**
+   * One sentence about the call, made visible: the tool's own where `show` lets all arguments be read, else one made of
+   * its name and of the arguments that are shown, or their names.
+   */
+  sentence: string;
+  /** `unknown`: the row does not say it. */
   waitsFor: WaitsFor;
 }
 

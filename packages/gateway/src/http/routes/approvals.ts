@@ -5,7 +5,7 @@ import type { ApprovalDetails, Session } from 'countersign/client';
 import type { InboxPage, ApprovalView } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { InboxRows, waitsForOne } from '../inbox/row-facts.ts';
+import { inboxRow, waitsForOne } from '../inbox/inbox-row.ts';
 import { requirePrincipal } from '../identity/principal.ts';
 import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
 import { inRun, requestParams, wholeNumberQuery } from '../shapes/input-shapes.ts';
@@ -36,14 +36,14 @@ const get = defineRoute('GET /approvals/{requestId}', {
 
 /** The inbox, and one request of it. */
 export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
-  const rows = new InboxRows(client);
   return new OpenAPIHono<HttpEnv>()
     .openapi(list, async (context) => {
       const query = context.req.valid('query');
       if (query.workflowId !== undefined) await requireGated(client.session, query.workflowId);
       const { approvals, more, next, unread } = await client.approvals.list(query);
+      const principal = requirePrincipal(context.var);
       const page: InboxPage = {
-        approvals: await rows.of(approvals, requirePrincipal(context.var)),
+        approvals: approvals.map((row) => inboxRow(row, principal)),
         more,
         ...(next !== undefined && { next }),
         unread,

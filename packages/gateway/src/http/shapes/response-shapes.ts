@@ -70,21 +70,16 @@ const row = z
     severity: z.string(),
     shown: z.enum(['all', 'part']),
     argumentNames: z.array(z.string()),
+    sentence: z.string().optional(),
+    reviewers: z.array(z.string()).optional(),
+    approvers: z.array(z.string()).optional(),
+    cannotBeApproved: z.string().optional(),
+    callerName: z.string().optional(),
     undelivered: z.literal(true).optional(),
   })
   .openapi('ApprovalSummary');
 const waitsFor = z.enum(['you', 'others', 'anyone', 'unknown']);
-const inboxRow = row
-  .extend({
-    sentence: z.string().optional(),
-    reviewers: z.array(z.string()).optional(),
-    cannotBeApproved: z.literal(true).optional(),
-    people: z
-      .record(z.string(), z.object({ name: z.string().optional(), also: z.array(z.string()).optional() }))
-      .optional(),
-    waitsFor,
-  })
-  .openapi('InboxRow');
+const inboxRow = row.extend({ sentence: z.string(), waitsFor }).openapi('InboxRow');
 export const inboxPage = z
   .object({
     approvals: z.array(inboxRow),

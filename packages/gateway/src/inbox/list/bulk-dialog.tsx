@@ -17,7 +17,6 @@ import { viewedSince, whyNotApprove } from '../request/use-decision.ts';
 import { announceText } from '../state/store.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { requestKey } from '../state/paths.ts';
-import { RowSentence } from './request-row.tsx';
 import { CardChanges, CardFields } from '../request/card-article.tsx';
 import { requestHref } from '../state/location.ts';
 
@@ -152,7 +151,7 @@ function BulkResults({ requests, receipts, onClose }: BulkResultsProps) {
       <ul class="results">
         {requests.map((row, index) => (
           <li key={requestKey(row)} class={receipts[index]?.accepted === true ? 'good' : 'bad'}>
-            <RowSentence row={row} most={200} />
+            <Marked text={row.sentence} />
             <p>{receipts[index] === undefined ? 'no result' : <Result receipt={receipts[index]} />}</p>
           </li>
         ))}
@@ -228,7 +227,7 @@ export function BulkList({ items }: { items: readonly BulkItem[] }) {
         <li key={requestKey(row)}>
           <p class="frozen-title">
             <span>
-              <RowSentence row={row} most={longest} />
+              <Marked text={row.sentence} />
             </span>
             <span class={`severity ${row.severity}`}>{row.severity}</span>
           </p>
@@ -262,7 +261,7 @@ export function LeftOutItems({ items }: { items: readonly BulkItem[] }) {
         {items.map(({ row, leftOut }) => (
           <li key={requestKey(row)}>
             <a href={requestHref(row)} target="_blank" rel="noreferrer">
-              <RowSentence row={row} most={longest} />
+              <Marked text={row.sentence} />
             </a>
             : <Foreign text={leftOut ?? ''} most={longest} />
           </li>

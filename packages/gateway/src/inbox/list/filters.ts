@@ -1,4 +1,4 @@
-import { personsShown } from 'countersign/base';
+import { shownPerson } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 import { requestKey } from '../state/paths.ts';
 
@@ -53,7 +53,7 @@ function searched(row: InboxRow): string {
     row.sentence,
     row.toolName,
     row.agentName,
-    row.callerUserId === null ? '' : personsShown(row.people)(row.callerUserId),
+    row.callerUserId === null ? '' : shownPerson(row.callerUserId, row.callerName),
     row.reason,
     row.requestId,
     row.workflowId,

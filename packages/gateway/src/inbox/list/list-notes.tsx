@@ -7,10 +7,9 @@ import { announceText } from '../state/store.ts';
 import { type OpenRequests, openRequests } from '../state/open-requests.ts';
 import { withPage } from '../state/open-rows.ts';
 
-/** What there is to know of the list beside its rows: loading, empty, offline, no worker, more than is shown. */
+/** What there is to know of the list beside its rows: loading, empty, offline, more than is shown. */
 export function ListNotes({ state, shown }: { state: OpenRequests; shown: number }) {
   const { open, stream, trouble } = state;
-  const unanswered = open?.rows.filter(({ waitsFor }) => waitsFor === 'unknown').length ?? 0;
   return (
     <div class="notes">
       {stream === 'lost' && (
@@ -27,12 +26,6 @@ export function ListNotes({ state, shown }: { state: OpenRequests; shown: number
       )}
       {open !== undefined && open.rows.length > 0 && shown === 0 && (
         <p class="note empty">No open request fits the filters.</p>
-      )}
-      {unanswered > 0 && (
-        <p class="note">
-          No worker has answered yet for {unanswered} of these requests, so their rows show only part of the call. Check
-          that a worker runs.
-        </p>
       )}
       {open?.unread.map(({ workflowId, requestIds, message }) => (
         <p class="note bad" key={workflowId}>

@@ -1,4 +1,4 @@
-import { personsShown, visibleText } from 'countersign/base';
+import { shownPerson, visibleText } from 'countersign/base';
 import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { TimeLeft, useNow } from '../parts/time.tsx';
@@ -29,7 +29,7 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
         </label>
       )}
       <a class="open" href={requestHref(row)}>
-        <RowSentence row={row} most={longest} />
+        <Marked text={row.sentence} />
       </a>
       <p class="facts">
         <span class={`severity ${severity}`}>{severity}</span>
@@ -45,11 +45,11 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
         </span>
         {callerUserId !== null && (
           <span>
-            for <Foreign text={personsShown(row.people)(callerUserId)} most={100} />
+            for <Foreign text={shownPerson(callerUserId, row.callerName)} most={100} />
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
-        {row.cannotBeApproved === true && <span class="cut">cannot be approved</span>}
+        {row.cannotBeApproved !== undefined && <span class="cut">cannot be approved</span>}
         {row.undelivered === true && <span class="cut">no channel could deliver this request yet</span>}
         {argumentBytes > mostListedBytes && (
           <span class="cut">
@@ -66,20 +66,10 @@ function ageOf(requestedAt: string, now: number): string {
   return age === 'now' ? 'just now' : `${age} ago`;
 }
 
-/** The sentence of a request's card; before a worker has answered, what the list knows of the call. */
-export function RowSentence({ row, most }: { row: InboxRow; most: number }) {
-  const { sentence, toolName, shownArguments = {}, argumentNames } = row;
-  // The gateway has made the sentence visible and bounded it.
-  if (sentence !== undefined) return <Marked text={sentence} />;
-  const known = Object.entries(shownArguments).map(([name, value]) => `${name}: ${value}`);
-  const rest = known.length > 0 ? known : argumentNames;
-  return <Foreign text={rest.length === 0 ? toolName : `${toolName} (${rest.join(', ')})`} most={most} />;
-}
-
 /** For whom a request waits, as the inbox says it. */
 export const waitsWords: Readonly<Record<WaitsFor, string>> = {
   you: 'waits for you',
   anyone: 'waits for anyone',
   others: 'waits for others',
-  unknown: 'no worker has answered yet',
+  unknown: 'for whom: see the request',
 };

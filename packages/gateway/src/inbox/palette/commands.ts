@@ -78,12 +78,12 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
   return [...found.slice(0, mostFound), ...run];
 }
 
-function requestCommand({ workflowId, requestId, toolName, agentName, sentence }: InboxRow): Command {
+function requestCommand({ workflowId, requestId, agentName, sentence }: InboxRow): Command {
   return {
     id: `request ${workflowId} ${requestId}`,
     group: 'Open request',
     // A sentence is visible already.
-    text: shortened(`${sentence ?? shown(toolName)} – ${shown(agentName)}`, longest),
+    text: shortened(`${sentence} – ${shown(agentName)}`, longest),
     path: `/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`,
   };
 }
