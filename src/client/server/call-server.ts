@@ -66,6 +66,8 @@ export function changedOrAborted(changed: Promise<void>, signal: AbortSignal, af
       resolve();
     };
     const timer = afterMs === undefined ? undefined : setTimeout(done, afterMs);
+    // A signal that has aborted fires no event.
+    if (signal.aborted) return done();
     signal.addEventListener('abort', done);
     void changed.then(done);
   });
