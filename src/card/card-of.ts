@@ -50,7 +50,7 @@ export function cardOf(
     version: 1,
     requestId: visibleText(request.requestId),
     toolName: visibleText(request.toolName),
-    sentence: cardSentence(request, fields, bounds, fields.length + args.left - mostValues),
+    sentence: cardSentence(request, fields, bounds, moreText(fields.length + args.left - mostValues)),
     arguments: fields,
     notShown: notShown.map((name) => cutInline(name, bounds.value)),
     ...(request.preview !== undefined && { preview: previewOf(request.preview, bounds) }),
@@ -194,14 +194,14 @@ function isWhole(
 }
 
 /**
- * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `rest`: the
- * number of values that it has no room for.
+ * The tool's own sentence, else one that is built from the call: `Refund: order o-17, amount 120.00 EUR`. `more`: what it
+ * says of values that it has no room for.
  */
 function cardSentence(
   request: Pick<CardRequest, 'toolName' | 'sentence'>,
   fields: readonly CardField[],
   bounds: CardBounds,
-  rest: number,
+  more: string,
 ): Card['sentence'] {
   const { sentence, toolName } = request;
   if (sentence !== undefined && sentence.trim() !== '') return { ...cutLine(sentence, bounds.sentence), by: 'tool' };
@@ -210,9 +210,12 @@ function cardSentence(
     const shown = format === 'money' && reading !== undefined ? reading : oneLine(value.text);
     return `${name} ${shown}`;
   });
-  const more = rest > 0 ? `, and ${rest} more` : '';
   const text = parts.length === 0 ? title : `${title}: ${parts.join(', ')}${more}`;
   return { text, by: 'card' };
+}
+
+function moreText(rest: number): string {
+  return rest > 0 ? `, and ${rest} more` : '';
 }
 
 /** A tool's name as the beginning of a sentence. */
@@ -233,7 +236,7 @@ export function rowSentence(
   row: Pick<ApprovalSummary, 'toolName' | 'sentence' | 'shownArguments' | 'argumentNames'>,
 ): string {
   const { sentence, shownArguments = {}, argumentNames } = row;
-  const toolName = row.toolName.slice(0, longestName);
+  const toolName = row.toolName.slice(0, longestName).toWellFormed();
   const shown = Object.entries(shownArguments);
   if (sentence !== undefined || shown.length > 0) {
     const fields = shown.slice(0, mostValues).map(([name, text]): CardField => ({
@@ -241,13 +244,12 @@ export function rowSentence(
       format: 'text',
       value: { text: visibleLine(text) },
     }));
-    const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name));
-    const rest = shown.length - fields.length + others.length;
-    return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, rest));
+    const hasMore = shown.length > fields.length || argumentNames.some((name) => !Object.hasOwn(shownArguments, name));
+    return wholeText(cardSentence({ toolName, sentence }, fields, cardBounds, hasMore ? ', and more' : ''));
   }
+  // A row does not say how many arguments there are.
   const names = argumentNames.slice(0, mostNames).map((name) => cutInline(name, longestValue));
-  const rest = argumentNames.length - names.length;
-  if (rest > 0) names.push(`${rest} more`);
+  if (argumentNames.length > mostNames) names.push('and more');
   return names.length === 0 ? titleOf(toolName) : `${titleOf(toolName)} (${names.join(', ')})`;
 }
 

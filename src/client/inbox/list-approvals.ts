@@ -1,5 +1,5 @@
 import { type ApprovalDetails, queryNames } from '../../contract.ts';
-import { type ApprovalSummary, reviewing, type Reviewing, summaryOf } from '../../core/ledger/approval-index.ts';
+import { type ApprovalSummary, rowPeople, type RowPeople, summaryOf } from '../../core/ledger/approval-index.ts';
 import { readingRemedy } from '../../connection/server-error.ts';
 import { callServer, inParallel } from '../server/call-server.ts';
 import type { Session } from '../server/connect.ts';
@@ -157,18 +157,18 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
     );
     // As in a memo, drop rows that name another workflow.
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
-    return { rows: own.map((request) => ({ ...summaryOf(request), ...reviewingIn(request) })), missing: 0 };
+    return { rows: own.map((request) => ({ ...summaryOf(request), ...peopleIn(request) })), missing: 0 };
   } catch {
     return { rows, missing: more }; // keep the memo's rows; the count says that there are others
   }
 }
 
 /** As the run would write it into a row. */
-function reviewingIn(request: ApprovalDetails): Reviewing {
+function peopleIn(request: ApprovalDetails): RowPeople {
   const { reviewers, delegations = [], approvers, cannotBeApproved, callerUserId, people } = request;
   const keyOf = personKeyIn({ people });
   const idsOf = (id: string): string[] => [id, ...(personIn(people, id, keyOf)?.also ?? [])];
-  return reviewing({
+  return rowPeople({
     reviewers,
     delegations,
     approvers: approvers && [...new Set(approvers.flatMap(idsOf))],

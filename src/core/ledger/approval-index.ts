@@ -32,31 +32,16 @@ export type ApprovalSummary = Pick<
   | 'digest'
   | 'shownArguments'
   | 'notShown'
-> &
-  Reviewing & {
-    /**
-     * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full, because
-     * it may repeat any of them.
-     */
-    sentence?: string;
-    argumentNames: string[];
-    /** Bytes of the arguments' JSON. */
-    argumentBytes?: number;
-    severity: Severity;
-    /** `all`: every argument can be read here in full. */
-    shown: 'all' | 'part';
-    /** For a nested run: workflow ids of the runs above it, the root's first. */
-    lineage?: string[];
-    /** In lists: no channel could deliver the request yet. Absent: one could, or none has tried. */
-    undelivered?: true;
-  };
-
-/**
- * Who can answer a request, as its run knew it when its open requests last changed. It decides nothing: the run itself
- * judges an answer. What has no room is absent.
- */
-export interface Reviewing {
-  /** Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. */
+> & {
+  /**
+   * The tool's own sentence, without secrets. Present only where `show` lets every argument be read here in full, because
+   * it may repeat any of them.
+   */
+  sentence?: string;
+  /**
+   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What is said here of
+   * people is what the run knew when its open requests last changed. It decides nothing, and what has no room is absent.
+   */
   reviewers?: string[];
   /** All ids of the people whose approval would count. Absent: anyone's would, or there are too many. */
   approvers?: string[];
@@ -64,7 +49,20 @@ export interface Reviewing {
   cannotBeApproved?: string;
   /** The name that the operator's directory gives to `callerUserId`. */
   callerName?: string;
-}
+  argumentNames: string[];
+  /** Bytes of the arguments' JSON. */
+  argumentBytes?: number;
+  severity: Severity;
+  /** `all`: every argument can be read here in full. */
+  shown: 'all' | 'part';
+  /** For a nested run: workflow ids of the runs above it, the root's first. */
+  lineage?: string[];
+  /** In lists: no channel could deliver the request yet. Absent: one could, or none has tried. */
+  undelivered?: true;
+};
+
+/** What a row says of people. */
+export type RowPeople = Pick<ApprovalSummary, 'reviewers' | 'approvers' | 'cannotBeApproved' | 'callerName'>;
 
 export interface ApprovalIndex {
   ids: string[];
@@ -127,7 +125,7 @@ export function approvalMemo(
   entries: JournalEntry[],
   people: People,
 ): { memo: ApprovalMemo; rest: JournalEntry[] } {
-  const rows = ledger.open.map((record) => ({ ...summaryOf(record.request), ...reviewingOf(record, ledger, people) }));
+  const rows = ledger.open.map((record) => ({ ...summaryOf(record.request), ...peopleOf(record, ledger, people) }));
   const open = openRows(rows);
   const journal = fitting(entries, memoJournalBytes);
   const more = ledger.open.length - open.length;
@@ -157,7 +155,7 @@ function bareRow(row: ApprovalSummary): ApprovalSummary {
   return { ...bare, shown: 'part' };
 }
 
-function peopleIn({ reviewers, approvers, cannotBeApproved: why, callerName }: ApprovalSummary): Reviewing {
+function peopleIn({ reviewers, approvers, cannotBeApproved: why, callerName }: ApprovalSummary): RowPeople {
   return { reviewers, approvers, cannotBeApproved: why, callerName };
 }
 
@@ -165,13 +163,13 @@ function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary
   return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
 }
 
-function reviewingOf(record: RequestRecord, { engine }: Ledger, { directories, nowMs }: People): Reviewing {
+function peopleOf(record: RequestRecord, { engine }: Ledger, { directories, nowMs }: People): RowPeople {
   const { request, delegations, votes } = record;
   const { ceiling } = directories;
   const keyOf = personKeyOfRun(directories, engine);
   const approvers = approversOf(panelOf(record, directories, nowMs, engine), votes);
   const { callerUserId, reviewers } = request;
-  return reviewing({
+  return rowPeople({
     reviewers,
     delegations,
     approvers: approvers && allIdsOf(ceiling, approvers, keyOf),
@@ -181,13 +179,13 @@ function reviewingOf(record: RequestRecord, { engine }: Ledger, { directories, n
 }
 
 /** What a row has room for. `approvers`: by all their ids. */
-export function reviewing({
+export function rowPeople({
   reviewers,
   delegations,
   approvers,
   cannotBeApproved: why,
   callerName,
-}: Reviewing & { reviewers: readonly string[]; delegations: readonly Delegation[] }): Reviewing {
+}: RowPeople & { reviewers: readonly string[]; delegations: readonly Delegation[] }): RowPeople {
   const hasRoom = (names: readonly string[]): boolean => byteLength(JSON.stringify(names)) <= peopleBytes;
   // A seat of anyone's may be given away, and anyone else still has one.
   const asked = reviewers.length === 0 ? [] : withDelegates(reviewers, delegations);

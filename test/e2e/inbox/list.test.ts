@@ -10,7 +10,7 @@ withChromium('the list of open requests (needs Chromium)', () => {
   let inbox: InboxPage;
   beforeAll(async () => {
     const rules = [{ id: 'all', pattern: '*', action: 'ask' }];
-    inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
+    inbox = await openInboxPage({ agentPolicy: { version: 1, rules, approval: { show: { pay: ['to', 'amount'] } } } });
   });
   afterAll(() => inbox?.close());
 
