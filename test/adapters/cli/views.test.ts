@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderApprovals, renderWaiting } from '../../../packages/cli/src/inbox/approval-views.ts';
+import { renderApprovals, renderInbox, renderWaiting } from '../../../packages/cli/src/inbox/approval-views.ts';
 import { renderCard, renderRow } from '../../../packages/cli/src/inbox/card-view.ts';
 import { escapeText } from '../../../src/core/base/text.ts';
 import { instantText, terminalClock } from '../../../src/text/instant-text.ts';
@@ -75,6 +75,12 @@ describe('renderApprovals', () => {
     };
     expect(renderApprovals(output, [bad as ApprovalSummary], nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
   });
+});
+
+test('the list says of a request that nothing can approve it, and why', () => {
+  const rows = [row, { ...row, requestId: 'f'.repeat(32), cannotBeApproved: `It needs \u001b[2J'ann'.` }];
+  const lines = renderInbox(output, { approvals: rows, unread: [], more: 0 }, nowMs).split('\n');
+  expect(lines.slice(3)).toEqual([String.raw`ffffffff: It needs \u{001B}[2J'ann'.`]);
 });
 
 /** On this terminal, at `nowMs`. */

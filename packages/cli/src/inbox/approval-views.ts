@@ -12,7 +12,12 @@ import { renderTable } from '../base/table.ts';
 export function renderInbox(output: Output, { approvals, unread }: ApprovalList, nowMs: number): string {
   const lines = unread.map(unreadText);
   if (approvals.length > 0) {
-    return [renderApprovals(output, approvals, nowMs), ...undeliveredLines(output, approvals), ...lines].join('\n');
+    return [
+      renderApprovals(output, approvals, nowMs),
+      ...undeliveredLines(output, approvals),
+      ...impossibleLines(output, approvals),
+      ...lines,
+    ].join('\n');
   }
   return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
 }
@@ -22,6 +27,14 @@ function undeliveredLines(output: Output, rows: ApprovalSummary[]): string[] {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   const ids = rows.filter(({ undelivered }) => undelivered).map(({ requestId }) => escapeText(short(requestId)));
   return ids.length === 0 ? [] : [output.style('yellow', `${undeliveredMessage}: ${ids.join(', ')}`)];
+}
+
+/** Which of the rows no votes can approve, and why. */
+function impossibleLines(output: Output, rows: ApprovalSummary[]): string[] {
+  const short = shortIds(rows.map(({ requestId }) => requestId));
+  return rows.flatMap(({ requestId, cannotBeApproved: why }) =>
+    why === undefined ? [] : [output.style('yellow', escapeText(`${short(requestId)}: ${why}`))],
+  );
 }
 
 export function unreadText({ requestIds, message }: UnreadRun): string {
