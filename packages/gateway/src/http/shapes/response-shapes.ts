@@ -1,6 +1,20 @@
-/** The responses of routes, for the OpenAPI document: api.ts has the types. */
+/** The responses of routes, for the OpenAPI document. The types are those of `api.ts` and of the contract. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
+import type { ApprovalDetails, ApprovalSummary, ListedRun, Receipt, StandingDelegation } from 'countersign/client';
+import type {
+  ApprovalView,
+  Delegations,
+  InboxPage,
+  InboxRow,
+  Matches,
+  Receipts,
+  RunGrants,
+  RunJournal,
+  RunList,
+  ShownRun,
+  StartedRun,
+} from '../inbox/api.ts';
 import { grantScope } from './input-shapes.ts';
 
 /** A response of JSON. */
@@ -22,150 +36,171 @@ export const stopped = { 204: { description: 'Nothing more starts, or nothing ra
 export const page = (description: string) => text('text/html', description);
 
 const anyObject = z.record(z.string(), z.unknown());
+const texts = z.array(z.string());
+const optionalText = z.string().optional();
 
-export const receipt = z
-  .looseObject({
-    requestId: z.string(),
-    accepted: z.boolean(),
-    outcome: z.string().optional(),
-    votes: z.object({ have: z.int(), need: z.int() }).optional(),
-    grantId: z.string().optional(),
-    settledBy: z.string().optional(),
-    successor: z.string().optional(),
-    recorded: z.boolean().optional(),
-    code: z.enum(problemCodes).optional(),
-    message: z.string(),
-  })
-  .openapi('Receipt');
-const standingDelegation = z
-  .looseObject({
-    by: z.string(),
-    to: z.string(),
-    untilAt: z.string(),
-    workflowId: z.string(),
-    startedAt: z.string(),
-    delegated: z.int(),
-    left: z.array(z.object({ requestId: z.string(), workflowId: z.string(), message: z.string() })),
-  })
-  .openapi('StandingDelegation');
+/**
+ * The schema of a type of `api.ts` or of the contract, by all of its members: a member that is added there does not compile
+ * before it stands here.
+ */
+function shapeOf<Type extends object>() {
+  return <Members extends Record<keyof Type, z.ZodType>>(members: Members) => z.looseObject(members);
+}
+
+export const receipt = shapeOf<Receipt>()({
+  requestId: z.string(),
+  accepted: z.boolean(),
+  outcome: optionalText,
+  votes: z.object({ have: z.int(), need: z.int() }).optional(),
+  grantId: optionalText,
+  settled: z.array(z.object({ requestId: z.string(), outcome: z.string() })).optional(),
+  settledBy: optionalText,
+  successor: optionalText,
+  recorded: z.literal(true).optional(),
+  code: z.enum(problemCodes).optional(),
+  message: z.string(),
+}).openapi('Receipt');
+const standingDelegation = shapeOf<StandingDelegation>()({
+  by: z.string(),
+  to: z.string(),
+  reason: optionalText,
+  untilAt: z.string(),
+  workflowId: z.string(),
+  startedAt: z.string(),
+  delegated: z.int(),
+  left: z.array(z.object({ requestId: z.string(), workflowId: z.string(), message: z.string() })),
+}).openapi('StandingDelegation');
 export const delegatedAll = z
   .object({ receipts: z.array(receipt), silentRuns: z.int(), standing: standingDelegation.optional() })
   .openapi('DelegatedAll');
-export const delegationList = z.object({ standing: z.array(standingDelegation) }).openapi('Delegations');
-export const receipts = z.object({ receipts: z.array(receipt) }).openapi('Receipts');
+export const delegationList = shapeOf<Delegations>()({ standing: z.array(standingDelegation) }).openapi('Delegations');
+export const receipts = shapeOf<Receipts>()({ receipts: z.array(receipt) }).openapi('Receipts');
 
-const row = z
-  .looseObject({
-    requestId: z.string(),
-    workflowId: z.string(),
-    toolName: z.string(),
-    riskLevel: z.string(),
-    agentName: z.string(),
-    callerUserId: z.string().nullable(),
-    rule: z.string().nullable(),
-    reason: z.string(),
-    requestedAt: z.string(),
-    deadline: z.string().nullable(),
-    digest: z.string(),
-    severity: z.string(),
-    shown: z.enum(['all', 'part']),
-    argumentNames: z.array(z.string()),
-    sentence: z.string().optional(),
-    reviewers: z.array(z.string()).optional(),
-    approvers: z.array(z.string()).optional(),
-    cannotBeApproved: z.string().optional(),
-    callerName: z.string().optional(),
-    undelivered: z.literal(true).optional(),
-  })
-  .openapi('ApprovalSummary');
+const shown = z.enum(['all', 'part']);
+const summary = {
+  requestId: z.string(),
+  workflowId: z.string(),
+  toolName: z.string(),
+  riskLevel: z.string(),
+  agentName: z.string(),
+  callerUserId: z.string().nullable(),
+  rule: z.string().nullable(),
+  reason: z.string(),
+  requestedAt: z.string(),
+  deadline: z.string().nullable(),
+  digest: z.string(),
+  shownArguments: z.record(z.string(), z.string()).optional(),
+  notShown: texts.optional(),
+  sentence: optionalText,
+  approvers: texts.optional(),
+  cannotBeApproved: optionalText,
+  argumentBytes: z.int().optional(),
+  shown,
+};
+const row = shapeOf<ApprovalSummary>()({
+  ...summary,
+  reviewers: texts.optional(),
+  callerName: optionalText,
+  argumentNames: texts,
+  severity: z.string(),
+  lineage: texts.optional(),
+  undelivered: z.literal(true).optional(),
+}).openapi('ApprovalSummary');
 const waitsFor = z.enum(['you', 'others', 'anyone', 'unknown']);
-const inboxRow = row.extend({ sentence: z.string(), waitsFor }).openapi('InboxRow');
-export const inboxPage = z
-  .object({
-    approvals: z.array(inboxRow),
-    more: z.int(),
-    next: z.string().optional(),
-    unread: z.array(z.object({ workflowId: z.string(), requestIds: z.array(z.string()), message: z.string() })),
-  })
-  .openapi('InboxPage');
+const inboxRow = shapeOf<InboxRow>()({ ...row.shape, sentence: z.string(), waitsFor }).openapi('InboxRow');
+export const inboxPage = shapeOf<InboxPage>()({
+  approvals: z.array(inboxRow),
+  more: z.int(),
+  next: optionalText,
+  unread: z.array(z.object({ workflowId: z.string(), requestIds: texts, message: z.string() })),
+}).openapi('InboxPage');
 
-const approvalRequest = z
-  .looseObject({
-    requestId: z.string(),
-    workflowId: z.string(),
-    toolName: z.string(),
-    arguments: anyObject,
-    riskLevel: z.string(),
-    assessment: z.looseObject({ severity: z.string(), reasons: z.array(z.string()) }),
-    agentName: z.string(),
-    callerUserId: z.string().nullable(),
-    contextSummary: z.string(),
-    rule: z.string().nullable(),
-    reason: z.string(),
-    requestedAt: z.string(),
-    deadline: z.string().nullable(),
-    digest: z.string(),
-    lineage: z.array(z.string()),
-    metadata: anyObject,
-    reviewers: z.array(z.string()),
-    shown: z.enum(['all', 'part']),
-  })
-  .openapi('ApprovalRequest');
-export const requestView = z
-  .object({
-    request: approvalRequest,
-    card: z.looseObject({ version: z.int() }),
-    cardDigest: z.string(),
-    waitsFor,
-    scopes: z.array(grantScope).optional(),
-    undelivered: z.literal(true).optional(),
-    heldUntil: z.string().optional(),
-  })
-  .openapi('RequestView');
-export const matchList = z
-  .object({
-    covers: z.boolean(),
-    matched: z.array(
-      z.object({
-        workflowId: z.string(),
-        callId: z.string(),
-        toolName: z.string(),
-        at: z.string(),
-        outcome: z.string(),
-      }),
-    ),
-    looked: z.int(),
-  })
-  .openapi('Matches');
+const approvalRequest = shapeOf<ApprovalDetails>()({
+  ...summary,
+  arguments: anyObject,
+  assessment: z.looseObject({ severity: z.string(), reasons: texts }),
+  contextSummary: z.string(),
+  rulePlace: optionalText,
+  lineage: texts,
+  replaces: z.object({ requestId: z.string(), by: z.enum(['edit', 'definition']) }).optional(),
+  metadata: anyObject,
+  advice: z.array(anyObject).optional(),
+  reviewers: texts,
+  redacted: texts.optional(),
+  argumentNames: texts.optional(),
+  settled: anyObject.optional(),
+  votes: z.array(anyObject).optional(),
+  approvals: z.object({ have: z.int(), need: z.int() }).optional(),
+  people: z.record(z.string(), z.object({ name: optionalText, also: texts.optional() })).optional(),
+  channels: texts.optional(),
+  delegations: z.array(z.looseObject({ from: z.string(), to: z.string() })).optional(),
+  always: anyObject.optional(),
+  schema: anyObject.optional(),
+  preview: anyObject.optional(),
+  userMessages: z.object({ count: z.int(), last: texts }).optional(),
+  ranBefore: anyObject.optional(),
+  deniedBefore: anyObject.optional(),
+}).openapi('ApprovalRequest');
+export const requestView = shapeOf<ApprovalView>()({
+  request: approvalRequest,
+  card: z.looseObject({ version: z.int() }),
+  cardDigest: z.string(),
+  waitsFor,
+  scopes: z.array(grantScope).optional(),
+  undelivered: z.literal(true).optional(),
+  heldUntil: optionalText,
+}).openapi('RequestView');
+export const matchList = shapeOf<Matches>()({
+  covers: z.boolean(),
+  matched: z.array(
+    z.object({
+      workflowId: z.string(),
+      callId: z.string(),
+      toolName: z.string(),
+      at: z.string(),
+      outcome: z.string(),
+    }),
+  ),
+  looked: z.int(),
+}).openapi('Matches');
 
-const listedRun = z
-  .looseObject({
-    workflowId: z.string(),
-    workflowType: z.string(),
-    status: z.string(),
-    agent: z.string().optional(),
-    open: z.int(),
-    startedAt: z.string(),
-    closedAt: z.string().optional(),
-  })
-  .openapi('ListedRun');
-export const runList = z.object({ runs: z.array(listedRun), more: z.boolean() }).openapi('RunList');
-export const startedRun = z.object({ workflowId: z.string() }).openapi('StartedRun');
-export const runView = z
-  .looseObject({
-    workflowId: z.string(),
-    workflowType: z.string(),
-    status: z.string(),
-    startedAt: z.string(),
-    open: z.array(row),
-    more: z.int(),
-    outcomes: z.array(z.looseObject({ callId: z.string(), toolName: z.string(), outcome: z.string() })),
-    takesMessages: z.literal(true).optional(),
-  })
-  .openapi('RunView');
-export const runJournal = z
-  .looseObject({ entries: z.array(z.looseObject({ seq: z.int(), kind: z.string(), at: z.string() })) })
-  .openapi('RunJournal');
-export const grantList = z
-  .object({ grants: z.array(z.looseObject({ grantId: z.string(), tool: z.string(), approved: z.boolean() })) })
-  .openapi('GrantList');
+const listedRun = shapeOf<ListedRun>()({
+  workflowId: z.string(),
+  workflowType: z.string(),
+  status: z.string(),
+  agent: optionalText,
+  open: z.int(),
+  startedAt: z.string(),
+  closedAt: optionalText,
+}).openapi('ListedRun');
+export const runList = shapeOf<RunList>()({ runs: z.array(listedRun), more: z.boolean() }).openapi('RunList');
+export const startedRun = shapeOf<StartedRun>()({ workflowId: z.string() }).openapi('StartedRun');
+export const runView = shapeOf<ShownRun>()({
+  workflowId: z.string(),
+  workflowType: z.string(),
+  status: z.string(),
+  taskQueue: z.string(),
+  startedAt: z.string(),
+  closedAt: optionalText,
+  open: z.array(row),
+  more: z.int(),
+  unread: anyObject.optional(),
+  deliveries: z.array(anyObject).optional(),
+  deliveriesNote: optionalText,
+  outcomes: z.array(z.looseObject({ callId: z.string(), toolName: z.string(), outcome: z.string() })),
+  retrying: z.array(anyObject).optional(),
+  run: anyObject.optional(),
+  result: anyObject.optional(),
+  returned: z.unknown().optional(),
+  failure: anyObject.optional(),
+  note: optionalText,
+  takesMessages: z.literal(true).optional(),
+}).openapi('RunView');
+export const runJournal = shapeOf<RunJournal>()({
+  entries: z.array(z.looseObject({ seq: z.int(), kind: z.string(), at: z.string() })),
+  missing: optionalText,
+  unread: z.int().optional(),
+}).openapi('RunJournal');
+export const grantList = shapeOf<RunGrants>()({
+  grants: z.array(z.looseObject({ grantId: z.string(), tool: z.string(), approved: z.boolean() })),
+}).openapi('GrantList');
