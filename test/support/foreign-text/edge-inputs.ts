@@ -7,11 +7,9 @@ import { saidMessage } from '../../../packages/gateway/src/http/chat/say.ts';
 import { newestSession, parseAnswerId, turnOf } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import { linkProblemPage } from '../../../packages/gateway/src/http/links/link-page.ts';
 import { wantsHtml } from '../../../packages/gateway/src/http/responses/html-response.ts';
-import { isRole, type Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { listedRow } from '../../adapters/cli/support.ts';
+import { isRole } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { refuseInput, strictIfJson, strictJson } from '../../../packages/gateway/src/http/shapes/define-route.ts';
 import { isSamePushKey } from '../../../packages/gateway/src/inbox/state/same-push-key.ts';
-import { inboxRow } from '../../../packages/gateway/src/http/inbox/inbox-row.ts';
 import { senderAddress } from '../../../packages/gateway/src/http/server/limits.ts';
 import { isLoopbackHost, otherLoopbackName, ownOrigin, siteOf } from '../../../packages/gateway/src/http/site.ts';
 import { sseFrame } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
@@ -47,8 +45,6 @@ import { documents, objects, type Inputs, pieces, type Run, values } from './inp
 
 const requestId = '0'.repeat(32);
 const secret = 'a secret of at least sixteen bytes';
-const row = listedRow({ requestId, digest: '0'.repeat(64) });
-const principal: Principal = { id: 'ann', roles: ['reviewer'], groups: [], via: 'token', key: 'ann' };
 const site = siteOf('127.0.0.1', 8080, {});
 /** Node refuses longer headers. */
 const longestHeader = 16_000;
@@ -193,12 +189,6 @@ export const edgeInputs: Inputs = {
   'packages/gateway/src/http/identity/claims.ts namesakesAmong': (text) => namesakesAmong([text])(`${text}a`),
   'packages/gateway/src/http/identity/identity.ts findToken': (text) => findToken([], text),
   'packages/gateway/src/http/identity/principal.ts isRole': isRole,
-  'packages/gateway/src/http/inbox/inbox-row.ts inboxRow': [
-    (text) => inboxRow({ ...row, toolName: text, argumentNames: [text] }, principal),
-    (text) => inboxRow({ ...row, sentence: text }, principal),
-    (text) => inboxRow({ ...row, shownArguments: { [text]: text }, notShown: [] }, principal),
-    (text) => inboxRow({ ...row, reviewers: [text], approvers: [text] }, principal),
-  ],
   'packages/gateway/src/http/server/limits.ts senderAddress': {
     most: longestHeader,
     runs: [(text) => senderAddress(['127.0.0.0/8'])('127.0.0.1', text)],

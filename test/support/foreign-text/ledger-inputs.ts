@@ -43,6 +43,7 @@ import { recordedContext } from '../../../src/core/ledger/recorded-context.ts';
 import { editedSentence, settledSentence } from '../../../src/core/ledger/sentences.ts';
 import { notOpenReceipt, settledReceipt, votedReceipt } from '../../../src/core/ledger/settle.ts';
 import { shownArguments } from '../../../src/core/ledger/shown-arguments.ts';
+import { rowPeople } from '../../../src/core/ledger/approval-index.ts';
 import { waitingNotice } from '../../../src/core/ledger/waiting-for.ts';
 import { limitsOf } from '../../../src/core/policy/limits.ts';
 import { engine } from '../../../src/core/policy/ruling.ts';
@@ -212,6 +213,14 @@ export const ledgerInputs: Inputs = {
       (text) => shownPreview(record({ password: 'a1b2c3d4' }), { state: 'failed', message: text }),
     ],
   },
+  'core/ledger/approval-index.ts rowPeople': (text) =>
+    rowPeople({
+      reviewers: pieces(text),
+      delegations: [{ from: text, to: text }],
+      approvers: pieces(text),
+      cannotBeApproved: text,
+      callerName: text,
+    }),
   'core/ledger/waiting-for.ts waitingNotice': requested(waitingNotice),
   'workflows/agent/readmission.ts heldAgain': (text) =>
     heldAgain(

@@ -50,7 +50,7 @@ import {
 import { readRevoked, revokedOf, revokedSentence } from '../../../src/core/people/revoked.ts';
 import { isCaller } from '../../../src/core/people/entitlement.ts';
 import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
-import { Seats, seatsOf } from '../../../src/core/people/delegation.ts';
+import { Seats, seatsOf, withDelegates } from '../../../src/core/people/delegation.ts';
 import { type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const requestId = '0'.repeat(32);
@@ -157,6 +157,8 @@ export const messageInputs: Inputs = {
   },
   'core/people/delegation.ts seatsOf': (text) => seatsOf([{ from: 'ann', to: 'bob' }], text),
   'core/people/delegation.ts Seats.of': (text) => new Seats([{ from: 'ann', to: 'bob' }]).of(text),
+  'core/people/delegation.ts withDelegates': (text) =>
+    withDelegates(pieces(text), [{ from: text, to: text }, ...pieces(text).map((from) => ({ from, to: text }))]),
   'core/people/person-key.ts personKey': personKey,
   'core/people/person-key.ts isSamePerson': (text) => isSamePerson(text, `${text} `),
   'core/people/delegation.ts Seats.nameOf': (text) => new Seats([{ from: 'bob', to: text }]).nameOf(text),
