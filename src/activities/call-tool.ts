@@ -65,7 +65,7 @@ function toolContext(context: Context, permit: Permit): ToolContext {
   const { workflowId, firstExecutionRunId, callId, agent, caller } = permit;
   return {
     signal: context.cancellationSignal,
-    idempotencyKey: `${firstExecutionRunId ?? workflowId}/${callId}`,
+    idempotencyKey: `${firstExecutionRunId}/${callId}`,
     workflowId,
     callId,
     agent,

@@ -24,8 +24,9 @@ export interface CheckEditInput {
   kept?: KeptValue[];
   /** What reviewers must not see of the arguments, by the run's policies. Absent: nothing is hidden. */
   redact?: RedactionSettings;
-  /** The engine that rules in the run, and who started it. Absent in runs that do not read `cannotStart`. */
+  /** The engine that rules in the run, as far as the caller knows. */
   engine?: number;
+  /** Who started the run. */
   caller?: Caller;
 }
 
@@ -42,7 +43,7 @@ export interface CheckedArguments {
   redaction?: Redaction;
   /** Why the second gate would refuse them now, by the ceiling of this worker. Absent: it would not. */
   cannotStart?: string;
-  /** True: placeholders were looked for. A worker of an older version does not know them. */
+  /** True: placeholders were looked for. */
   restored?: true;
 }
 
@@ -63,8 +64,7 @@ export function createCheckEdit(
 ): CheckEdit {
   return async ({ agent, tool, args: written, kept, redact, engine, caller }) => {
     const startable = (called: Called, checked: CheckedArguments): CheckedArguments => {
-      const cannotStart =
-        engine === undefined ? undefined : ceiling?.denial(called, checked.args, { agent, caller, engine });
+      const cannotStart = ceiling?.denial(called, checked.args, { agent, caller, engine });
       return cannotStart === undefined ? checked : { ...checked, cannotStart };
     };
     const restored = restore(written, kept, redact);

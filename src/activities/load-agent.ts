@@ -137,10 +137,7 @@ export function createLoadAgent({
       auditSalt: newAuditSalt(),
       continueAsNewAfter,
       attributes,
-      redacts: true as const,
-      tellsApart: true as const,
-      consultsAdvisors: true as const,
-      ...(session === true && { userMayStop: true as const, announcesUserMessages: true as const }),
+      ...(session === true && { userMayStop: true as const }),
       sizeLimits,
       routes: await routes?.(),
     };
@@ -250,7 +247,7 @@ export interface ReadPolicyInput {
   maxTimeoutMs?: number | null;
   /** True: the run has a ceiling, and so the policy may hide nothing from its reviewers. */
   underCeiling?: boolean;
-  /** The built-in kinds that the ceiling redacts. Runs of older versions do not send it: their policies may redact any built-in kind. */
+  /** The built-in kinds that the ceiling redacts. Absent: the policy may redact any built-in kind. */
   redaction?: CeilingRedaction;
 }
 

@@ -29,12 +29,12 @@ const requestedShape = z.strictObject({
     .transform((name) => nfc(name)),
   policy: z.record(z.string(), z.json()).optional(),
   mode: z.enum(modes).optional(),
-  // Workflow code of older versions does not say what was written, here and for the gate itself.
+  // Absent: the workflow does not say what was written, here and for the gate itself.
   gated: z.array(z.looseObject({ name: z.string(), written: z.array(z.string()).optional() })),
   written: z.array(z.string()).optional(),
 });
 
-/** The caller and the metadata that a custom workflow gives. Workflow code of older versions may give none. */
+/** The caller and the metadata that a custom workflow gives, if it gives any. */
 const contextShape = z.looseObject({
   caller: callerShape.optional(),
   metadata: z.record(z.string(), z.json()).optional(),
@@ -75,8 +75,7 @@ export function createLoadGate({
     const digest = policyDigest({ ceiling, run });
     const policies = { ceiling, ceilingLines, run, policyDigest: digest, engine };
     const limits = { continueAsNewAfter, gated: recorded, attributes, routes: await routes?.() };
-    const does = { redacts: true, tellsApart: true, consultsAdvisors: true } as const;
-    return { agent, ...policies, ...limits, auditSalt: newAuditSalt(), ...does };
+    return { agent, ...policies, ...limits, auditSalt: newAuditSalt() };
   };
 }
 

@@ -37,7 +37,7 @@ export interface CallModelResult {
   text: string;
   calls: ModelCall[];
   usage: ModelUsage;
-  /** The model's id, as the agent's `model` names it. Absent from workers of older versions. */
+  /** The model's id, as the agent's `model` names it. */
   model?: string;
   /** `stop`, `tool-calls`, `length`, `content-filter` or `other`. */
   finishReason: string;

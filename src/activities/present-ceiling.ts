@@ -58,7 +58,7 @@ export function presentCeiling(ceiling: Policy | undefined, hasOutsideCalls = fa
     const command = subject === undefined || !Object.hasOwn(args, subject) ? undefined : args[subject];
     const shell = typeof command === 'string' ? splitShell(command) : notSplit;
     const call = { tool: name, args, risk, subject, beside, ...(shellSubject === true ? { shell } : {}) };
-    const assessment = assessRecorded(call, assessRules, [], undefined, context.engine);
+    const assessment = assessRecorded(call, assessRules);
     return evaluate(compiled, call, { ...context, assessment });
   }
 

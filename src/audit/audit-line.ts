@@ -54,7 +54,7 @@ export interface RunLine {
   agent?: string;
   /** The user for whom it works, as its starter said. */
   caller?: Json;
-  /** False for a run of an older version: its entries have no salts, and it wrote no head. */
+  /** False for a run without the secret of its salts: its entries have none, and it wrote no head. */
   committed: boolean;
   /** The tree over the entries that are gone, because retention has removed their executions. */
   before?: TreeState;

@@ -28,7 +28,7 @@ export interface EntryToWrite {
   workflowId: string;
   entry: JournalEntry;
   context: EntryContext;
-  /** Absent in runs of older versions. */
+  /** Absent: the run recorded no secret for its salts. */
   saltOf?: ReturnType<typeof saltsOf>;
   withheld: ReadonlySet<string>;
 }

@@ -85,7 +85,7 @@ export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'd
   open: StandingRequest[];
   /** Settled requests whose irreversible call runs: they may be asked about again after a change of their tool. */
   running: { requestId: string; callId: string }[];
-  /** Grants whose entries do not say everything: their scope is hidden, or an older version wrote them. */
+  /** Grants whose entries do not say everything: their scope is hidden, or was not recorded. */
   vague: string[];
   /** The request that was settled last, for the grant that its votes made. */
   settled?: StandingRequest;

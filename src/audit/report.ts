@@ -206,7 +206,7 @@ function proofSection(run: RunLine | undefined, head: HeadLine | undefined, coun
   const isSame = recorded?.size === head?.size && recorded?.root === head?.root;
   const own =
     recorded === undefined
-      ? 'none: the run is of an older version, or has not written one'
+      ? 'none: the run has not written one'
       : `${text(recorded.root)} over ${recorded.size} entries, in event ${recorded.eventId} of execution ${text(recorded.runId)}`;
   return [
     '<h2>Proof</h2>',

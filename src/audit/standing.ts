@@ -18,7 +18,7 @@ import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { grantUsedBy, useGrant } from '../core/ledger/make-grant.ts';
 import type { Case } from '../core/ledger/rule-case.ts';
 import { withDelegation } from '../core/people/delegation.ts';
-import { personKeyOf } from '../core/people/person-key.ts';
+import { personKey } from '../core/people/person-key.ts';
 import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
@@ -59,8 +59,8 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   if (kind === 'revoked') return afterRevoked(standing, entry);
   if (kind === 'vote') {
     const { reviewerId, identity = 'anonymous', approved = false } = entry;
-    const personOf = (id = ''): string => personKeyOf(entry.engine)(id);
-    const isOthers = (vote: { reviewerId?: string }): boolean => personOf(vote.reviewerId) !== personOf(reviewerId);
+    const person = personKey(reviewerId ?? '');
+    const isOthers = (vote: { reviewerId?: string }): boolean => personKey(vote.reviewerId ?? '') !== person;
     return withRequest(standing, requestId, (request) => ({
       votes: [...request.votes.filter(isOthers), { reviewerId, identity, approved }],
     }));
@@ -68,7 +68,7 @@ export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Rul
   if (kind !== 'delegated') return standing;
   const delegation = { from: entry.reviewerId ?? '', to: entry.to?.[0] ?? '' };
   return withRequest(standing, requestId, ({ delegations }) => ({
-    delegations: withDelegation(delegations, delegation, personKeyOf(entry.engine)),
+    delegations: withDelegation(delegations, delegation, personKey),
   }));
 }
 

@@ -252,13 +252,9 @@ export function notReRuled(
 }
 
 /** True if the answer to a call may depend on its arguments: then it cannot be given without them. */
-export function readsArguments(
-  { layers, assessRules }: RunRules,
-  call: EvidenceCall,
-  { grants, engine }: Standing,
-): boolean {
+export function readsArguments({ layers, assessRules }: RunRules, call: EvidenceCall, { grants }: Standing): boolean {
   const { ceiling, parents = [], run } = layers;
-  const subjects = callSubjects({ tool: call.tool, args: {} }, engine);
+  const subjects = callSubjects({ tool: call.tool, args: {} });
   const candidates = [ceiling, ...parents, run].flatMap((policy) => policy?.candidates(subjects).all ?? []);
   return (
     call.shell !== undefined ||

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { exactGlob } from '../text/exact-glob.ts';
 import type { RequestedScope } from '../core/messages/decision.ts';
 import { type Grant, grantFor } from '../core/policy/grants.ts';
-import { engine, readyCall } from '../core/policy/ruling.ts';
+import { readyCall } from '../core/policy/ruling.ts';
 import { grantedCommand } from '../core/policy/whole-call.ts';
 import { notSplit } from '../core/shell/parts.ts';
 import { splitShell } from '../shell/split.ts';
@@ -64,8 +64,8 @@ export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: Jso
   const declared = { args, ...(command !== undefined && { subject: command.argument, shell, beside: command.beside }) };
   const digest = canonicalJson(args) === canonicalJson(asked.args) ? 'same' : 'other';
   // No rule of a grant asks for the risk.
-  const ready = readyCall({ tool, risk: 'unknown', ...declared }, { engine });
-  const call = { digest, atMs: undefined, ready, command: grantedCommand(declared, engine) };
+  const ready = readyCall({ tool, risk: 'unknown', ...declared }, {});
+  const call = { digest, atMs: undefined, ready, command: grantedCommand(declared) };
   return grantFor([{ grantId: '', tool, approved: true, scope: grantScope(scope) }], call, terms.widest) !== undefined;
 }
 

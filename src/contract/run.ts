@@ -96,7 +96,7 @@ export interface RunResult {
   outcomes: CallOutcome[];
   /** Journal entries that no earlier payload carried. */
   journal?: JournalEntry[];
-  /** Commits the run to all its journal entries. Absent in runs of older versions. */
+  /** Commits the run to all its journal entries. Absent: it ended before its policies were known. */
   journalHead?: JournalHead;
 }
 
@@ -155,8 +155,8 @@ export interface ApprovedBy {
 export interface Permit {
   /** The run's. */
   workflowId: string;
-  /** Temporal's run id of the run's first execution: no other run has it. Absent in permits of older versions. */
-  firstExecutionRunId?: string;
+  /** Temporal's run id of the run's first execution: no other run has it. */
+  firstExecutionRunId: string;
   callId: string;
   /** The digest of the call that passed: 64 hex characters. */
   digest: string;
@@ -169,11 +169,10 @@ export interface Permit {
   definition: string;
   agent: string;
   caller?: Caller;
-  /** The version of the engine that ruled on the call. Absent in permits of older versions. */
-  engine?: number;
+  /** The version of the engine that ruled on the call. */
+  engine: number;
   /**
-   * The reviewers whose votes approved the call, or made the grant that answered it. Absent: a rule allowed the call, or the
-   * run is of an older version.
+   * The reviewers whose votes approved the call, or made the grant that answered it. Absent: a rule allowed the call.
    */
   approvedBy?: ApprovedBy[];
   /** True: the worker heartbeats for a gated activity. */
@@ -212,7 +211,7 @@ export interface RunStatus {
   cost?: RunCost;
   /** Calls that were ruled on, asks, open requests, denials by reviewers, and refused messages. */
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
-  /** For whom the run waits, and until when; absent if no request is open, and from workers of older versions. */
+  /** For whom the run waits, and until when; absent if no request is open. */
   waitingFor?: WaitingFor[];
   /** True: a session waits for its user: it has answered, or its last model call failed. Absent: it does not. */
   awaitsMessage?: true;

@@ -7,7 +7,6 @@ import {
   type Condition,
   type ConditionVariables,
 } from '../core/match/condition.ts';
-import { engine } from '../core/policy/ruling.ts';
 import { compilePolicy, type CompiledPolicy } from '../core/policy/compiled-policy.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import { mergeRunSide } from '../core/policy/run-side.ts';
@@ -18,7 +17,7 @@ export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 export function evaluated(source: string): boolean | 'failure' | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return undefined;
-  const held = compiled.holds({} as Parameters<Condition['holds']>[0], { left: maxConditionWork }, engine);
+  const held = compiled.holds({} as Parameters<Condition['holds']>[0], { left: maxConditionWork });
   return typeof held === 'boolean' ? held : 'failure';
 }
 

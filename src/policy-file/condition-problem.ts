@@ -1,6 +1,6 @@
 /**
  * What is wrong with a condition before any call: beside what the gate itself refuses, types that can never work and regular
- * expressions that are none. Only for reading policies. A run keeps a condition that an older version accepted.
+ * expressions that are none. Only for reading policies. A run keeps a condition that was accepted when it began.
  */
 import { unparse } from '@bufbuild/cel';
 import { RE2JS } from 're2js';

@@ -9,11 +9,13 @@ import type { Permit } from '../../src/contract.ts';
 
 const permit: Permit = {
   workflowId: 'w',
+  firstExecutionRunId: 'r',
   callId: '1.1',
   digest: '0'.repeat(64),
   definition: '0'.repeat(64),
   outcome: 'allowed',
   agent: 'tester',
+  engine: 1,
 };
 
 /** How many heartbeats the activity sends for a tool that takes 60 ms. */

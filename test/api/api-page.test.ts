@@ -42,12 +42,10 @@ describe('the docstrings', () => {
     'CallSubjects',
     'Candidates',
     'Carried',
-    'CompiledPattern',
     'CompiledRule',
     'DeliveryState',
     'GateConfig',
     'GateSnapshot',
-    'Glob',
     'Writer',
   ];
 

@@ -13,7 +13,7 @@ import { runs } from '../support/thorough.ts';
 function recorded(): { entries: JournalEntry[]; evidence: RunEvidence } {
   const rules = [{ pattern: 'pay', when: 'args.amount > 10', action: 'deny' as const }];
   const ceiling = { version: 1 as const, rules, riskDefaults: {}, approval: {} };
-  const run = new RecordedRulings({ ceiling }, 'ops', 2, { caller: { userId: 'olga' }, metadata: { team: 'red' } });
+  const run = new RecordedRulings({ ceiling }, 'ops', { caller: { userId: 'olga' }, metadata: { team: 'red' } });
   run.call({ tool: 'pay', args: { amount: 1 }, risk: 'write' }, undefined);
   run.send({
     kind: 'decide',

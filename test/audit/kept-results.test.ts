@@ -17,7 +17,7 @@ const look = { tool: 'look', args: { what: 'sea' }, risk: 'read_only' as const }
 
 /** A call that was approved and ran, and an equal one that its result answered: entries 1 to 3, and 4. */
 function recorded(approval?: Policy['approval'], first = look) {
-  const run = new RecordedRulings({ ceiling: policyOf(approval) }, 'ops', 3, { metadata: {} });
+  const run = new RecordedRulings({ ceiling: policyOf(approval) }, 'ops', { metadata: {} });
   run.call(first, undefined);
   const decision = { requestId: requestIdOf(1), approved: true };
   run.send({ kind: 'decide', atMs: run.atMs, decision, voter: claimedBy('bob') });

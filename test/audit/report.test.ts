@@ -105,7 +105,7 @@ test('shows a person by name and id, and a withheld id with no name', () => {
 });
 
 test('who withholds the id withholds the name', () => {
-  const entry = { seq: 1, kind: 'settled', at: 'x', engine: 5, reviewerId: 'u-17', reviewerName: 'Ann Lee' } as const;
+  const entry = { seq: 1, kind: 'settled', at: 'x', engine: 1, reviewerId: 'u-17', reviewerName: 'Ann Lee' } as const;
   const shown = (withheld: string[]) =>
     entryLine({
       run: 1,

@@ -131,10 +131,9 @@ const step = fc.oneof(
 function played(
   policies: PolicyLayers,
   of: string,
-  engine: number,
   steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
 ) {
-  const run = new RecordedRulings(policies, of, engine, { caller: { userId: 'olga' }, metadata: { team: 'red' } });
+  const run = new RecordedRulings(policies, of, { caller: { userId: 'olga' }, metadata: { team: 'red' } });
   for (const each of steps) {
     const { open } = run.ledger;
     if (each.kind === 'call') run.call(each.call, each.assessed);
@@ -170,10 +169,9 @@ test('generated calls under generated policies are ruled on again, and agree', (
     fc.property(
       runLayers,
       agent,
-      fc.constantFrom(1, 2, 3, 5),
       fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
-      (policies, of, engine, steps) => {
-        const { entries, evidence } = played(policies, of, engine, steps);
+      (policies, of, steps) => {
+        const { entries, evidence } = played(policies, of, steps);
         // What a file holds.
         const { agreed, differing, notReRuled } = verifyEvidence(
           JSON.parse(JSON.stringify(entries)) as typeof entries,

@@ -29,7 +29,7 @@ const stricter = policyOf({}, [{ id: 'none', pattern: 'wire', action: 'deny', re
 
 /** One run with a ruling of every kind. */
 function recorded(): { entries: JournalEntry[]; evidence: RunEvidence } {
-  const run = new RecordedRulings({ ceiling }, 'ops', 2, { caller: { userId: 'olga' }, metadata: { team: 'red' } });
+  const run = new RecordedRulings({ ceiling }, 'ops', { caller: { userId: 'olga' }, metadata: { team: 'red' } });
   const pay = (amount: number) => ({ tool: 'pay', args: { to: 'ann', amount }, risk: 'write' as const });
   const decide = (
     number: number,
@@ -322,7 +322,7 @@ describe('what cannot be ruled on again is counted, never as agreed', () => {
 
 describe('arguments that no history keeps', () => {
   const withoutArguments = (rules: Policy['rules']) => {
-    const run = new RecordedRulings({ ceiling: policyOf({}, rules) }, 'ops', 2, {});
+    const run = new RecordedRulings({ ceiling: policyOf({}, rules) }, 'ops', {});
     run.call({ tool: 'pay', args: { amount: 3 }, risk: 'write' }, undefined);
     const state = { entries: run.entries, evidence: run.evidence };
     changeCall(state, 1, { args: undefined }, true);

@@ -59,7 +59,7 @@ test('what the channel says that was shown is in the journal', async () => {
   expect(refusals).toBe(1);
 });
 
-test('a history in which the permit was an argument of its own', () => {
+test('the stored history of a workflow of its own, over two executions', () => {
   const executions = [1, 2].map((execution) => {
     const file = join(import.meta.dirname, `../histories/0.1.0-orders-of-ones-own-execution-${execution}.json`);
     return historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));

@@ -21,7 +21,7 @@ test('a change of the policies may come before the first entry of the agent that
   recorded.take({ kind: 'ended', activity, state: 'completed', end: { result } });
   recorded.take({ kind: 'message', name: 'setPolicy', via: 'signal', value: { mode: 'plan' } });
   const run = changeRunSide(second.run, { mode: 'plan' });
-  const entry = { seq: 1, at: '2026-01-02T03:00:00.000Z', engine: 2 } as const;
+  const entry = { seq: 1, at: '2026-01-02T03:00:00.000Z', engine: 1 } as const;
   const timeline = new PolicyTimeline(recorded);
   expect(timeline.at({ ...entry, kind: 'policy', policyDigest: policyDigest({ ...(run && { run }) }) })).toEqual({
     agent: 'billing',

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { celArguments } from '../../src/core/match/cel.ts';
 import { compileCondition, maxConditionWork, type ConditionVariables } from '../../src/core/match/condition.ts';
-import { engine } from '../../src/core/policy/ruling.ts';
 import { expressionOf, mayBe, onlyFails, outcomeOf } from '../../src/policy-file/condition-kinds.ts';
 import { conditionProblem } from '../../src/policy-file/condition-problem.ts';
 import { least, runs } from '../support/thorough.ts';
@@ -69,7 +68,7 @@ const context: fc.Arbitrary<ConditionVariables> = fc
   })
   .map(({ args, ...rest }) => ({
     ...rest,
-    args: celArguments(args as Parameters<typeof celArguments>[0], engine),
+    args: celArguments(args as Parameters<typeof celArguments>[0]),
     tool: 'a',
     risk: 'write',
     severity: 'medium',
@@ -87,7 +86,7 @@ test('law: no condition gives what it is said not to give, and one that is refus
       // A comparison of a level that means something else may hold, and is refused all the same.
       const isRefused = problem !== undefined && !/^(orders|compares) (risk|severity) /.test(problem);
       for (const each of contexts) {
-        const held = compiled.holds(each, { left: maxConditionWork }, engine, () => 5);
+        const held = compiled.holds(each, { left: maxConditionWork }, () => 5);
         if (typeof held === 'boolean') {
           expect([source, each, held, mayBe(said, held ? 'true' : 'false')]).toEqual([source, each, held, true]);
         }

@@ -6,7 +6,7 @@ import { explain } from '../../src/policy-file/explain.ts';
 import { lintPolicy } from '../../src/policy-file/lint-policy.ts';
 import { parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import type { Policy, Rule } from '../../src/core/policy/policy.ts';
-import { compilePolicy, engine, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
+import { compilePolicy, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { call, policy as anyPolicy } from '../core/generate.ts';
 import { least, runs } from '../support/thorough.ts';
 
@@ -429,6 +429,6 @@ test.each([
       ceiling: policy(`approval: { on_timeout: ${ceiling} }`, true),
       run: policy('approval: { on_timeout: allow }'),
     };
-    expect(askTermsOf(layers, { rule: null, severity, engine }, { risk }).onTimeout).toBe(onTimeout);
+    expect(askTermsOf(layers, { rule: null, severity }, { risk }).onTimeout).toBe(onTimeout);
   },
 );

@@ -7,7 +7,7 @@ import { directoriesOf, panelOf } from '../../src/core/ledger/panel.ts';
 import { formatProblems, parsePolicy } from '../../src/policy-file/parse-policy.ts';
 import { policyJsonSchema } from '../../src/policy-file/json-schema.ts';
 import { applyMode, modes, type Mode, actions, type Action } from '../../src/core/policy/modes.ts';
-import { compilePolicy, engine, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
+import { compilePolicy, evaluate, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { risks, severities } from '../../src/core/base/tool-call.ts';
 import { callOf, examplesOf, type Row, rowsOf } from '../support/policy-pages.ts';
 
@@ -74,7 +74,7 @@ describe('who decides', () => {
     const call: RuledCall = { tool: policy.rules[0]!.pattern, args: {}, risk: 'write' };
     const terms = askTermsOf({ run: policy }, evaluate({ run: compilePolicy(policy, 'run') }, call), call);
     const request = { requestedAt: '2030-01-31T12:00:00Z', callerUserId: caller === '' ? null : caller };
-    const panel = panelOf({ terms, delegations: [], request }, directoriesOf({ run: policy }), 0, engine);
+    const panel = panelOf({ terms, delegations: [], request }, directoriesOf({ run: policy }), 0);
     const votes: Ballot[] = [];
     for (const answer of answers.split(', ')) {
       const [name = '', word] = answer.split(': ');

@@ -137,7 +137,7 @@ describe('a placeholder anywhere else is refused with its place', () => {
   });
 });
 
-test('what an older version recorded keeps its value', () => {
+test('a placeholder without a digest keeps its value', () => {
   const kept = keptValues({ a: `Hi ${ann}` }, [{ path: ['a'], spans: [[3, 3 + ann.length, '[EMAIL]']] }]);
   expect(restorePlaceholders({ a: 'Dear [EMAIL]' }, kept)).toEqual({ args: { a: `Dear ${ann}` } });
   expect(restorePlaceholders({ a: `Dear ${annShown}` }, kept)).toEqual({ problem: notThese('arguments.a', '[EMAIL]') });

@@ -18,7 +18,7 @@ const at = '2030-01-31T12:00:00.000Z';
 
 function entriesOf(name: string): JournalEntry[] {
   const requestId = name.padEnd(32, '0');
-  const facts = { at, engine: 2, requestId, callId: '1.1' };
+  const facts = { at, engine: 1, requestId, callId: '1.1' };
   return [
     {
       ...facts,
@@ -32,8 +32,8 @@ function entriesOf(name: string): JournalEntry[] {
     { ...facts, seq: 2, kind: 'vote', approved: true, reviewerId: 'ann', identity: 'verified' },
     { ...facts, seq: 3, kind: 'settled', outcome: 'approved', runs: true, reviewerId: 'bob', identity: 'claimed' },
     { ...facts, seq: 4, kind: 'ran', ran: 'yes' },
-    { at, engine: 2, seq: 5, kind: 'refused', code: 'already_settled', size: 90 },
-    { at, engine: 2, seq: 6, kind: 'ruling', callId: '2.1', toolName: 'look', action: 'allow', outcome: 'allowed' },
+    { at, engine: 1, seq: 5, kind: 'refused', code: 'already_settled', size: 90 },
+    { at, engine: 1, seq: 6, kind: 'ruling', callId: '2.1', toolName: 'look', action: 'allow', outcome: 'allowed' },
   ];
 }
 

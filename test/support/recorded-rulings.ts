@@ -11,7 +11,7 @@ import { compileRules, ruleCase, type RunRules } from '../../src/core/ledger/rul
 import { reviewersOf, whyAsked } from '../../src/core/ledger/waiting-for.ts';
 import { sameTerms } from '../../src/core/policy/ask-terms.ts';
 import { policyDigest, type PolicyLayers } from '../../src/core/policy/policy.ts';
-import type { RuledCall } from '../../src/core/policy/ruling.ts';
+import { engine, type RuledCall } from '../../src/core/policy/ruling.ts';
 import { requestIdOf, requestRecord } from './record-request.ts';
 
 const definition = 'd'.repeat(64);
@@ -32,7 +32,7 @@ export class RecordedRulings {
   /** The calls of the open requests. */
   readonly #calls = new Map<string, EvidenceCall & { args: RuledCall['args'] }>();
 
-  constructor(policies: PolicyLayers, agent: string, engine: number, context: EvidenceContext) {
+  constructor(policies: PolicyLayers, agent: string, context: EvidenceContext) {
     this.#agent = agent;
     this.#context = context;
     this.#ledger = emptyLedger(engine);

@@ -76,7 +76,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/grants',
-    code: "const reading = approved ? 'every' : 'any';",
+    code: "return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, 'every') === true;",
     changes: [["'every'", '""']],
     why: 'Whatever is not `any` is read as `every`.',
   },
@@ -91,12 +91,6 @@ export const explained: readonly Explanation[] = [
     code: 'const subjects = { ...call, meter: { work: 0 } };',
     changes: [['{ work: 0 }', '{}']],
     why: 'Nobody reads what this one counts.',
-  },
-  {
-    file: 'policy/part-matchers',
-    code: 'while (outer !== undefined && way.length < parts.length) {',
-    changes: [['way.length < parts.length', 'way.length <= parts.length']],
-    why: 'After so many steps all of a circle is on the way; what one more adds is there already.',
   },
   {
     file: 'policy/part-matchers',
@@ -129,7 +123,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/layer-answer',
-    code: "const asking = engine < 3 ? [] : found.filter(({ action }) => action === 'ask');",
+    code: "const asking = found.filter(({ action }) => action === 'ask');",
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no action, so it is never among the strictest answers.',
   },
@@ -183,7 +177,7 @@ export const explained: readonly Explanation[] = [
   },
   {
     file: 'policy/ask-terms',
-    code: 'const written = ruling.ask?.by ?? [];',
+    code: 'const asking = withSpacedSteps(ruling.ask?.by ?? [], leastMs);',
     changes: [['[]', '["Stryker was here"]']],
     why: 'A text has no terms, so it asks by the defaults, as nothing does.',
   },

@@ -46,7 +46,6 @@ export const rulingTests = [
   'policy-file/manual',
   'core/policy/attacks',
   'core/policy/candidate-index',
-  'core/policy/engines',
   'core/policy/laws',
   'core/policy/ask-terms-laws',
   'core/policy/grant-laws',

@@ -90,7 +90,7 @@ export interface ShownRequest {
   digest: string;
   /** Of the card. */
   card: string;
-  /** How many messages of the user the card showed. Absent on messages of older versions. */
+  /** How many messages of the user the card showed. */
   userMessages?: number;
 }
 

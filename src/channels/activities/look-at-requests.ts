@@ -34,7 +34,7 @@ export interface LookedRequest {
   deadlineMs?: number | null;
   /** How many messages the user has written since. Absent: none. */
   userMessages?: number;
-  /** For an open request: what its channels are told of it once the run is gone. Absent in results of older versions. */
+  /** For an open request: what its channels are told of it once the run is gone. */
   facts?: RequestFacts;
   /** The names of its channels, as the run says: of those that tell callers only, if there is no other. */
   names: string[];

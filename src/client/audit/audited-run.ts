@@ -40,7 +40,7 @@ export interface AuditedRun extends CommittedRun {
 
 /** What the executions of a run recorded of its tree. */
 export interface RecordedTree {
-  /** The secret of the salts; undefined in runs of older versions. */
+  /** The secret of the salts. Absent: the run ended before it recorded one. */
   secret?: string;
   /** The digest of the policies with which it started, or with which its oldest execution did. */
   policyDigest?: string;

@@ -15,7 +15,7 @@ import { permitIn } from '../../core/base/permit-metadata.ts';
 import type { ApprovalSummary } from '../../core/ledger/approval-index.ts';
 import { EventPayloads } from './event-payloads.ts';
 import type { ReadValue } from '../server/read-payload.ts';
-import { entriesIn, headIn, isMarkedPermit, writtenIn } from './written-by-gate.ts';
+import { entriesIn, headIn, writtenIn } from './written-by-gate.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
@@ -126,7 +126,7 @@ export class HistoryReader {
   #tool(name: string, payloads: readonly MaybePayload[]): Scheduled {
     const values = payloads.map((payload) => this.#payloads.value(payload));
     const beside = permitIn(payloads[0]?.metadata);
-    const isArgument = beside === undefined && (this.#isAgentRun || isMarkedPermit(payloads[0]));
+    const isArgument = beside === undefined && this.#isAgentRun;
     const { callId, digest, definition } = objectIn(isArgument ? values[0] : beside);
     if (typeof callId !== 'string') return { kind: 'other' };
     return { kind: 'tool', name, permit: { callId, digest, definition }, values: values.slice(isArgument ? 1 : 0) };

@@ -30,7 +30,7 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   if (!isAgentRun) {
     // Most payloads are the author's own. The gate's are in activities of ours, in memos, and in the metadata of payloads.
     const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
-    return [permitIn(first?.metadata), ...valuesOf([isOurs || isMarkedPermit(first) ? first : undefined, ...memos])];
+    return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
   }
   const nested = event.startChildWorkflowExecutionInitiatedEventAttributes;
   return valuesOf([
@@ -42,12 +42,6 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
     event.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0],
     event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads?.[0],
   ]);
-}
-
-/** In histories of the first versions, a permit was an argument of its own, and its payload's metadata said so. */
-export function isMarkedPermit(payload: Payload | null | undefined): boolean {
-  const mark = payload?.metadata?.['countersign'];
-  return mark != null && new TextDecoder().decode(mark) === 'permit';
 }
 
 /** Our activities whose first argument is not the gate's: the starter's input, event ids, what people sent. */

@@ -8,7 +8,7 @@ export interface SizeLimits {
   turnBytes: number;
   /** The result of one tool. */
   resultBytes: number;
-  /** The files of one message of the user, decoded. Absent in limits that older versions recorded. */
+  /** The files of one message of the user, decoded. */
   fileBytes: number;
   /** The transcript. A run whose transcript exceeds this ends with the status `limit`. */
   transcriptBytes: number;

@@ -33,7 +33,7 @@ export interface ToolDefinition {
   risk: Risk;
   /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
   subject?: string;
-  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent in runs of older versions. */
+  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent: it is none. */
   shellSubject?: true;
   /** For a shell subject: the other arguments that are harmless beside any command. Default: none. */
   beside?: readonly string[];

@@ -26,7 +26,7 @@ export interface AdmittedCall {
 }
 
 /** The parts of the ledger that answer calls. */
-export type LedgerBefore = Pick<Ledger, 'engine' | 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
+export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open: readonly unknown[] };
 
 /**
  * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
@@ -44,9 +44,7 @@ export function answerBefore(
   const { tool } = ruled;
   const denials = ledger.grants.filter(({ approved }) => !approved);
   const standing =
-    denials.length > 0
-      ? standingDenial(denials, { digest, atMs, ready: readyCall(ruled, { engine: ledger.engine }, meter) })
-      : undefined;
+    denials.length > 0 ? standingDenial(denials, { digest, atMs, ready: readyCall(ruled, {}, meter) }) : undefined;
   if (standing !== undefined) return { ...denied(standing.reason), grantId: standing.grantId };
   const most = limits.maxIrreversiblePerRun;
   if (action === 'ask') {

@@ -77,7 +77,7 @@ export interface ApprovalMemo {
   open: ApprovalSummary[];
   journal: JournalEntry[];
   more?: number;
-  /** Commits the run to all its journal entries so far. Absent in runs of older versions. */
+  /** Commits the run to all its journal entries so far. Absent until its policies are known. */
   journalHead?: JournalHead;
 }
 
@@ -125,7 +125,7 @@ export function approvalMemo(
   entries: JournalEntry[],
   people: People,
 ): { memo: ApprovalMemo; rest: JournalEntry[] } {
-  const rows = ledger.open.map((record) => ({ ...summaryOf(record.request), ...peopleOf(record, ledger, people) }));
+  const rows = ledger.open.map((record) => ({ ...summaryOf(record.request), ...peopleOf(record, people) }));
   const open = openRows(rows);
   const journal = fitting(entries, memoJournalBytes);
   const more = ledger.open.length - open.length;
@@ -163,17 +163,17 @@ function valuesIn({ shownArguments, notShown, sentence, shown }: ApprovalSummary
   return shownArguments === undefined ? {} : { shownArguments, notShown, sentence, shown };
 }
 
-function peopleOf(record: RequestRecord, { engine }: Ledger, { directories, nowMs }: People): RowPeople {
+function peopleOf(record: RequestRecord, { directories, nowMs }: People): RowPeople {
   const { request, delegations, votes } = record;
   const { ceiling } = directories;
-  const keyOf = personKeyOfRun(directories, engine);
-  const approvers = approversOf(panelOf(record, directories, nowMs, engine), votes);
+  const keyOf = personKeyOfRun(directories);
+  const approvers = approversOf(panelOf(record, directories, nowMs), votes);
   const { callerUserId, reviewers } = request;
   return rowPeople({
     reviewers,
     delegations,
     approvers: approvers && allIdsOf(ceiling, approvers, keyOf),
-    cannotBeApproved: cannotBeApproved(lastPanelOf(record, directories, engine), votes),
+    cannotBeApproved: cannotBeApproved(lastPanelOf(record, directories), votes),
     callerName: callerUserId === null ? undefined : personOf(ceiling, callerUserId, keyOf)?.name,
   });
 }

@@ -134,7 +134,7 @@ export interface ReviewerVote {
   /** As in the decision: what people call the reviewer. */
   reviewerName?: string;
   identity: Identity;
-  /** The id of the key that signed. Absent: none did, or the run is of an older version. */
+  /** The id of the key that signed. Absent: none did. */
   keyId?: string;
   approved: boolean;
   /** ISO 8601: when it counted. */

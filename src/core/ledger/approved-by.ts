@@ -12,21 +12,16 @@ export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
  * Those whose votes settled a request, and those who gave their seats to one of them. Empty where a policy settled it, or a
  * denial.
  */
-export function approversOf(asked: RequestRecord | SettledRequest, ledger: Ledger, among: Directories): Approver[] {
+export function approversOf(asked: RequestRecord | SettledRequest, among: Directories): Approver[] {
   if (!('settlement' in asked)) return [];
   const voters = votersOf(asked);
   if (voters.length === 0) return [];
-  return inAllIds([...voters, ...giversTo(voters, asked.delegations, ledger, among)], ledger, among);
+  return inAllIds([...voters, ...giversTo(voters, asked.delegations, among)], among);
 }
 
 /** Who gives a seat to a voter, or moves it there, says that the voter's word counts for it. */
-function giversTo(
-  voters: readonly Approver[],
-  delegations: readonly Delegation[],
-  { engine }: Ledger,
-  among: Directories,
-): Approver[] {
-  const keyOf = personKeyOfRun(among, engine);
+function giversTo(voters: readonly Approver[], delegations: readonly Delegation[], among: Directories): Approver[] {
+  const keyOf = personKeyOfRun(among);
   const givenTo = Map.groupBy(delegations, ({ to }) => keyOf(to));
   const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   const givers: Approver[] = [];
@@ -51,13 +46,13 @@ function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: Sett
 /** Those who made a grant that lets calls run. */
 export function approversOfGrant(grantId: string | null, ledger: Ledger, among: Directories): Approver[] {
   const grant = ledger.grants.find((each) => each.grantId === grantId && each.approved);
-  return inAllIds(grant?.by ?? [], ledger, among);
+  return inAllIds(grant?.by ?? [], among);
 }
 
 /** The worker's policy may revoke a person by any of their ids, and have another directory than the run. */
-function inAllIds(people: readonly Approver[], { engine }: Ledger, among: Directories): Approver[] {
+function inAllIds(people: readonly Approver[], among: Directories): Approver[] {
   const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
-  const others = allIdsOf(among.ceiling, [...ids], personKeyOfRun(among, engine)).filter((id) => !ids.has(id));
+  const others = allIdsOf(among.ceiling, [...ids], personKeyOfRun(among)).filter((id) => !ids.has(id));
   const written = people.map(({ reviewerId, keyId }): Approver => ({
     ...(reviewerId !== undefined && { reviewerId }),
     ...(keyId !== undefined && { keyId }),

@@ -25,13 +25,11 @@ const mostArguments = 50;
 
 /** What counts: a ledger, or what an audit knows of it. */
 interface Summing {
-  engine: number;
   sums?: ArgumentSums;
 }
 
-/** Counts a call, or counts it anew with other arguments. Before engine 4 nothing is counted. */
+/** Counts a call, or counts it anew with other arguments. */
 export function withShare<L extends Summing>(ledger: L, callId: string, tool: string, args: JsonObject): L {
-  if (ledger.engine < 4) return ledger;
   const before = withoutShare(ledger, callId).sums ?? none;
   const known = before.tools.find((each) => each.tool === tool)?.arguments ?? [];
   let room = mostArguments - known.length;

@@ -63,18 +63,17 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   const { requestId, approved } = decision;
   const found = findOpen(ledger, requestId);
   if (found === undefined) return answerSettled(ledger, decision, directories);
-  const record = withoutRevoked(found, directories, ledger.engine);
+  const record = withoutRevoked(found, directories);
   const contentDigest = decisionDigest(decision);
   const { reason, decisionId, viewed, always } = decision;
-  const keyOf = personKeyOfRun(directories, ledger.engine);
+  const keyOf = personKeyOfRun(directories);
   const personOf = ({ reviewerId }: Voter): string | undefined =>
     reviewerId === undefined ? undefined : keyOf(reviewerId);
   const person = personOf(voter);
-  // Before engine 5, the first answer under this id, whoever gave it.
-  const isOwn = (vote: ReviewerVote): boolean => ledger.engine < 5 || personOf(vote) === person;
+  const isOwn = (vote: ReviewerVote): boolean => personOf(vote) === person;
   const again =
     decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId && isOwn(vote));
-  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(ledger, record, directories, atMs));
+  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
@@ -82,13 +81,13 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     const message = `the digest is not that of request ${requestId}: look at it again`;
     return refusalOf(ledger, requestId, 'digest_mismatch', message);
   }
-  const panel = panelOf(record, directories, atMs, ledger.engine);
+  const panel = panelOf(record, directories, atMs);
   // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const earlier = record.votes.find((vote) => personOf(vote) === person);
-  // Under one decision ID, as of a link, a person answers once. Before engine 5, another answer counted as another decision.
-  const isSameId = earlier !== undefined && earlier === again && ledger.engine >= 5;
+  // Under one decision ID, as of a link, a person answers once.
+  const isSameId = earlier !== undefined && earlier === again;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
     const message = `${nfc(voter.reviewerId) ?? 'somebody without a name'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
@@ -133,7 +132,7 @@ function decideEdited(
   const { atMs, decision } = command;
   const { digest, asked } = edit;
   const edited = { arguments: edit.arguments, digest };
-  const alone = tally(panelOf(record, directories, atMs, ledger.engine), [vote]).outcome === 'approved';
+  const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
   if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
     const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
     const voted = { ...record, votes: [vote], editedRedaction: edit.redaction, grantedBy };
@@ -182,7 +181,7 @@ function keepVote(
   directories: Directories,
 ): Reduction {
   const { requestId, toolName, digest } = voted.request;
-  const receipt = receiptOf(ledger, voted, directories, atMs);
+  const receipt = receiptOf(voted, directories, atMs);
   return journaled(unchanged(withRequest(ledger, voted), receipt), atMs, {
     kind: 'vote',
     callId: voted.callId,
@@ -249,8 +248,8 @@ function isRetry({ votes }: SettledRequest, decision: ParsedDecision): boolean {
   return votes.some((vote) => vote.decisionId === decision.decisionId && vote.contentDigest === contentDigest);
 }
 
-function receiptOf(ledger: Ledger, record: RequestRecord, directories: Directories, atMs: number): Receipt {
-  const { have, need } = tally(panelOf(record, directories, atMs, ledger.engine), record.votes);
+function receiptOf(record: RequestRecord, directories: Directories, atMs: number): Receipt {
+  const { have, need } = tally(panelOf(record, directories, atMs), record.votes);
   return votedReceipt(record.request.requestId, { have, need });
 }
 

@@ -10,11 +10,10 @@ export interface Denials {
   byTool: Record<string, number>;
   /** The last `deniedKept` calls, the latest one last. */
   calls: DeniedCall[];
-  /** `byTool` when the model last got words of its user. Absent: it has not since a denial, or the engine is older than 5. */
+  /** `byTool` when the model last got words of its user. Absent: it has not since a denial. */
   heardAt?: Record<string, number>;
 }
 
-/** The members after `reason` exist since engine 5. */
 interface DeniedCall extends Partial<EarlierDenial> {
   digest: string;
   tool?: string;
@@ -44,7 +43,6 @@ interface Denial {
 
 /** The part of a ledger that denials are in. */
 interface Denying {
-  engine: number;
   denied: Denials;
 }
 
@@ -52,17 +50,14 @@ type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
 
 export const deniedKept = 200;
 
-/**
- * Counts one more denial. Since engine 5 a standing denial leaves nothing else behind: when it ends, nothing of it answers
- * any more.
- */
+/** Counts one more denial. A standing denial leaves nothing else behind: when it ends, nothing of it answers any more. */
 export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
   ledger: Counting,
   { toolName, digest, reason, by, grantId }: Denial,
 ): Counting {
-  const { denied, engine } = ledger;
+  const { denied } = ledger;
   const counts = { ...ledger.counts, denials: ledger.counts.denials + 1 };
-  if (grantId !== undefined && engine >= 5) return { ...ledger, counts };
+  if (grantId !== undefined) return { ...ledger, counts };
   const before = denied.calls.find((each) => each.digest === digest);
   const facts = {
     tool: toolName,
@@ -70,7 +65,7 @@ export function withDenial<Counting extends Denying & { counts: { denials: numbe
     reviewerId: by === undefined ? before?.reviewerId : by.reviewerId,
     times: (before?.times ?? 0) + (by === undefined ? 0 : 1),
   };
-  const call: DeniedCall = { digest, reason: reason || undefined, ...(engine >= 5 && facts) };
+  const call: DeniedCall = { digest, reason: reason || undefined, ...facts };
   return {
     ...ledger,
     counts,
@@ -98,7 +93,7 @@ export function isDeniedBefore({ calls }: Denials, digest: string): boolean {
   return calls.some((each) => each.digest === digest);
 }
 
-/** What reviewers of the very same call are shown. Absent before engine 5. */
+/** What reviewers of the very same call are shown. */
 export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDenial | undefined {
   const { reason, reviewerId, at, times = 0 } = calls.find((each) => each.digest === digest) ?? {};
   return at === undefined ? undefined : { reason, reviewerId, at, times };
@@ -113,8 +108,7 @@ export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, li
 }
 
 /** The tools that are denied for good, as query `grants` lists them and message `revoke` takes their ids. */
-export function deniedTools({ denied, engine }: Denying, limits: Holding): Grant[] {
-  if (engine < 5) return [];
+export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   return Object.keys(denied.byTool).flatMap((tool) => {
     const denials = finalDenials(denied, tool, limits);
     if (denials === undefined) return [];
@@ -123,8 +117,7 @@ export function deniedTools({ denied, engine }: Denying, limits: Holding): Grant
 }
 
 /** The tools with denials whose ids are among these. */
-export function toolsToLift({ denied, engine }: Denying, ids: readonly string[]): string[] {
-  if (engine < 5) return [];
+export function toolsToLift({ denied }: Denying, ids: readonly string[]): string[] {
   return Object.keys(denied.byTool).filter((tool) => ids.includes(deniedToolId(tool)));
 }
 

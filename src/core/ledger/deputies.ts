@@ -17,13 +17,13 @@ export interface Deputized {
  * Whose seats go to their deputies, by the operator's directory. Where a delegation would be refused, or leave too few
  * people to approve, the seat stays: a deputy who started the run is none.
  */
-export function deputiesOf(record: Asked, directories: Directories, atMs: number, engine: number): Deputized[] {
+export function deputiesOf(record: Asked, directories: Directories, atMs: number): Deputized[] {
   const away = Object.entries(directories.ceiling?.people ?? {}).flatMap(([id, person]) => {
     const absence = person.away?.find((each) => isWithin(each, atMs));
     return absence === undefined ? [] : [{ id, ...absence }];
   });
-  if (engine < 5 || away.length === 0) return [];
-  const asked = lastPanelOf(record, directories, engine);
+  if (away.length === 0) return [];
+  const asked = lastPanelOf(record, directories);
   const { keyOf = personKey, requirements } = asked;
   const isAsked = requirements.map(({ directory, reviewers, oneOfEach }) =>
     isAmong(directory, [...reviewers, ...oneOfEach], keyOf),

@@ -24,7 +24,7 @@ export function withAllowed(
 
 /**
  * The last such call of the run, as far as the ledger remembers. A digest covers the tool, its arguments and its
- * definition. Executions that began under an older version know only calls that reviewers were asked about.
+ * definition.
  */
 export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const { outcomes, settled, allowed = [] } = ledger;

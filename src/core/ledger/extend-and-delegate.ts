@@ -84,15 +84,15 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const found = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in found) return found;
   const { callId, request, terms, delegations } = found;
-  const { votes } = withoutRevoked(found, directories, ledger.engine);
-  const panel = panelOf(found, directories, atMs, ledger.engine);
-  const giver = giverOf(command, panel, ledger.engine);
+  const { votes } = withoutRevoked(found, directories);
+  const panel = panelOf(found, directories, atMs);
+  const giver = giverOf(command, panel);
   if ('code' in giver) return refusalOf(ledger, requestId, giver.code, giver.message);
   const { keyOf = personKey } = panel;
   const from = giver.reviewerId;
   const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
   const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
-  const isTakenBack = given !== undefined && ledger.engine >= 5;
+  const isTakenBack = given !== undefined;
   // The seat of a revoked person can be moved: that is what an operator does when they are gone.
   const seated = command.from === undefined ? panel : { ...panel, revoked: undefined };
   const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
@@ -107,7 +107,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   // Under one spelling, so that the journal alone says which delegation ends.
   const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
-  const why = ledger.engine >= 5 ? newShortage(found, delegated, directories, ledger.engine) : undefined;
+  const why = newShortage(found, delegated, directories);
   if (why !== undefined) return refuse(why);
   const receipt = {
     requestId,
@@ -140,14 +140,8 @@ function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partia
  * Whose seat is given: the sender's, or the one that an operator moves. A name that is only claimed moves a seat where it
  * could as well claim to be its holder.
  */
-function giverOf(
-  { voter, from, operator, reason = '' }: DelegateCommand,
-  panel: Panel,
-  engine: number,
-): Voter | Problem {
+function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel: Panel): Voter | Problem {
   if (from === undefined) return voter;
-  if (engine < 5)
-    return { code: 'invalid_message', message: `this run does not know 'from': it began with an older version` };
   if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
     return { code: 'not_entitled', message: 'who moves a request to another reviewer must say who they are' };
   }
@@ -172,15 +166,9 @@ export function senderIn(voter: Voter | undefined): Partial<Pick<Voter, 'reviewe
 }
 
 /** Why nobody could approve the request any more, if they still can without this change. */
-function newShortage(
-  before: RequestRecord,
-  after: RequestRecord,
-  directories: Directories,
-  engine: number,
-): string | undefined {
-  const why = whyNotApproved(lastPanelOf(after, directories, engine), after.votes);
-  if (why === undefined || shortageIn(lastPanelOf(before, directories, engine), before.votes) !== undefined)
-    return undefined;
+function newShortage(before: RequestRecord, after: RequestRecord, directories: Directories): string | undefined {
+  const why = whyNotApproved(lastPanelOf(after, directories), after.votes);
+  if (why === undefined || shortageIn(lastPanelOf(before, directories), before.votes) !== undefined) return undefined;
   return `with this delegation no votes could approve the request. ${why}`;
 }
 
@@ -209,7 +197,7 @@ function answerable(
 ): RequestRecord | Reduction {
   const record = openInTime(ledger, requestId, atMs, directories);
   if ('entries' in record) return record;
-  const problem = entitlement(panelOf(record, directories, atMs, ledger.engine), voter, false);
+  const problem = entitlement(panelOf(record, directories, atMs), voter, false);
   return problem === undefined ? record : refusalOf(ledger, requestId, problem.code, problem.message);
 }
 

@@ -37,7 +37,7 @@ export interface JournalEntry {
     | 'warned'
     | 'reminded'
     | 'escalated';
-  /** ISO 8601, in workflow time. Of `ran`: when the run wrote it, since engine 3. */
+  /** ISO 8601, in workflow time. Of `ran`: when the run wrote it. */
   at: string;
   /** The version of the engine that ruled. */
   engine: number;
@@ -75,7 +75,7 @@ export interface JournalEntry {
   grantId?: string;
   /** For a grant: the calls that it answers. */
   scope?: GrantScope;
-  /** For a grant: the reviewers whose votes made it. Absent in entries of older versions. */
+  /** For a grant: the reviewers whose votes made it. */
   voters?: readonly { reviewerId?: string; identity: Identity }[];
   /** For a grant: how often it answers, if that is limited. */
   uses?: number;

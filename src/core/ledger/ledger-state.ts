@@ -84,7 +84,7 @@ export interface Ledger {
   allowed?: { callId: string; digest: string; atMs: number }[];
   /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
-  /** What the calls that were admitted add up to. Absent before engine 4, and while there are none. */
+  /** What the calls that were admitted add up to. Absent while there are none. */
   sums?: ArgumentSums;
   refused: { last: RefusedDecision[]; total: number };
   /** The grants and standing denials that "always" left behind. */

@@ -196,13 +196,12 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   const settledAt = iso(atMs);
   if (kind === 'cancel') return settle(ledger, record, { outcome: 'cancelled', runs: false, reason, settledAt }, atMs);
   const mayRun = record.terms.onTimeout === 'allow';
-  const isBound = mayRun && ledger.engine >= 5;
-  const denial = isBound ? record.votes.findLast(({ approved }) => !approved) : undefined;
+  const denial = mayRun ? record.votes.findLast(({ approved }) => !approved) : undefined;
   // The approvals that were needed can no longer come.
   if (denial !== undefined)
     return settle(ledger, record, { outcome: 'denied', runs: false, ...wordOf(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).
-  const runs = mayRun && !(isBound && wasDenied(ledger, record, atMs));
+  const runs = mayRun && !wasDenied(ledger, record, atMs);
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
@@ -232,10 +231,10 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const { atMs, requestId, terms, request } = command;
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
-  const panel = panelOf({ ...record, terms }, directories, atMs, ledger.engine);
+  const panel = panelOf({ ...record, terms }, directories, atMs);
   // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again. The denial of
   // one who is revoked since stays.
-  const keyOf = personKeyOfRun(directories, ledger.engine);
+  const keyOf = personKeyOfRun(directories);
   const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
   const votes = record.votes.filter(
     (vote) => entitlement(panel, vote, vote.approved) === undefined || (!vote.approved && isGone(vote)),
@@ -307,7 +306,7 @@ function message(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'messag
 }
 
 function heard(ledger: Ledger, atMs: number): Reduction {
-  const denied = ledger.engine >= 5 ? heardDenials(ledger.denied) : undefined;
+  const denied = heardDenials(ledger.denied);
   return denied === undefined
     ? unchanged(ledger)
     : journaled(unchanged({ ...ledger, denied }), atMs, { kind: 'heard' });

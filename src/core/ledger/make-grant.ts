@@ -58,10 +58,10 @@ export function makeGrant(
     return { ...nothing, note: '; no grant: not every approving reviewer asked for one' };
   }
   const approved = votes[0]!.approved;
-  const scope = scopeOf(wishes, record, reduction.ledger.engine);
+  const scope = scopeOf(wishes, record);
   if (typeof scope === 'string') return { ...nothing, note: `; no grant: ${scope}` };
   const { ledger } = reduction;
-  if (approved && !wouldSettle(votes, record, atMs, directories, ledger.engine)) {
+  if (approved && !wouldSettle(votes, record, atMs, directories)) {
     return { ...nothing, note: '; no grant: a delegation is for this request alone' };
   }
   if (ledger.grants.length >= maxGrants) {
@@ -116,15 +116,9 @@ function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
 }
 
 /** A grant answers another request only if the votes that made it would have settled that request. */
-export function grantAnswers(
-  grant: Grant,
-  asked: Asked,
-  directories: Directories,
-  atMs: number,
-  engine: number,
-): boolean {
+export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
   const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
-  return tally(panelOf(asked, directories, atMs, engine), votes).outcome === (grant.approved ? 'approved' : 'denied');
+  return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
 }
 
 /** The parts of a request that determine which grants answer it. */
@@ -135,29 +129,29 @@ export type GrantableRequest = Asked & {
 
 /** The grant or standing denial that answers an open request, if any. A denial comes first. */
 export function grantOver(
-  ledger: Pick<Ledger, 'engine' | 'grants'>,
+  ledger: Pick<Ledger, 'grants'>,
   record: GrantableRequest,
   directories: Directories,
   atMs: number,
 ): Grant | undefined {
-  const call = grantedCall(record, ledger.engine, atMs);
+  const call = grantedCall(record, atMs);
   const answering = ledger.grants.filter(
     (grant) =>
       grant.tool === record.request.toolName &&
       isOfDefinition(grant, record.ruled.definition) &&
-      grantAnswers(grant, record, directories, atMs, ledger.engine),
+      grantAnswers(grant, record, directories, atMs),
   );
   return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
 }
 
 /**
  * The standing denial that binds an open request which something else than an approval would let run: a deadline, a change
- * of policy, a grant. It need not be by the reviewers of this request, as for a new call. From engine 5 on.
+ * of policy, a grant. It need not be by the reviewers of this request, as for a new call.
  */
 export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: number): Grant | undefined {
   const denials = ledger.grants.filter(({ approved }) => !approved);
-  if (ledger.engine < 5 || denials.length === 0) return undefined;
-  return standingDenial(denials, grantedCall(record, ledger.engine, atMs));
+  if (denials.length === 0) return undefined;
+  return standingDenial(denials, grantedCall(record, atMs));
 }
 
 /** False if these approvals settle the request through delegated seats only: a grant by them would answer no other call. */
@@ -166,18 +160,17 @@ function wouldSettle(
   record: RequestRecord,
   atMs: number,
   directories: Directories,
-  engine: number,
 ): boolean {
-  if (engine < 5 || record.delegations.length === 0) return true;
-  return tally({ ...panelOf(record, directories, atMs, engine), delegations: [] }, votes).outcome === 'approved';
+  if (record.delegations.length === 0) return true;
+  return tally({ ...panelOf(record, directories, atMs), delegations: [] }, votes).outcome === 'approved';
 }
 
 /** The call of a request, as grants see it. */
-function grantedCall({ request, ruled }: GrantableRequest, engine: number, atMs: number | undefined): GrantedCall {
+function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
   // No rule of a grant asks for the risk.
   const call = { tool, args, risk: 'unknown' as const, ...ruled };
-  return { digest, atMs, ready: readyCall(call, { engine }), command: grantedCommand(call, engine) };
+  return { digest, atMs, ready: readyCall(call, {}), command: grantedCommand(call) };
 }
 
 /** The grant that a ruling uses up. A call that an earlier result answers uses up none: nothing runs. */
@@ -228,7 +221,6 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
 function scopeOf(
   wishes: readonly (boolean | RequestedScope | undefined)[],
   record: RequestRecord,
-  engine: number,
 ): { scope: GrantScope; narrowed: boolean } | string {
   const { request, terms, ruled } = record;
   const { riskLevel: risk, toolName: tool, digest } = request;
@@ -245,7 +237,7 @@ function scopeOf(
   const scope = { kind: 'arguments', match } as const;
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
   const fitting = [{ grantId: '', tool, approved: true, scope }];
-  const call = grantedCall(record, engine, undefined);
+  const call = grantedCall(record, undefined);
   const { undeclared } = call.ready;
   const named = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
   const [missing] = unmatched(scope, named);

@@ -17,7 +17,7 @@ export function openRequest(
   atMs: number,
   directories: Directories,
 ): Reduction {
-  const deputies = deputiesOf(asked, directories, atMs, ledger.engine);
+  const deputies = deputiesOf(asked, directories, atMs);
   const delegations = [...asked.delegations, ...deputies.map(({ from, to }) => ({ from, to, by: 'away' as const }))];
   const deniedBefore = earlierDenialOf(ledger.denied, asked.request.digest);
   const record = {

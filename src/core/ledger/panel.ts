@@ -4,7 +4,7 @@ import { personKeyIn, type Directory } from '../people/directory.ts';
 import type { Delegation } from '../people/delegation.ts';
 import { revokedOf } from '../people/revoked.ts';
 import { canSign } from '../messages/sender.ts';
-import { personKeyOf, type PersonKey } from '../people/person-key.ts';
+import type { PersonKey } from '../people/person-key.ts';
 import { openedAtMs } from './escalation.ts';
 import type { RequestRecord, Directories } from './ledger-state.ts';
 import type { PolicyLayers } from '../policy/policy.ts';
@@ -16,9 +16,9 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
 
 /**
  * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
- * added by then. Names are compared as runs of this engine do, and by the ids that the operator's directory says.
+ * added by then. Names are compared by the ids that the operator's directory says.
  */
-export function panelOf(record: Asked, directories: Directories, atMs: number, engine: number): Panel {
+export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
   const waitedMs = atMs - openedAtMs(record);
   return {
@@ -32,18 +32,18 @@ export function panelOf(record: Asked, directories: Directories, atMs: number, e
     verified,
     allowSelf,
     callerUserId: record.request.callerUserId,
-    delegations: standing(record.delegations, directories, engine),
-    keyOf: personKeyOfRun(directories, engine),
+    delegations: standing(record.delegations, directories),
+    keyOf: personKeyOfRun(directories),
     ...(directories.revoked !== undefined && { revoked: directories.revoked }),
-    ...(verified && engine >= 5 && { canVerify: canSign(directories, personKeyOfRun(directories, engine)) }),
+    ...(verified && { canVerify: canSign(directories, personKeyOfRun(directories)) }),
   };
 }
 
 /** Without the delegations of revoked people and keys. Those of the operator's directory stay. */
-function standing(delegations: readonly Delegation[], directories: Directories, engine: number): readonly Delegation[] {
+function standing(delegations: readonly Delegation[], directories: Directories): readonly Delegation[] {
   const { revoked } = directories;
   if (revoked === undefined) return delegations;
-  const keyOf = personKeyOfRun(directories, engine);
+  const keyOf = personKeyOfRun(directories);
   return delegations.filter((each) => revokedOf(revoked, senderOf(each), keyOf) === undefined);
 }
 
@@ -57,24 +57,24 @@ export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId
  * The request without what revoked people and keys have given: their approvals and their seats count no more, and bar no
  * other vote. A denial stays.
  */
-export function withoutRevoked(record: RequestRecord, directories: Directories, engine: number): RequestRecord {
+export function withoutRevoked(record: RequestRecord, directories: Directories): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;
-  const keyOf = personKeyOfRun(directories, engine);
+  const keyOf = personKeyOfRun(directories);
   const votes = record.votes.filter((vote) => !vote.approved || revokedOf(revoked, vote, keyOf) === undefined);
-  const delegations = standing(record.delegations, directories, engine);
+  const delegations = standing(record.delegations, directories);
   const isWhole = votes.length === record.votes.length && delegations.length === record.delegations.length;
   return isWhole ? record : { ...record, votes, delegations: [...delegations] };
 }
 
 /** As `panelOf`, with all reviewers whom escalation can add. */
-export function lastPanelOf(record: Asked, directories: Directories, engine: number): Panel {
-  return panelOf(record, directories, Infinity, engine);
+export function lastPanelOf(record: Asked, directories: Directories): Panel {
+  return panelOf(record, directories, Infinity);
 }
 
-/** How a run of this engine compares names: the operator's directory says which ids are one person. */
-export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>, engine: number): PersonKey {
-  return personKeyIn(ceiling, personKeyOf(engine));
+/** How a run compares names: the operator's directory says which ids are one person. */
+export function personKeyOfRun({ ceiling }: Pick<Directories, 'ceiling'>): PersonKey {
+  return personKeyIn(ceiling);
 }
 
 /** The directories of a run's policies, which resolve groups. */

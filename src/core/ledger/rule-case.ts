@@ -93,7 +93,7 @@ export function ruleCase(
   const { digest, assessed, definition, advice = [], raised = raisedBy(advice), ...ruled } = call;
   const { agent, caller, metadata } = run;
   const { engine, counts } = ledger;
-  const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter, engine);
+  const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
   const assessment = raise(unraised, raised);
   const summed = (tool: string, argument: string): number | undefined => sumOf(ledger.sums, tool, argument);
   const context = { engine, agent, caller, metadata, counts, sumOf: summed, digest, atMs };
@@ -113,7 +113,7 @@ export function ruleCase(
     grant.tool === call.tool &&
     grant.approved &&
     isOfDefinition(grant, definition) &&
-    grantAnswers(grant, asked, directories, atMs, engine);
+    grantAnswers(grant, asked, directories, atMs);
   const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
@@ -121,11 +121,8 @@ export function ruleCase(
   const { ceiling, parents = [], run: ofRun } = policies;
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =
-    deniesImpossible && advised.action === 'ask' && engine >= 5
-      ? cannotBeApproved(
-          lastPanelOf({ ...asked, delegations: deputiesOf(asked, directories, atMs, engine) }, directories, engine),
-          [],
-        )
+    deniesImpossible && advised.action === 'ask'
+      ? cannotBeApproved(lastPanelOf({ ...asked, delegations: deputiesOf(asked, directories, atMs) }, directories), [])
       : undefined;
   const ruling: Ruling = why === undefined ? advised : { ...advised, action: 'deny', reason: why };
   return { ruling, terms, assessment, limits: limitsOf(policies, bare) };

@@ -86,14 +86,14 @@ function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
 
 /** The receipt for a message about a request that is not open: it is unknown, or settled already. */
 export function notOpenReceipt(
-  { settled, past, engine }: Ledger,
+  { settled, past }: Ledger,
   requestId: string,
   directories: Pick<Directories, 'ceiling'>,
 ): Receipt {
   const found = settled.find(({ request }) => request.requestId === requestId)?.settlement;
   const outcome = found?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
   if (outcome !== undefined) {
-    const keyOf = personKeyOfRun(directories, engine);
+    const keyOf = personKeyOfRun(directories);
     const shown: typeof shownPerson = (id, name) =>
       shownPerson(id, personOf(directories.ceiling, id, keyOf)?.name ?? name);
     return settledReceipt(requestId, { ...found, outcome }, shown);

@@ -23,12 +23,11 @@ const notShownBytes = 1_000;
 /** So short that one name, with every character escaped, always has room in a list of names. */
 export const longestName = 160;
 
-/** Undefined if `names` has none of the arguments. `hidden`: what reviewers do not see of them. `redact`: hides secrets. */
+/** Undefined if `names` has none of the arguments. `hidden`: what reviewers do not see of them. */
 export function shownArguments(
   original: JsonObject,
   names: readonly string[],
   hidden: readonly RedactedValue[] = [],
-  redact: (text: string, kinds: readonly string[]) => string = redactText,
 ): ShownArguments | undefined {
   const args = redactedArguments(original, hidden);
   const redacted = redactedNames(hidden);
@@ -37,7 +36,7 @@ export function shownArguments(
   let bytes = 2;
   for (const name of names) {
     if (!Object.hasOwn(args, name)) continue;
-    const { text, isWhole } = lineOf(name, args[name]!, redact);
+    const { text, isWhole } = lineOf(name, args[name]!);
     bytes += byteLength(JSON.stringify([name, text]));
     if (bytes > shownBytes) break;
     shown.push([name, text]);
@@ -55,16 +54,12 @@ function jsonOf(value: Json): string {
   return 'problem' in written ? JSON.stringify(value) : written.text;
 }
 
-function lineOf(
-  name: string,
-  value: Json,
-  redact: (text: string, kinds: readonly string[]) => string,
-): { text: string; isWhole: boolean } {
+function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
   if (namesSecret(name)) return { text: '[PASSWORD]', isWhole: false };
   const isText = typeof value === 'string';
   const written = isText ? value : jsonOf(value);
   const searched = written.slice(0, longestSearched);
-  const redacted = redact(searched, secretKinds);
+  const redacted = redactText(searched, secretKinds);
   const kept = redacted.slice(0, longestValue).replace(/\p{Surrogate}$/u, '');
   const line = isText ? escapeText(kept) : escapeUnseen(kept);
   const left = redacted.length - kept.length + (written.length - searched.length);

@@ -45,18 +45,17 @@ Object.setPrototypeOf(celError('').constructor, WithoutStack);
 
 /**
  * Converts the arguments to CEL values once for all conditions of a ruling. The library would convert a map again each
- * time that something in it is read: a loop over 3,000 members took seconds. Arguments without canonical JSON stay as they
- * are, and each condition that reads them reports it. Before engine 3, `has` and `in` do not see a member that is `null`.
+ * time that something in it is read: a loop over 3,000 members took seconds. Arguments without canonical JSON stay as
+ * they are, and each condition that reads them reports it.
  */
-export function celArguments(args: JsonObject, engine: number): unknown {
-  return isTooDeep(args) ? args : celValue(args, engine);
+export function celArguments(args: JsonObject): unknown {
+  return isTooDeep(args) ? args : celValue(args);
 }
 
-function celValue(value: Json, engine: number): CelInput {
-  if (Array.isArray(value)) return celList(value.map((each) => celValue(each, engine)));
+function celValue(value: Json): CelInput {
+  if (Array.isArray(value)) return celList(value.map(celValue));
   if (typeof value !== 'object' || value === null) return value;
-  const map = celMap(new Map(Object.entries(value).map(([name, member]) => [name, celValue(member, engine)])));
-  if (engine < 3) return map;
+  const map = celMap(new Map(Object.entries(value).map(([name, member]) => [name, celValue(member)])));
   // The library takes `null` for absent here, and the specification does not.
   return Object.defineProperty(map, 'has', { value: (key: string) => map.get(key) !== undefined });
 }

@@ -1,6 +1,6 @@
 /**
- * What a condition pays, in steps of about a microsecond. A price that is too low lets a turn of ordinary calls hold up
- * a worker. Engines before 3 keep their prices, so that their rulings can be made again.
+ * What a condition pays, in steps of about a microsecond. A price that is too low lets a turn of ordinary calls hold up a
+ * worker.
  */
 import { isCelList, isCelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -19,17 +19,15 @@ const partsOfSelect = 4;
 const costOfSum = 2;
 
 /** Pays for a call of a function before it runs; throws if the budget does not suffice. */
-export function payFor(name: string, values: readonly CelValue[], budget: ConditionBudget, engine: number): void {
-  const isNew = engine >= 3;
-
+export function payFor(name: string, values: readonly CelValue[], budget: ConditionBudget): void {
   function costOfCall(): number {
     const all = (cost: (value: CelValue) => number): number =>
       values.reduce<number>((sum, value) => sum + cost(value), 0.1);
     switch (name) {
       case 'matches':
-        return costOfMatch(values, isNew);
+        return costOfMatch(values);
       case '@step':
-        return isNew ? Math.max(costOfRound, Number(values[0]) * costOfPart) : costOfRound;
+        return Math.max(costOfRound, Number(values[0]) * costOfPart);
       case '@object':
         return 0;
       case 'sum':
@@ -39,10 +37,10 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
         return all((value) => sizeOf(value, false) * 100);
       case 'lowerAscii':
       case 'size':
-        // These look at each character; before engine 3 they cost what a comparison does.
-        return all((value) => (isNew ? costOfCharacters(value) : sizeOf(value, false)));
+        // These look at each character.
+        return all(costOfCharacters);
       case '_+_':
-        return all((value) => (isNew && isCelList(value) ? value.size / 50 : sizeOf(value, false)));
+        return all((value) => (isCelList(value) ? value.size / 50 : sizeOf(value, false)));
       case '_==_':
       case '_!=_':
       case '@in':
@@ -60,9 +58,8 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
       return size;
     }
     if (!deep || !isCelMap(value)) return 0;
-    const ofMember = isNew ? 0.3 : 0.1;
-    let size = isNew ? 0.5 : 0;
-    for (const [key, item] of value) size += affordable(ofMember + sizeOf(key, false) + sizeOf(item, true));
+    let size = 0.5;
+    for (const [key, item] of value) size += affordable(0.3 + sizeOf(key, false) + sizeOf(item, true));
     return size;
   }
 
@@ -81,21 +78,11 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
   pay(costOfCall());
 }
 
-/** Measured cold: 60 ns per state of the pattern and character of the text. Before engine 3, any digits multiply them. */
-function costOfMatch([text, pattern]: readonly CelValue[], isNew: boolean): number {
+/** Measured cold: 60 ns per state of the pattern and character of the text. */
+function costOfMatch([text, pattern]: readonly CelValue[]): number {
   if (typeof text !== 'string' || typeof pattern !== 'string') return 1;
-  if (isNew) {
-    const size = expressionSize(pattern);
-    return 20 + size + (size * text.length) / 15;
-  }
-  const counts = [...pattern.matchAll(/\d+/g)].map(([digits]) => Math.max(1, Number(digits)));
-  const states =
-    pattern.length *
-    Math.min(
-      1_000,
-      counts.reduce((product, count) => product * count, 1),
-    );
-  return 20 + states + (states * text.length) / 15;
+  const size = expressionSize(pattern);
+  return 20 + size + (size * text.length) / 15;
 }
 
 function costOfCharacters(value: CelValue): number {

@@ -47,16 +47,10 @@ export type ConditionVariables = Record<(typeof conditionVariables)[number], unk
 
 export interface Condition {
   /**
-   * Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). Before engine
-   * 3, texts become numbers as in JavaScript, and regular expressions cost more than they take; before engine 4, there is no
-   * `sum`. Without `sumOf` no sum is known.
+   * Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). Without
+   * `sumOf` no sum is known.
    */
-  holds: (
-    variables: ConditionVariables,
-    budget: ConditionBudget,
-    engine: number,
-    sumOf?: SumOf,
-  ) => boolean | { problem: string };
+  holds: (variables: ConditionVariables, budget: ConditionBudget, sumOf?: SumOf) => boolean | { problem: string };
 }
 
 const { BOOL, DOUBLE, DYN, INT, STRING } = CelScalar;
@@ -69,8 +63,6 @@ const known = new Set(`${operators} ${functions}`.split(' '));
 /** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
 let budget: ConditionBudget = { left: 0 };
 let paid: CelValue[] | undefined;
-/** The engine of the current evaluation, like `budget`. */
-let ruledBy = 0;
 /** What `sum` gives in the current evaluation, like `budget`. */
 let sums: SumOf | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
@@ -88,24 +80,20 @@ export function compileCondition(source: string): Condition | { problem: string 
   if (nestsDeeper(source, maxBrackets)) return { problem: `nests brackets more than ${maxBrackets} deep` };
   let evaluator: Evaluator;
   let plain: PlainComparison | undefined;
-  let adds = false;
   try {
     const parsed = parse(source);
     const problem = parsed.expr === undefined ? 'is empty' : prepare(parsed.expr, new Set(conditionVariables));
     if (problem !== undefined) return { problem };
-    adds = sumsIn(parsed.expr).length > 0;
     evaluator = plan((environment ??= boundedEnvironment()), parsed) as Evaluator;
     plain = parsed.expr && plainComparison(parsed.expr);
   } catch (error) {
     return { problem: `is not CEL: ${sentence(error)}` };
   }
   return {
-    holds: (variables, given, engine, sumOf) => {
-      if (adds && engine < 4) return { problem: notInLanguage('sum') };
+    holds: (variables, given, sumOf) => {
       if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
-      const outer = { budget, ruledBy, sums };
+      const outer = { budget, sums };
       budget = given;
-      ruledBy = engine;
       sums = sumOf;
       try {
         const { args } = variables;
@@ -113,10 +101,10 @@ export function compileCondition(source: string): Condition | { problem: string 
         const result = answer ?? evaluator(variables as Record<string, CelInput>);
         // The library turns thrown errors into values, so only the budget shows that it ran out.
         if (given.left < 0) return { problem: 'its conditions are too costly for these arguments' };
-        if (isCelError(result)) return { problem: conditionFailure(result.message, source, engine) };
+        if (isCelError(result)) return { problem: conditionFailure(result.message, source) };
         return typeof result === 'boolean' ? result : { problem: 'its condition is neither true nor false' };
       } finally {
-        ({ budget, ruledBy, sums } = outer);
+        ({ budget, sums } = outer);
         paid = undefined;
       }
     },
@@ -215,7 +203,7 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
   const ours = [
     celFunc('@step', [DOUBLE], BOOL, () => true),
     celFunc('@object', [DYN], DYN, (value) => {
-      if (ruledBy >= 3 && !isCelMap(value)) throw new Error(notAnObject);
+      if (!isCelMap(value)) throw new Error(notAnObject);
       return value;
     }),
     celFunc('sum', [STRING, STRING], DOUBLE, (tool, argument) => {
@@ -256,9 +244,8 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
           call: {
             value: (id: number, target: CelValue | undefined, args: CelValue[]) => {
               // The library tries every overload of a function with the same argument list: only the first one pays.
-              if (args !== paid) payFor(func.name, target === undefined ? args : [target, ...args], budget, ruledBy);
+              if (args !== paid) payFor(func.name, target === undefined ? args : [target, ...args], budget);
               paid = args;
-              if (ruledBy < 3) return func.call(id, target, args);
               const [value] = args;
               const spelled = func.name === 'int' ? wholeNumber : func.name === 'double' ? decimalNumber : undefined;
               if (typeof value === 'string' && spelled?.test(value) === false) throw new Error(notANumber);
@@ -290,9 +277,9 @@ export const notAnObject = 'not an object';
 export const notSummed = 'no sum of';
 
 /** Rewords the library's message so that it holds no value of an argument (I13). */
-export function conditionFailure(message: string, source: string, engine: number): string {
+export function conditionFailure(message: string, source: string): string {
   const told = failureWords(message, source);
-  if (engine < 3 || told.startsWith("'")) return told;
+  if (told.startsWith("'")) return told;
   const read = argumentsRead(source).slice(0, 3);
   return read.length === 0 ? told : `${told}; it reads ${read.map((name) => `'${name.slice(0, 40)}'`).join(', ')}`;
 }

@@ -139,12 +139,11 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
 }
 
 /**
- * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. Before engine 3,
- * a list is one text. `meter`: the work that is done is added there.
+ * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. `meter`: the work
+ * that is done is added there.
  */
 export function callSubjects(
   call: { tool: string; args: JsonObject; subject?: string },
-  engine: number,
   meter: RulingMeter = { work: 0 },
 ): CallSubjects {
   let whole: GlobSubject | undefined;
@@ -155,7 +154,7 @@ export function callSubjects(
     if (known !== undefined) return known;
     // Own properties only: `constructor` and the like are not arguments.
     const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
-    const made = value === undefined ? { problem: `argument '${name}' is missing` } : subjectOf(value, engine);
+    const made = value === undefined ? { problem: `argument '${name}' is missing` } : subjectOf(value);
     fields.set(name, made);
     return made;
   };
@@ -169,20 +168,18 @@ export function callSubjects(
   };
 }
 
-function subjectOf(value: Json, engine: number): GlobSubject {
-  if (!Array.isArray(value) || engine < 3) return valueSubject(value);
+function subjectOf(value: Json): GlobSubject {
+  if (!Array.isArray(value)) return valueSubject(value);
   const written = writeCanonicalJson(value);
-  return 'problem' in written ? written : listSubject(written.text, elementsOf(value, engine).map(valueSubject));
+  return 'problem' in written ? written : listSubject(written.text, elementsOf(value).map(valueSubject));
 }
 
 /**
- * The elements of a list and of all lists in it. From engine 5 on, a list in it that is empty is an element. A list with
- * canonical JSON is not deeper than the stack.
+ * The elements of a list and of all lists in it. A list in it that is empty is an element. A list with canonical JSON is
+ * not deeper than the stack.
  */
-function elementsOf(list: readonly Json[], engine: number): Json[] {
-  return list.flatMap((item) =>
-    Array.isArray(item) && (item.length > 0 || engine < 5) ? elementsOf(item, engine) : [item],
-  );
+function elementsOf(list: readonly Json[]): Json[] {
+  return list.flatMap((item) => (Array.isArray(item) && item.length > 0 ? elementsOf(item) : [item]));
 }
 
 function valueSubject(value: Json): GlobSubject {

@@ -20,7 +20,7 @@ export interface Segments {
   /**
    * The index of the segment that holds a command. A `*` at its start names no command, so it stands for the whole command
    * or for nothing: `sudo * ls*` covers no `sudo rm ls`. In the segments before it, a `*` stands for one word or a part of
-   * it. Absent: no such segment, as before engine 5.
+   * it. Absent: no such segment.
    */
   command?: number;
   /** True: the command is of the same program as what precedes it, and a `*` that ends the glob goes on into it. */

@@ -20,7 +20,7 @@ export interface Voter {
   /** Absent or empty: anonymous. */
   reviewerId?: string;
   identity: Identity;
-  /** The id of the key that signed. Absent: none did, or the run is of an older version. */
+  /** The id of the key that signed. Absent: none did. */
   keyId?: string;
 }
 

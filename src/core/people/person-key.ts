@@ -39,8 +39,3 @@ export function isSamePerson(
 ): boolean {
   return one != null && other != null && keyOf(one) === keyOf(other);
 }
-
-/** How a run of this engine compares names. Before engine 5, only their Unicode form made no difference. */
-export function personKeyOf(engine: number): PersonKey {
-  return engine >= 5 ? personKey : nfc;
-}

@@ -35,7 +35,7 @@ export interface EscalationStep {
 /** Durations in milliseconds. */
 export interface AskTerms {
   /**
-   * Null: waits for ever; possible only if the ceiling's `max_timeout` is never. From engine 3 on, the longest of all
+   * Null: waits for ever; possible only if the ceiling's `max_timeout` is never. The longest of all
    * layers if the call runs at the end.
    */
   timeoutMs: number | null;
@@ -52,11 +52,11 @@ export interface AskTerms {
   allowSelf: boolean;
   /** Before the deadline; may be longer than the time-out. If several are set, the longest: the earliest warning. */
   warnBeforeMs: number | null;
-  /** If several are set, the shortest. From engine 3 on, the ceiling says how short those below it may be. */
+  /** If several are set, the shortest. The ceiling says how short those below it may be. */
   remindMs: number | null;
   /**
-   * The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. From engine 5
-   * on, the ceiling says how close together those below it may be.
+   * The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. The
+   * ceiling says how close together those below it may be.
    */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
@@ -77,13 +77,11 @@ interface AskedCall {
  */
 export function askTermsOf(
   layers: PolicyLayers,
-  ruling: Pick<Ruling, 'ask' | 'rule' | 'severity' | 'engine'>,
+  ruling: Pick<Ruling, 'ask' | 'rule' | 'severity'>,
   call: AskedCall,
 ): AskTerms {
-  const isBound = ruling.engine >= 3;
-  const leastMs = isBound ? shortestReminderMs(layers) : 0;
-  const written = ruling.ask?.by ?? [];
-  const asking = ruling.engine >= 5 ? withSpacedSteps(written, leastMs) : written;
+  const leastMs = shortestReminderMs(layers);
+  const asking = withSpacedSteps(ruling.ask?.by ?? [], leastMs);
   const requirements = requirementsOf(asking);
   const warnings = asking.flatMap(({ warnBeforeMs }) => warnBeforeMs ?? []);
   const reminders = asking.flatMap(({ layer, remindMs = [] }) =>
@@ -91,7 +89,7 @@ export function askTermsOf(
   );
   const runsUnanswered = mayRunUnanswered(ruling.severity, call.risk) && allowsOnTimeout(layers, asking);
   return {
-    timeoutMs: isBound && runsUnanswered ? vetoWindowMs(layers, asking) : limitsOf(layers, ruling).timeoutMs,
+    timeoutMs: runsUnanswered ? vetoWindowMs(layers, asking) : limitsOf(layers, ruling).timeoutMs,
     onTimeout: runsUnanswered ? 'allow' : 'deny',
     requirements,
     named: asking.some(namesReviewers),
@@ -100,20 +98,20 @@ export function askTermsOf(
     allowSelf: asking.length > 0 && asking.every(({ allowSelf = false }) => allowSelf),
     warnBeforeMs: warnings.length === 0 ? null : Math.max(...warnings),
     remindMs: reminders.length === 0 ? null : Math.min(...reminders),
-    escalate: noticesOf(requirements, ruling.engine),
+    escalate: noticesOf(requirements),
     ...(asking.some(({ whenUserWrites }) => whenUserWrites === 'withdraw') && { whenUserWrites: 'withdraw' as const }),
     always: ruling.ask?.always ?? (ruling.rule === null ? 'tool' : defaultAlways(call)),
   };
 }
 
 /**
- * The terms of a request that waits `waitMs` in all; null: for ever. From engine 3 on, no call runs unanswered before its
+ * The terms of a request that waits `waitMs` in all; null: for ever. No call runs unanswered before its
  * veto is over: where a channel, an edit or a deadline that a change of policy found already set leaves less time, it is
  * denied.
  */
-export function termsOfWait(terms: AskTerms, waitMs: number | null, engine: number): AskTerms {
+export function termsOfWait(terms: AskTerms, waitMs: number | null): AskTerms {
   const isWhole = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
-  return engine < 3 || isWhole ? terms : { ...terms, onTimeout: 'deny' };
+  return isWhole ? terms : { ...terms, onTimeout: 'deny' };
 }
 
 /**
@@ -172,11 +170,11 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
   );
 }
 
-/** The steps of all requirements. From engine 5 on, those of one layer below the ceiling that are due at once are one. */
-function noticesOf(requirements: readonly Requirement[], engine: number): EscalationStep[] {
+/** The steps of all requirements. Those of one layer below the ceiling that are due at once are one. */
+function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   const notices = new Map<string, EscalationStep>();
   for (const [index, { layer, parent, escalate }] of requirements.entries()) {
-    const isApart = layer === 'ceiling' || engine < 5;
+    const isApart = layer === 'ceiling';
     for (const [at, { afterMs, to }] of escalate.entries()) {
       const key = JSON.stringify(isApart ? [index, at] : [sourceOf({ layer, parent }), afterMs]);
       notices.set(key, { afterMs, to: [...new Set([...(notices.get(key)?.to ?? []), ...to])] });

@@ -64,7 +64,6 @@ export interface CompiledLayers {
 
 /** The values that conditions and agents' blocks read; made once per ruling. */
 export interface RuleFacts {
-  engine: number;
   agent: string | undefined;
   variables: () => ConditionVariables;
   sumOf: SumOf;
@@ -188,12 +187,12 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
   if (pattern.args !== undefined) {
     const matched = metered(pattern.args, subjects.args(), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = about(subjects.subject, matched, facts);
+    if (found === true) found = about(subjects.subject, matched);
   }
   for (const { name, glob } of fields) {
     const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = about(name, matched, facts);
+    if (found === true) found = about(name, matched);
   }
   if (condition === undefined) return found;
   const held = holds(rule, condition(), facts);
@@ -205,9 +204,9 @@ export function readingOf(action: Action): ListReading {
   return action === 'allow' ? 'every' : 'any';
 }
 
-/** Names the argument that could not be matched, so that a model can mend its call. Before engine 3 most had no name. */
-function about(argument: string | undefined, matched: true | Problem, { engine }: RuleFacts): true | Problem {
-  if (matched === true || engine < 3 || matched.problem.startsWith("argument '")) return matched;
+/** Names the argument that could not be matched, so that a model can mend its call. */
+function about(argument: string | undefined, matched: true | Problem): true | Problem {
+  if (matched === true || matched.problem.startsWith("argument '")) return matched;
   const which = argument === undefined ? 'the arguments' : `argument '${argument}'`;
   return { problem: `${which}: ${matched.problem}` };
 }
@@ -217,7 +216,7 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
   if (known !== undefined) return known;
-  const result = condition.holds(facts.variables(), facts.budget, facts.engine, facts.sumOf);
+  const result = condition.holds(facts.variables(), facts.budget, facts.sumOf);
   facts.held?.set(rule, result);
   return result;
 }

@@ -30,23 +30,14 @@ export interface GateConfig {
   run?: Policy;
   /** SHA-256 of the canonical JSON of both policies. */
   policyDigest: string;
-  /** The engine that rules on the calls of the workflow. Absent in runs of older versions: 1. */
-  engine?: number;
-  /**
-   * The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it.
-   * Absent in runs of older versions, which have no head.
-   */
-  auditSalt?: string;
+  /** The engine that rules on the calls of the workflow. */
+  engine: number;
+  /** The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it. */
+  auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** True: the workflow redacts what reviewers see. Absent in runs of older versions, which do not. */
-  redacts?: true;
-  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
-  tellsApart?: true;
-  /** True: the advisors that its policies name are consulted. Absent in runs of older versions. */
-  consultsAdvisors?: true;
   /** Which channels carry its requests. Absent: it has none. */
   routes?: ChannelRoutes;
 }

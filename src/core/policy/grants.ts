@@ -1,9 +1,9 @@
 /**
- * Grants: the standing answers that "always" leaves behind (docs/policy-reference.md). Matched here; the ledger makes them.
+ * Grants: the standing answers that "always" leaves behind (docs/policy-reference.md). Matched here; the ledger makes
+ * them.
  *
- * From engine 5 on, a grant of kind `arguments` is a rule: it answers the calls that an allow rule, or a deny rule, with
- * the same globs would answer. So a denial reads each part of a command and each element of a list, and counts where it
- * cannot be read.
+ * A grant of kind `arguments` is a rule: it answers the calls that an allow rule, or a deny rule, with the same globs
+ * would answer. So a denial reads each part of a command and each element of a list, and counts where it cannot be read.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
@@ -85,7 +85,7 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       isValid(grant, call) &&
-      (isRule(grant, call) && !spells(grant, call)
+      (grant.scope.kind === 'arguments' && !spells(grant, call)
         ? rulesOn(grant, call)
         : fits(grant, call) &&
           unmatched(grant.scope, call.ready.undeclared).length === 0 &&
@@ -107,7 +107,7 @@ export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { subject, shell } = command;
   if (shell.uncertain.length > 0) return false;
   return shell.parts.every((part) => {
-    const subjects = partSubjects(ready.subjects, subject, allowedText(part, ready.facts.engine));
+    const subjects = partSubjects(ready.subjects, subject, allowedText(part));
     return fits(grant, { ...call, ready: { ...ready, subjects } });
   });
 }
@@ -126,7 +126,9 @@ export function unmatched(scope: GrantScope, undeclared: readonly string[]): str
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
   return grants.find(
     (grant) =>
-      !grant.approved && isValid(grant, call) && (isRule(grant, call) ? rulesOn(grant, call) : fits(grant, call)),
+      !grant.approved &&
+      isValid(grant, call) &&
+      (grant.scope.kind === 'arguments' ? rulesOn(grant, call) : fits(grant, call)),
   );
 }
 
@@ -138,15 +140,11 @@ export function isOfDefinition({ approved, definition }: Grant, now: string | un
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** Without a clock, what expires is not valid any more; from engine 5 on, a denial still is. */
+/** Without a clock, what expires is not valid any more, but for a denial. */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;
-  return atMs === undefined ? !approved && ready.facts.engine >= 5 : atMs <= expiresAtMs;
-}
-
-function isRule({ scope }: Grant, { ready }: GrantedCall): boolean {
-  return scope.kind === 'arguments' && ready.facts.engine >= 5;
+  return atMs === undefined ? !approved : atMs <= expiresAtMs;
 }
 
 /** True if a rule with the globs of the grant would allow the call, or would deny it. */
@@ -159,17 +157,16 @@ function rulesOn({ scope, approved }: Grant, { ready, command }: GrantedCall): b
 }
 
 /** If an argument is missing, the grant does not fit. */
-function fits({ scope, approved }: Grant, call: GrantedCall): boolean {
+function fits({ scope }: Grant, call: GrantedCall): boolean {
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;
   const fields = Object.keys(scope.match);
-  const reading = approved ? 'every' : 'any';
   return (
     fields.length > 0 &&
     fields.every((field) => {
       const glob = compileFieldGlob(scope.match[field]!);
       const { subjects } = call.ready;
-      return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, reading) === true;
+      return !('problem' in glob) && affordable(glob, subjects.field(field), subjects, 'every') === true;
     })
   );
 }

@@ -78,7 +78,7 @@ function notApproving({ name, timeoutMs }: AdvisorSettings): AdvisorSettings {
 function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswer[] {
   const { all, argsLength, index } = policy.candidates(call.subjects);
   const { length } = call.shell?.parts ?? [];
-  if (call.facts.engine >= 3 && length > mostParts(all.length)) {
+  if (length > mostParts(all.length)) {
     const problem = `a command of ${length} parts is too much for ${all.length} rules`;
     const failed = all.map(({ rule }) => ({ rule, problem })).toReversed();
     return partAnswers(policy, { denied: [], failed }, call);
@@ -118,7 +118,7 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
     if (matched === false) continue;
     const failed = matched === true ? undefined : { rule, problem: matched.problem };
     if (failed !== undefined) found.failed.unshift(failed);
-    const leftOut = failed !== undefined && call.facts.engine < 3 ? [] : leftOutBy(rule, call);
+    const leftOut = leftOutBy(rule, call);
     if (leftOut.length > 0) {
       const reason = failed === undefined ? `rule ${rule.id} ${allowsOnlyCommand(leftOut)}` : notEvaluated(failed);
       found.partial = { ...rule, action: 'ask', ask: undefined, reason };
@@ -132,26 +132,23 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
 }
 
 /**
- * If a rule could not be evaluated, the answer is at least its action, and at least any deny that matched; before engine
- * 3, it is at least `ask`. If the last rule that matched leaves out arguments, the answer is at least `ask`, and at
- * least the answer without that rule.
+ * If a rule could not be evaluated, the answer is at least its action, and at least any deny that matched. If the last
+ * rule that matched leaves out arguments, the answer is at least `ask`, and at least the answer without that rule.
  */
 function partAnswers(
   policy: CompiledPolicy,
   { last, partial, denied, failed }: Matched,
   call: LayerCall,
 ): readonly LayerAnswer[] {
-  const own =
-    last === undefined ? unruled(policy, call, partial?.reason ?? unmet(failed, call)) : ruled(policy, call, last);
+  const own = last === undefined ? unruled(policy, call, partial?.reason ?? unmet(failed)) : ruled(policy, call, last);
   const answers = [own];
   if (partial !== undefined) answers.unshift(ruled(policy, call, partial));
   if (failed.length === 0) return strictest(answers);
   answers.push(...denied.map((rule) => ruled(policy, call, rule)));
-  const { engine } = call.facts;
-  const counting = failed.filter(({ rule }) => engine < 3 || rule.action !== 'allow');
+  const counting = failed.filter(({ rule }) => rule.action !== 'allow');
   const found = counting.map(({ rule, problem }) => failing(policy, call, rule, problem));
   // Reviewers are told first what could not be evaluated. A model is told first what it cannot mend.
-  const asking = engine < 3 ? [] : found.filter(({ action }) => action === 'ask');
+  const asking = found.filter(({ action }) => action === 'ask');
   return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
 }
 
@@ -163,8 +160,8 @@ function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): L
 }
 
 /** Why the last rule that might have allowed the call did not: the model can mend its call, and reviewers know. */
-function unmet(failed: Matched['failed'], { facts }: LayerCall): string | undefined {
-  const allow = facts.engine < 3 ? undefined : failed.find(({ rule }) => rule.action === 'allow');
+function unmet(failed: Matched['failed']): string | undefined {
+  const allow = failed.find(({ rule }) => rule.action === 'allow');
   return allow && notEvaluated(allow);
 }
 
@@ -182,7 +179,7 @@ function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
   const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
   if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
-    const why = (call.facts.engine < 3 ? undefined : reason) ?? 'No rule allows a part of the command';
+    const why = reason ?? 'No rule allows a part of the command';
     return { action: 'ask', rule: null, layer: 'default', reason: why };
   }
   if (decided) return byMode(mode, action, call.tool);
@@ -190,12 +187,10 @@ function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
-/**
- * A mode makes it stricter, never looser. Before engine 3 it asks, and no grant lifts that if the rule is a deny.
- */
+/** A mode makes it stricter, never looser. */
 function failing({ mode, advisor }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
   const reason = notEvaluated({ rule, problem });
-  if (rule.action === 'deny' && call.facts.engine >= 3) {
+  if (rule.action === 'deny') {
     return { action: 'deny', rule: rule.id, layer: rule.layer, reason };
   }
   const { action } = applyMode(mode, 'ask', 'ask', call.mode);
@@ -206,7 +201,7 @@ function failing({ mode, advisor }: CompiledPolicy, call: LayerCall, rule: Compi
     layer: rule.layer,
     reason,
     ask: askOfFailing(rule, advisor),
-    always: rule.action === 'deny' ? false : rule.ask?.always,
+    always: rule.ask?.always,
   };
 }
 

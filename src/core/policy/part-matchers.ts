@@ -44,44 +44,29 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   };
   const strict = (candidate: Candidate, texts: string[]): Match =>
     first([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
-  const { engine } = facts;
-  const isNamed = (reason: Uncertainty): boolean =>
-    reason === 'wrapper program' || (engine >= 3 && reason === 'unknown option');
+  const isNamed = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
   const onlyWrapped = uncertain.length > 0 && uncertain.every(isNamed);
-  const wrapped = engine >= 3 && onlyWrapped ? new WrappedParts(parts, engine) : undefined;
+  const wrapped = onlyWrapped ? new WrappedParts(parts) : undefined;
 
-  const ofParts = parts.map((part, index): PartMatcher => {
-    const way = wayOf(part, parts);
-    return (candidate) => {
-      if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
-      const globs = subjectGlobs(candidate.rule, subject);
-      if (globs.length === 0 || uncertain.length === 0) {
-        const spelled = globs.every(({ wildcards }) => wildcards === 0);
-        return textMatch(candidate, spelled ? part.text : allowedText(part, engine));
-      }
-      if (!onlyWrapped) return false;
-      if (wrapped !== undefined) {
-        const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);
-        if (!writesOut(globs, wrappers)) return false;
-        return first(
-          covered.map((each) => () => {
-            const made = boundedSubjects(withSubject(unbounded, subject, each), argsLength);
-            return ruleMatches(candidate, made, facts);
-          }),
-        );
-      }
-      if (!writesOut(globs, wrappersOf(way))) return false;
-      return first(
-        way.map(
-          ({ text }) =>
-            () =>
-              textMatch(candidate, text),
-        ),
-      );
-    };
+  const ofParts = parts.map((part, index): PartMatcher => (candidate) => {
+    if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
+    const globs = subjectGlobs(candidate.rule, subject);
+    if (globs.length === 0 || uncertain.length === 0) {
+      const spelled = globs.every(({ wildcards }) => wildcards === 0);
+      return textMatch(candidate, spelled ? part.text : allowedText(part));
+    }
+    if (wrapped === undefined) return false;
+    const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);
+    if (!writesOut(globs, wrappers)) return false;
+    return first(
+      covered.map((each) => () => {
+        const made = boundedSubjects(withSubject(unbounded, subject, each), argsLength);
+        return ruleMatches(candidate, made, facts);
+      }),
+    );
   });
   if (uncertain.length === 0 && ofParts.length > 0) return ofParts;
-  const missing = engine >= 3 ? incompleteSplit(shell, engine) : undefined;
+  const missing = incompleteSplit(shell);
   const unseen: GlobSubject = { problem: `the command could not be split completely (${missing})` };
   const ofRawText: PartMatcher = (candidate) => {
     if (missing !== undefined && candidate.rule.action !== 'allow') {
@@ -95,18 +80,6 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     return globs.length === 0 || (onlyWrapped && writesOut(globs, wrappersOf(parts))) ? whole(candidate) : false;
   };
   return [...ofParts, ofRawText];
-}
-
-/** The part, the wrapper that contains it, and so on outwards. */
-function wayOf(part: ShellPart, parts: readonly ShellPart[]): ShellPart[] {
-  const way = [part];
-  let outer = parts[part.within ?? -1];
-  // A split that came with the call could contain a cycle.
-  while (outer !== undefined && way.length < parts.length) {
-    way.push(outer);
-    outer = parts[outer.within ?? -1];
-  }
-  return way;
 }
 
 function wrappersOf(parts: readonly ShellPart[]): string[] {

@@ -10,31 +10,32 @@ import {
   type Assessment,
   type AssessedCall,
 } from '../assess/assessment.ts';
-import { callSubjects } from '../match/matching.ts';
 import type { RulingMeter } from '../match/ruling-meter.ts';
 import type { Json } from '../base/tool-call.ts';
 import type { LayerCall } from './layer-answer.ts';
-import { asRule, matchAssessRule, type AssessMatch, type CompiledAssessRule } from './assess-rules.ts';
-import { engine as currentEngine, readyCall } from './ruling.ts';
+import { asRule, type CompiledAssessRule } from './assess-rules.ts';
+import { readyCall } from './ruling.ts';
 
 /**
  * Assesses a call like `assess`, but without the built-in assessors. Their results, and those of the worker's own, are
- * recorded with the call, so that they do not change with the code (I12). `engine`: the one that the run recorded.
+ * recorded with the call, so that they do not change with the code (I12).
  *
- * From engine 5 on, a rule is read as the policy's own rules are: to raise a severity it matches as a deny rule would, and to
- * lower one as an allow rule would.
+ * A rule is read as the policy's own rules are: to raise a severity it matches as a deny rule would, and to lower one as
+ * an allow rule would.
  */
 export function assessRecorded(
   call: AssessedCall,
   rules: readonly CompiledAssessRule[] = [],
   recorded: readonly Assessment[] = [],
   meter?: RulingMeter,
-  engine = currentEngine,
 ): Assessment {
-  const matched = matchAll(call, rules, engine, meter).filter(({ match, isUnread }) => match !== 'no' || isUnread);
+  const matched = matchAll(call, rules, meter).filter(({ match, isUnread }) => match !== 'no' || isUnread);
   const all = matched.flatMap(({ rule, match }) => (match === 'no' ? [] : [assessmentOfRule(rule, match, call.args)]));
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
+
+/** How far a rule matches. `part`: not everything that would run, so the rule may raise a severity, not lower it. */
+type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
 interface Matched {
   rule: CompiledAssessRule;
@@ -43,16 +44,10 @@ interface Matched {
   isUnread?: boolean;
 }
 
-function matchAll(
-  call: AssessedCall,
-  rules: readonly CompiledAssessRule[],
-  engine: number,
-  meter?: RulingMeter,
-): Matched[] {
+function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], meter?: RulingMeter): Matched[] {
   if (rules.length === 0) return [];
-  const ready = readyCall(call, { engine }, meter);
-  // Before engine 5, a list is one text.
-  const all = engine < 5 ? callSubjects(call, 1, meter) : ready.subjects;
+  const ready = readyCall(call, {}, meter);
+  const all = ready.subjects;
   let tooMuch = false;
   const afford = (work: number): boolean => {
     const affords = all.afford(work);
@@ -62,14 +57,14 @@ function matchAll(
   const subjects = { ...all, afford };
   const matched = rules.map((rule) => ({
     rule,
-    ...(engine < 5 ? { match: matchAssessRule(rule, call, subjects) } : matchAsRule(rule, { ...ready, subjects })),
+    ...matchAsRule(rule, { ...ready, subjects }),
   }));
   if (!tooMuch) return matched;
   // Which rules the budget would have covered depends on their order, so none of them counts.
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** How a rule matches, from engine 5 on. One that may only lower the severity, and cannot be evaluated, lowers nothing. */
+/** How a rule matches. One that may only lower the severity, and cannot be evaluated, lowers nothing. */
 export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
   const { allows, denies } = asRule(rule);
   if (allows(call)) return { match: 'all' };

@@ -24,24 +24,14 @@ export type { SumOf } from '../match/argument-reads.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
 /**
- * The version of the engine below; a run keeps the one it started with.
- *
- * - Engine 1 looks at the command of a shell tool alone.
- * - Engine 2 looks at the whole call (whole-call.ts). A rule that cannot be evaluated makes the answer at least `ask`.
- * - Engine 3 counts such a rule as its own action (layer-answer.ts), and reads each element of a list (glob.ts). No layer
- *   shortens the time in which another one lets people say no, nor floods those who answer for it (ask-terms.ts).
- * - Engine 4 knows `sum` in conditions.
- * - Engine 5 reads a grant that matches arguments as a rule (grants.ts). In a rule for a wrapper, a `*` before the command
- *   stands for one word, and one in its place for all of it (match/segments.ts). A
- *   ceiling bounds how fast those below it escalate, too (ask-terms.ts). A denial holds until the user of a session
- *   speaks again (ledger/denials.ts).
+ * The version of the engine below; a run keeps the one it started with. What changes the answer to any call is a new engine,
+ * and the older ones stay for the runs that began with them.
  */
-export const engine = 5;
-const oldest = 1;
+export const engine = 1;
 
 /**
  * The answer of `evaluate` to one call, such as `{ action: 'ask', rule: 'mail', layer: 'run', reason: '…', severity:
- * 'medium', engine: 4 }`.
+ * 'medium', engine: 1 }`.
  */
 export interface Ruling {
   action: Action;
@@ -132,7 +122,7 @@ const workOfConditionStep = 125;
 /**
  * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
  * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
- * Throws only for an engine version that is no longer supported. `meter`: what the ruling costs is added there.
+ * Throws only for an engine that this version lacks. `meter`: what the ruling costs is added there.
  */
 export function evaluate(
   layers: CompiledLayers,
@@ -141,7 +131,7 @@ export function evaluate(
   meter: RulingMeter = { work: 0 },
 ): Ruling {
   const number = context.engine ?? engine;
-  if (!Number.isInteger(number) || number < oldest || number > engine) {
+  if (number !== engine) {
     throw new Error(
       `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
     );
@@ -162,7 +152,7 @@ export function evaluate(
     const isToContinue = call.tool === continueTool;
     const always = isToContinue ? false : narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
-    const grant = grantFor(grants, { digest, atMs, ready, command: grantedCommand(call, number) }, always);
+    const grant = grantFor(grants, { digest, atMs, ready, command: grantedCommand(call) }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
     if (isToContinue || decisive.some(saysHow)) {
       const by = decisive.map((answer) => {
@@ -180,26 +170,24 @@ export function evaluate(
 /** Prepares a call for all layers. Their conditions share one budget. */
 export function readyCall(call: RuledCall, context: RulingContext, meter: RulingMeter = { work: 0 }): LayerCall {
   const { agent, caller, metadata, counts, sumOf = () => 0, assessment = defaultAssessment(call.risk) } = context;
-  const number = context.engine ?? engine;
   const { severity, requiresApproval } = assessment;
   let variables: ConditionVariables | undefined;
   return {
     tool: call.tool,
     subject: call.subject,
     shell: call.shell,
-    subjects: callSubjects(call, number, meter),
+    subjects: callSubjects(call, meter),
     meter,
     mode: { risk: call.risk, severity, requiresApproval },
-    undeclared: undeclaredArguments(call, number),
+    undeclared: undeclaredArguments(call),
     facts: {
-      engine: number,
       agent,
       sumOf,
       budget: { left: maxConditionWork },
       ...(call.shell !== undefined && { held: new Map() }),
       variables: () =>
         (variables ??= {
-          args: celArguments(call.args, number),
+          args: celArguments(call.args),
           tool: call.tool,
           risk: call.risk,
           severity,

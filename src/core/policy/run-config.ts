@@ -44,26 +44,15 @@ export interface RunConfig extends AgentConfig {
   parents?: Policy[];
   /** The other agents that this run may be handed to, directly or through one another. */
   handoffs?: AgentConfig[];
-  /** The engine that rules on the calls of the run. Absent in runs of older versions: 1. */
-  engine?: number;
-  /**
-   * The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it.
-   * Absent in runs of older versions, which have no head.
-   */
-  auditSalt?: string;
+  /** The engine that rules on the calls of the run. */
+  engine: number;
+  /** The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it. */
+  auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** True: the run redacts what reviewers see. Absent in runs of older versions, which do not. */
-  redacts?: true;
-  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
-  tellsApart?: true;
-  /** True: a session whose user may stop a turn. Absent in sessions of older versions, which refuse a stop. */
+  /** True: a session, whose user may stop a turn. Absent: the run is none. */
   userMayStop?: true;
-  /** True: channels are told that the user of a session has written. Absent in sessions of older versions. */
-  announcesUserMessages?: true;
-  /** True: the advisors that its policies name are consulted. Absent in runs of older versions. */
-  consultsAdvisors?: true;
   /** Which channels carry its requests. Absent: it has none. */
   routes?: ChannelRoutes;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */

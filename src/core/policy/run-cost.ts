@@ -18,7 +18,7 @@ const nothing: SpentCost = { amount: 0, unpriced: [] };
 const mostUnpriced = 20;
 const longestName = 100;
 
-/** Adds one call of a model. `model`: undefined from workers of older versions. */
+/** Adds one call of a model. `model`: undefined if the worker did not name it. */
 export function withModelCost(
   spent: SpentCost = nothing,
   prices: Prices | undefined,

@@ -74,7 +74,7 @@ export interface RunPolicies extends PolicyLayers {
   digest: string;
   /** The version of the engine that rules. */
   engine: number;
-  /** The changes by `setPolicy` that are in force. Absent if there was none, and in runs of older versions. */
+  /** The changes by `setPolicy` that are in force. Absent if there was none. */
   change?: PolicyChange;
 }
 

@@ -30,19 +30,19 @@ const mostNamed = 3;
 const longestName = 40;
 
 /**
- * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every
- * other call, and for engine 1, which does not look at them.
+ * The names of the arguments beside a shell command that the tool did not declare harmless, sorted. Empty for every other
+ * call.
  */
-export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCall, engine: number): string[] {
-  if (shell === undefined || engine === 1) return [];
+export function undeclaredArguments({ args, subject, shell, beside }: DeclaredCall): string[] {
+  if (shell === undefined) return [];
   const isUndeclared = (name: string): boolean =>
     args[name] !== undefined && name !== subject && beside?.includes(name) !== true;
   return Object.keys(args).filter(isUndeclared).toSorted();
 }
 
-/** The command of a call; undefined for every other call, and for engine 1, whose grants look at the raw text alone. */
-export function grantedCommand({ args, subject, shell }: DeclaredCall, engine: number): GrantedCommand | undefined {
-  return shell === undefined || engine === 1 ? undefined : { subject: subject!, text: args[subject!], shell };
+/** The command of a call; undefined for every other call. */
+export function grantedCommand({ args, subject, shell }: DeclaredCall): GrantedCommand | undefined {
+  return shell === undefined ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
 /** The undeclared arguments that an allow rule for the command leaves out. It does not count if there are any. */

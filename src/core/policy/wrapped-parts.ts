@@ -1,9 +1,9 @@
 /**
- * What an allow rule that names a wrapper covers, from engine 3 on: what it names and no more. `find . -exec ls*` covers
- * `find` and `ls`, each by its own words, and nothing else that this `find` runs.
+ * What an allow rule that names a wrapper covers: what it names and no more. `find . -exec ls*` covers `find` and `ls`,
+ * each by its own words, and nothing else that this `find` runs.
  *
- * So the pattern is matched against the wrapper's text in segments: what stands before the inner command, the inner command,
- * and what follows. No `*` reaches from one into the next (match/segments.ts).
+ * So the pattern is matched against the wrapper's text in segments: what stands before the inner command, the inner
+ * command, and what follows. No `*` reaches from one into the next (match/segments.ts).
  *
  * After an option that is not in the table, any word could be where the command begins. There the rule says where: at the
  * last word that it begins before its first wildcard. `docker exec -it box ls*` says that `ls` is the command.
@@ -30,11 +30,9 @@ export class WrappedParts {
   readonly #parts: readonly ShellPart[];
   readonly #inner = new Map<number, number[]>();
   readonly #places = new Map<number, Place | undefined>();
-  readonly #engine: number;
 
-  constructor(parts: readonly ShellPart[], engine: number) {
+  constructor(parts: readonly ShellPart[]) {
     this.#parts = parts;
-    this.#engine = engine;
     for (const [index, { within }] of parts.entries()) {
       if (within !== undefined) this.#inner.set(within, [...(this.#inner.get(within) ?? []), index]);
     }
@@ -85,11 +83,11 @@ export class WrappedParts {
 
   /**
    * True for a wrapper without a command, such as `docker run image`: there a word that a rule has after a wildcard would
-   * name an operand in place of the command. From engine 5 on.
+   * name an operand in place of the command.
    */
   #startsNothing(index: number): boolean {
     const { wrapper, reduced, within } = this.#parts[index]!;
-    if (this.#engine < 5 || wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
+    if (wrapper === undefined || firstWord(wrapper) !== firstWord(reduced)) return false;
     return within === undefined || !this.#isSameProgram(index, within);
   }
 
@@ -127,25 +125,22 @@ export class WrappedParts {
   #findPlace(index: number): Place | undefined {
     const way = this.#way(index);
     if (this.#parts[way.at(-1)!]!.within !== undefined) return undefined;
-    let texts = [allowedText(this.#parts[index]!, this.#engine)];
+    let texts = [allowedText(this.#parts[index]!)];
     let command = 0;
     let isSameProgram = false;
     let from = 0;
     for (const [position, outer] of way.slice(1).entries()) {
       const { at } = this.#parts[way[position]!]!;
       if (at === undefined) return undefined;
-      const text = allowedText(this.#parts[outer]!, this.#engine);
+      const text = allowedText(this.#parts[outer]!);
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
       from += before.length;
       const isSame = position === 0 && this.#isSameProgram(index, outer);
-      if (isSame && this.#engine < 5) texts = [text];
-      else {
-        texts = [before, ...(isSame ? [there] : texts), after];
-        command += 1;
-      }
+      texts = [before, ...(isSame ? [there] : texts), after];
+      command += 1;
       isSameProgram ||= isSame;
     }
-    return { segments: this.#engine < 5 ? [texts] : [texts, { command, isSameProgram }], from };
+    return { segments: [texts, { command, isSameProgram }], from };
   }
 }
 

@@ -106,12 +106,6 @@ export function redactText(text: string, kinds?: readonly string[], findMore?: F
   return withPlaceholders(text, findSensitive(text, kinds, findMore));
 }
 
-/** The same with the placeholders of older versions, which tell no values apart. */
-export function redactAsBefore(text: string, kinds: readonly string[]): string {
-  const spans = findSensitive(text, kinds).map(([start, end, shown]): Span => [start, end, withoutDigest(shown)]);
-  return withPlaceholders(text, spans);
-}
-
 /** A text that begins with an address. */
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 

@@ -73,7 +73,7 @@ export function valuePlaceholder(name: string, value: string): string {
   return `[${name}${last === '' ? '' : ` …${last}`} · ${shortDigest(plain)}]`;
 }
 
-/** As runs of older versions show it: `[IBAN]`. */
+/** The kind alone: `[IBAN]`. */
 export function withoutDigest(placeholder: string): string {
   return placeholder.replace(/ .*/, ']');
 }

@@ -34,7 +34,7 @@ export const blankInWord = '\u2420';
 /** A simple command: its words after quote removal, joined by single spaces, without assignments and redirections. */
 export interface ShellPart {
   text: string;
-  /** `text` with U+2420 for each blank inside a word. Absent if no word has one, and in runs of older versions. */
+  /** `text` with U+2420 for each blank inside a word. Absent if no word has one. */
   wordText?: string;
   /** `text` with the program's path reduced to its last segment: `rm x` for `/bin/rm x`. */
   reduced: string;
@@ -47,7 +47,7 @@ export interface ShellPart {
   within?: number;
   /**
    * The range of that wrapper's `text` that holds this part: it begins at `from` and ends before `to`. Parts of one shell
-   * text share the range of that text. Absent if the wrapper's text does not hold the part, and in runs of older versions.
+   * text share the range of that text. Absent if the wrapper's text does not hold the part.
    */
   at?: [from: number, to: number];
   /** The wrapper has an option that is not in the table: each part within is a place where its command could begin. */
@@ -85,19 +85,19 @@ export type Uncertainty =
   /** No split was recorded for this call. */
   | 'not split';
 
-const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split'];
+const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split', 'control character'];
 
 /**
  * Why there may be commands that are not among the parts; undefined if there are none. A shell that drops a control
- * character reads other words; before engine 5 that did not count.
+ * character reads other words.
  */
-export function incompleteSplit({ uncertain }: ShellSplit, engine: number): Uncertainty | undefined {
-  return uncertain.find((reason) => incomplete.includes(reason) || (engine >= 5 && reason === 'control character'));
+export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
+  return uncertain.find((reason) => incomplete.includes(reason));
 }
 
-/** The text that an allow rule with wildcards has to match. Before engine 5, a blank inside a word counted as one between words. */
-export function allowedText({ text, wordText = text }: ShellPart, engine: number): string {
-  return engine >= 5 ? wordText : text;
+/** The text that an allow rule with wildcards has to match: a blank inside a word is none between words. */
+export function allowedText({ text, wordText = text }: ShellPart): string {
+  return wordText;
 }
 
 /** In UTF-16 code units. */

@@ -9,7 +9,6 @@ import {
   defineQuery,
   isCancellation,
   makeContinueAsNewFunc,
-  patched,
   proxyActivities,
   setHandler,
 } from '@temporalio/workflow';
@@ -125,7 +124,7 @@ class AgentRun {
       // Every path from here writes a command: it calls the model or ends the execution.
       this.#gate.noteGrowth();
       // Only where a turn follows: a run that an override keeps on its version does not continue as new again at once.
-      this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated && patched('leaves-its-version');
+      this.#leavesVersion = this.#session.isSession && this.#gate.isOutdated;
       if (this.#gate.closing !== undefined) return this.#end('closed', lastText(this.#state.messages, 'assistant'));
       if (this.#session.moveToTranscript()) this.#gate.userHeard();
       const turns = this.#state.turn - (this.#state.askedAfterTurn ?? 0);
@@ -156,7 +155,7 @@ class AgentRun {
       const problem = problemOf(error);
       const isRefused = problem.code === 'input_refused';
       if (isRefused) this.#gate.inputRefused(JSON.stringify(newInput(this.#state.messages)).length);
-      if (this.#session.isSession && patched('failed-turn-of-a-session')) {
+      if (this.#session.isSession) {
         this.#session.fail(problem);
         return;
       }
@@ -200,9 +199,9 @@ class AgentRun {
         instructions,
         tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
         messages,
-        redact: config.redacts === true ? redactionSettings(this.#gate.policies) : undefined,
+        redact: redactionSettings(this.#gate.policies),
         sizeLimits: config.sizeLimits,
-        engine: config.engine ?? 1,
+        engine: config.engine,
         caller: this.#input.caller,
       },
       // The journal has its own payload: a large transcript may be stored externally, the journal stays in history.

@@ -38,7 +38,7 @@ export class Consultations {
   start(index: number, { held: { callId, requested, consultation } }: AdvisedCall): void {
     if (this.#scope.consideredCancelled) this.#scope = new CancellationScope();
     this.#running.add(callId);
-    const redact = this.#state.config.redacts === true ? redactionSettings(this.#gate.policies) : undefined;
+    const redact = redactionSettings(this.#gate.policies);
     const call = { callId, args: requested.args! };
     const consulting = this.#scope.run(() => consultAdvisors(call, consultation, redact));
     const givenUp = (error: unknown): Advice[] => {

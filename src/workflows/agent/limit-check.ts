@@ -104,7 +104,7 @@ export class LimitCheck {
     const { asks = 0 } = this.#spending;
     const callId = `${this.#state.turn}.continue-${asks + 1}`;
     const { measure } = limit;
-    const redact = this.#state.config.redacts === true ? redactionSettings(this.#gate.policies) : undefined;
+    const redact = redactionSettings(this.#gate.policies);
     const admission = this.#gate.admit(
       { callId, tool: continueDefinition.name, args: continueArguments(limit) },
       continueDefinition,
@@ -174,7 +174,6 @@ export class LimitCheck {
     return (cost?.unpriced.length ?? 0) > allowedUnpriced;
   }
 
-  /** A run of an older version is counted from the execution in which it meets this one. */
   get #spending(): Spending {
     return (this.#state.spending ??= { startedAtMs: workflowInfo().startTime.getTime(), calls: 0 });
   }

@@ -51,8 +51,8 @@ export interface HeldCall extends RequestedCall {
 export interface AskedCall extends RequestedCall {
   state: 'asked';
   call: ToolCall;
-  /** The tool's definition that passed the gate; absent in runs of older versions. */
-  admitted?: string;
+  /** The tool's definition that passed the gate. */
+  admitted: string;
   requestId: string;
   /** True: a reviewer has answered in the tool's place, and it is not checked yet whether that counts. Nothing runs. */
   isResponse?: true;
@@ -62,7 +62,7 @@ export interface AskedCall extends RequestedCall {
 export interface StartableCall extends RequestedCall {
   state: 'ready' | 'running';
   call: ToolCall;
-  admitted?: string;
+  admitted: string;
   requestId?: string;
   /** Those who made the grant that lets it run. */
   approvedBy?: Approver[];
@@ -120,8 +120,8 @@ export interface RunState {
   /** The agent that takes over at the next turn. */
   next?: string;
   messages: KeptMessage[];
-  /** What the user of a session has said since the last model call. Runs of older versions carried the texts alone. */
-  pendingMessages?: (string | SaidMessage)[];
+  /** What the user of a session has said since the last model call. */
+  pendingMessages?: SaidMessage[];
   /** Model calls made so far. */
   turn: number;
   /** The value of `turn` when the user of a session last said something. Absent: only the run's input counts. */
@@ -133,7 +133,7 @@ export interface RunState {
   /** The calls of this turn; empty if the model is called next. */
   calls: TurnCall[];
   usage: Usage;
-  /** What the limits of the policies count besides. Absent in runs of older versions. */
+  /** What the limits of the policies count besides. Absent before the first count. */
   spending?: Spending;
   /** The results that answer equal calls. Absent: no tool of the run has kept one. */
   results?: KeptResults;

@@ -74,13 +74,13 @@ export async function runTool(
     const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
     return { content, isError: false, ran: 'yes', isResult: !content.startsWith(resultNotGivenStart) };
   } catch (error) {
-    return endOf(error, tool.name, permit.engine ?? 1);
+    return endOf(error, tool.name);
   }
 }
 
 const unknown: ToolEnd = { content: sentences.unknownOutcome, isError: true, ran: 'unknown' };
 
-function endOf(error: unknown, tool: string, engine: number): ToolEnd {
+function endOf(error: unknown, tool: string): ToolEnd {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') {
     return { content: sentences.failed('the tool was not started in time'), isError: true, ran: 'no' };
@@ -99,7 +99,7 @@ function endOf(error: unknown, tool: string, engine: number): ToolEnd {
   // After a time-out, a worker's shutdown or a cancellation in mid-call, the effect may have happened (I7).
   if (!(cause instanceof ApplicationFailure) || leftInMidCallTypes.includes(cause.type ?? '')) return unknown;
   const changed = changedDefinitionOf(cause, tool);
-  const ran = ranOf(cause, engine);
+  const ran = ranOf(cause);
   return {
     content: sentences.failed(cause.message),
     isError: true,
@@ -110,9 +110,9 @@ function endOf(error: unknown, tool: string, engine: number): ToolEnd {
 }
 
 /** A failure of any other type does not come from a worker: an operator failed the activity in the tool's place. */
-function ranOf({ type = '', details }: ApplicationFailure, engine: number): Ran {
+function ranOf({ type = '', details }: ApplicationFailure): Ran {
   // Other failures of a worker have these types, too: a result that cannot be written is `undecodable`.
-  const isOfSecondGate = engine < 5 || details?.[0] === refusedBySecondGate;
+  const isOfSecondGate = details?.[0] === refusedBySecondGate;
   if (isOfSecondGate && secondGateTypes.some((each) => each === type)) return 'no';
   // The worker's error if it has no such tool.
   if (type === 'NotFoundError') return 'no';

@@ -67,11 +67,6 @@ export class UserSession implements UserMessageTaker {
   }
 
   get #stopProblem(): Problem | undefined {
-    const { config } = this.#state!;
-    if (config.userMayStop !== true) {
-      const message = 'this run was started by a version that cannot stop a turn: close the run';
-      return { code: 'invalid_message', message };
-    }
     if (!this.awaitsUser) return undefined;
     return { code: 'invalid_message', message: 'no turn of this run is under way: there is nothing to stop' };
   }
@@ -119,7 +114,7 @@ export class UserSession implements UserMessageTaker {
 
   /** What the model has not got, oldest first. */
   get unheard(): string[] {
-    return (this.#state?.pendingMessages ?? []).map((each) => (typeof each === 'string' ? each : saidText(each)));
+    return (this.#state?.pendingMessages ?? []).map(saidText);
   }
 
   /** The model could not be asked: its user decides how the session goes on. */

@@ -78,8 +78,7 @@ export function continuedInput({ parent, input, ...rest }: RunInput): RunInput {
 
 /** What the gate is told of a run: the policies of the agent in charge, and what they rule by. */
 export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, lineage: string[]): GateOptions {
-  const { ceiling, ceilingLines, parents, engine, auditSalt, redacts, tellsApart } = state.config;
-  const { continueAsNewAfter, attributes, routes, announcesUserMessages, consultsAdvisors } = state.config;
+  const { ceiling, ceilingLines, parents, engine, auditSalt, continueAsNewAfter, attributes, routes } = state.config;
   const { agent, run } = agentOf(state);
   return {
     agent,
@@ -96,11 +95,7 @@ export function gateOptionsOf(state: RunState, { caller, metadata }: RunInput, l
     auditSalt,
     continueAsNewAfter,
     attributes,
-    redacts,
-    tellsApart,
     routes,
-    announcesUserMessages,
-    consultsAdvisors,
   };
 }
 

@@ -2,7 +2,7 @@
  * The calls of one turn: admitted, asked about, started, answered in the model's order. All of them are in the run's
  * state, which continue-as-new carries.
  */
-import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
@@ -12,7 +12,6 @@ import { inlineLimits } from '../../core/base/size-limits.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
 import type { Approver } from '../../core/ledger/approved-by.ts';
-import { approversChecked } from '../gate/approver-checks.ts';
 import type { Gate } from '../gate/gate.ts';
 import { Consultations } from './consultations.ts';
 import type { LimitCheck } from './limit-check.ts';
@@ -202,10 +201,8 @@ export class TurnCalls {
     const settlement = this.#gate.settlement(each.requestId);
     if (settlement === undefined) return each;
     if (!settlement.runs) {
-      // A reviewer's answer counts as an approval does. In older histories it was taken over at once.
-      const isChecked = settlement.outcome === 'responded' && patched(approversChecked);
-      // It stays a call that waits: a worker of an older version would start one that is ready.
-      return isChecked ? { ...each, isResponse: true } : this.#answeredBy(each);
+      // A reviewer's answer counts as an approval does, and is checked as one.
+      return settlement.outcome === 'responded' ? { ...each, isResponse: true } : this.#answeredBy(each);
     }
     // A call that was held again keeps its earlier notice.
     const { notice, ...call } = this.#gate.approved(each.call, each.requestId, each.notice);
@@ -274,7 +271,7 @@ export class TurnCalls {
     noteStart(this.#state, tool);
     const groups = requestId === undefined ? [] : [createEventGroup(`approval of ${tool.name}`, { id: requestId })];
     // The definition that passed the gate. If the run no longer keeps it, the second gate refuses the call (I8).
-    const { admitted: definition = tool.definition } = each;
+    const { admitted: definition } = each;
     const permit =
       tool.agent === undefined
         ? this.#gate.permit(call, { ...tool, definition }, { requestId, approvedBy })
@@ -327,9 +324,8 @@ export class TurnCalls {
     const isFirst = this.#state.next === undefined;
     this.#state.next ??= target;
     this.#gate.finished(each.call.callId, isFirst ? 'yes' : 'no');
-    const { engine } = this.#gate.ledger;
     const content = `Agent '${target}' takes over.`;
-    if (isFirst) return answered(each, engine < 5 ? content : noticed(each, content));
+    if (isFirst) return answered(each, noticed(each, content));
     const reason = `the run is being handed over to '${this.#state.next}': a turn can hand over only once`;
     return answered(each, sentences.failed(reason), true);
   }

@@ -15,12 +15,12 @@ import type { ChannelAnswer } from '../../channels/channel.ts';
 import { activityNames, type Receipt } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
 import { isObject } from '../../core/base/json.ts';
-import { isProblemCode, isTransient, type ProblemCode } from '../../core/base/problem.ts';
+import { isProblemCode, type ProblemCode } from '../../core/base/problem.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { clock } from '../sandbox/clock.ts';
 import { Backoff } from '../timing/backoff.ts';
-import { callsAgain, callsUntilDone, Failures, failureReason, isFinal } from './failures.ts';
+import { Failures, failureReason, isFinal } from './failures.ts';
 import type { ChannelMessages } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -209,7 +209,7 @@ export class Answering {
       const answer: unknown = await resolve(call);
       // This worker cannot read it, or an operator completed the activity.
       const isAnswer = isObject(answer) && !isUndecodable(answer);
-      return isAnswer || !callsAgain() ? (answer as ChannelAnswer) : 'again';
+      return isAnswer ? (answer as unknown as ChannelAnswer) : 'again';
     } catch (error) {
       if (isCancellation(error)) return undefined;
       const cause = error instanceof ActivityFailure ? error.cause : undefined;
@@ -237,7 +237,7 @@ export class Answering {
     this.#sending += 1;
     try {
       for (const backoff = new Backoff(); request.channels.length <= 1; await sleep(backoff.next())) {
-        if (isChecked(await this.#decide(question, denial, 'error')) || !callsUntilDone()) return;
+        if (isChecked(await this.#decide(question, denial, 'error'))) return;
       }
     } finally {
       this.#sending -= 1;
@@ -260,9 +260,7 @@ export class Answering {
       request.answers += 1;
       const receipt = await this.#decide(question, answer, `${request.answers}`);
       if (isChecked(receipt)) return receipt;
-      if (callsAgain()) request.unchecked = (request.unchecked ?? 0) + 1;
-      // Earlier versions sent an answer again after few codes, and not without end.
-      else if (!isTransient(receipt.code) || request.answers >= mostAnswers) return receipt;
+      request.unchecked = (request.unchecked ?? 0) + 1;
     }
   }
 

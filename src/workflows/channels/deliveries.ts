@@ -1,13 +1,5 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
-import {
-  condition,
-  log,
-  patched,
-  proxyActivities,
-  sleep,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, log, proxyActivities, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { AnnouncedStep, ChangedSignal } from '../../activities/announce.ts';
 import type { LookAtRequests, LookedChannel, LookedRequest } from '../../channels/activities/look-at-requests.ts';
 import { activityNames, type Delivered } from '../../contract.ts';
@@ -17,7 +9,7 @@ import { clock } from '../sandbox/clock.ts';
 import { thisExecution, type Writer } from '../state/carried.ts';
 import { Answering } from './answering.ts';
 import { Backoff } from '../timing/backoff.ts';
-import { callsAgain, isFinal } from './failures.ts';
+import { isFinal } from './failures.ts';
 import { ChannelMessages, type DueStep, type MessagesState } from './messages.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -193,7 +185,7 @@ export class Deliveries {
       try {
         const looked = await lookAtRequests({ workflowId: this.#workflowId, requestIds });
         // This worker may be unable to read the answer.
-        if (Array.isArray(looked) || !callsAgain()) return looked;
+        if (Array.isArray(looked)) return looked;
       } catch (error) {
         if (isFinal(error)) throw error;
       }
@@ -264,8 +256,8 @@ export class Deliveries {
     this.#answering.stop(tracked, tracked.begun);
     this.#requests.delete(requestId);
     if (isSettled) this.#messages.settle(requestId, tracked.asked);
-    // The run has said before that it has this request. Earlier versions told its channels nothing.
-    else if (tracked.facts !== undefined && patched('gone-requests-settle')) {
+    // The run has said before that it has this request.
+    else if (tracked.facts !== undefined) {
       this.#messages.settle(requestId, tracked.asked, tracked.facts);
     }
   }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import { thrownByChannel } from '../../core/base/tool-failure.ts';
 
 const mostKept = 20;
@@ -17,28 +17,10 @@ export class Failures {
   }
 }
 
-/** True if this execution makes a call again that failed, or was not answered, through no fault of a channel. */
-export function callsAgain(): boolean {
-  // Earlier versions took all failures but a few for the channel's own.
-  return patched('only-channels-fail');
-}
-
-/** True if this execution sends a denial until the run has checked it, and reports a settlement until the channel knows. */
-export function callsUntilDone(): boolean {
-  // Earlier versions sent a denial once, and reported a settlement by one call.
-  return patched('calls-until-done');
-}
-
-/** True if a channel need not be called again about a settlement: it refused for good, or the workflow was cancelled. */
+/** True if a channel is not called again about a message or a settlement: it refused for good, or the workflow was cancelled. */
 export function isRefused(error: unknown): boolean {
   const cause = causeOf(error);
   return isCancellation(error) || (isThrownByChannel(cause) && cause.nonRetryable === true);
-}
-
-/** True if no other call is made about a message: its channel refused it for good, or the workflow was cancelled. */
-export function isGivenUp(error: unknown): boolean {
-  // Earlier versions gave a message up once its channel had failed five times.
-  return patched('sent-while-open') ? isRefused(error) : isFinal(error);
 }
 
 /** How long the receiver of a message wants to be left alone, in milliseconds; 0 if it does not say. */
@@ -53,7 +35,7 @@ export function isFinal(error: unknown): boolean {
   const cause = causeOf(error);
   if (isThrownByChannel(cause)) return true;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') return true;
-  return isCancellation(error) || !callsAgain();
+  return isCancellation(error);
 }
 
 export function failureReason(error: unknown): string {

@@ -1,4 +1,4 @@
-import { condition, isCancellation, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { condition, isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
 import type { ChannelCalls, LastSent } from '../../channels/activities/call-channel.ts';
 import type { LookedChannel, RequestFacts } from '../../channels/activities/look-at-requests.ts';
 import type { ChannelStep } from '../../channels/channel.ts';
@@ -7,7 +7,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 import { clock } from '../sandbox/clock.ts';
 import { backoffMs } from '../timing/backoff.ts';
 import type { ChannelMessage } from './tracked.ts';
-import { callsUntilDone, Failures, failureReason, isRefused } from './failures.ts';
+import { Failures, failureReason, isRefused } from './failures.ts';
 import { type Notified, Notifier } from './notifier.ts';
 
 type Calls = { [activityNames.channelSettled]: ChannelCalls['settled'] };
@@ -172,7 +172,7 @@ export class ChannelMessages {
     if (message === undefined) return;
     // Before the request was sent, a reminder is skipped, and an escalation waits for it.
     if (isUnsent(message) && step.kind !== 'escalated') return;
-    if (step.kind === 'reminded' && this.#isToBeReminded(requestId, channel) && patched('sent-while-open')) return;
+    if (step.kind === 'reminded' && this.#isToBeReminded(requestId, channel)) return;
     const later = { requestId, channel, step, dueMs: clock.nowMs + delayMs };
     if (delayMs === 0 && (!isCollecting(message) || message.isSent)) this.#remind(message, later);
     else void this.#queueLater(later);
@@ -312,9 +312,7 @@ export class ChannelMessages {
   }
 
   async #settled(message: ChannelMessage, settledIds: string[], before?: Unsettled): Promise<LastSent> {
-    const { channel, sent, isSent, gone } = message;
-    // A call that failed may have reached people. Earlier versions told the channel nothing then.
-    if (!isSent && !patched('settled-after-failed-notify')) return {};
+    const { channel, sent, gone } = message;
     const others = message.requestIds.filter((id) => !settledIds.includes(id));
     const requestIds = [...settledIds, ...others];
     const key = `${channel}:${settledIds[0]!}:settled`;
@@ -322,7 +320,7 @@ export class ChannelMessages {
     try {
       return await settled.executeWithOptions({ summary: `${channel}: settled` }, [call]);
     } catch (error) {
-      if (!isRefused(error) && callsUntilDone()) {
+      if (!isRefused(error)) {
         const { failed = 0, untilMs = clock.nowMs + settlesForMs } = before ?? {};
         const dueMs = clock.nowMs + backoffMs(failed);
         void this.#settleLater({ channel, settledIds, dueMs, untilMs, failed: failed + 1 });
@@ -380,7 +378,7 @@ interface CallResult extends LastSent {
 function isUnsent(message: ChannelMessage): boolean {
   const { isSent, isOver, interrupted } = message;
   if (isSent) return false;
-  return isCollecting(message) || (!isOver && interrupted !== undefined && patched('sent-while-open'));
+  return isCollecting(message) || (!isOver && interrupted !== undefined);
 }
 
 function isCollecting({ dueMs }: ChannelMessage): boolean {

@@ -1,15 +1,9 @@
-import {
-  ActivityCancellationType,
-  CancellationScope,
-  isCancellation,
-  patched,
-  proxyActivities,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { ChannelCalls, NotifyCall } from '../../channels/activities/call-channel.ts';
 import { activityNames } from '../../contract.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import { backoffMs } from '../timing/backoff.ts';
-import { failureReason, isGivenUp, retryAfterMs } from './failures.ts';
+import { failureReason, isRefused, retryAfterMs } from './failures.ts';
 
 type Calls = { [activityNames.channelNotify]: ChannelCalls['notify'] };
 const timeouts = { startToCloseTimeout: '60s', heartbeatTimeout: '30s' } as const;
@@ -76,7 +70,7 @@ export class Notifier {
     const call = { ...notification, workflowId: this.#workflowId };
     const summary = `${channel}: ${step.kind}`;
     // A message that has reached some of its people keeps no other from them, so it waits outside of a call.
-    const isPatient = failed > 0 && !isPartlySent && patched('sent-while-open');
+    const isPatient = failed > 0 && !isPartlySent;
     const waiting: PatientCall = { channel, requestIds: [...requestIds], scope: new CancellationScope() };
     if (isPatient) this.#patient.add(waiting);
     try {
@@ -94,7 +88,7 @@ export class Notifier {
         return { state: 'again', afterMs: afterInterruptionMs, requestIds: left };
       }
       const why = isCancellation(error) ? undefined : failureReason(error);
-      if (isGivenUp(error)) return { state: 'given_up', why };
+      if (isRefused(error)) return { state: 'given_up', why };
       return { state: 'again', why, afterMs: Math.max(backoffMs(failed), retryAfterMs(error)), requestIds };
     } finally {
       this.#patient.delete(waiting);

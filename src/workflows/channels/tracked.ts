@@ -6,7 +6,7 @@ import type { Json } from '../../core/base/tool-call.ts';
 export interface Tracked {
   requestId: string;
   deadlineMs: number | null;
-  /** Absent: an older version read it. */
+  /** Absent until it was read from the run. */
   facts?: RequestFacts;
   /** The channels of the request, as last read from the run. */
   channels: string[];

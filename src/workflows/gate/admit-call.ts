@@ -1,5 +1,5 @@
 /** The step that every tool call passes (I1): the policies' ruling on the call, and its consequences. */
-import { patched, ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { Assessment } from '../../core/assess/assessment.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { Problem } from '../../core/base/problem.ts';
@@ -15,6 +15,7 @@ import { sentences, userHasWritten } from '../../core/ledger/sentences.ts';
 import { limitsOf } from '../../core/policy/limits.ts';
 import type { PolicyLayers } from '../../core/policy/policy.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
+import { redactText } from '../../core/redact/find-sensitive.ts';
 import type { Redaction } from '../../core/redact/redaction.ts';
 import { type ShellSplit, notSplit } from '../../core/shell/parts.ts';
 import type { Consultation } from './consult-advisors.ts';
@@ -135,8 +136,7 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });
     return { kind: 'allowed', ...(approvedBy.length > 0 && { approvedBy }) };
   }
-  // A worker of an earlier version asked, though a newer one had noted that the call cannot start.
-  if (facts.cannotStart !== undefined && patched('refused-at-start')) {
+  if (facts.cannotStart !== undefined) {
     return refuseCall(state, active, { callId, toolName, content: sentences.failed(facts.cannotStart) });
   }
   if (facts.isUnheard === true && ruledCase.terms.whenUserWrites === 'withdraw') {
@@ -144,7 +144,7 @@ export function admitCall(
     return answered('cancelled', sentences.cancelled(userHasWritten));
   }
   const advisors = advisorsOf(ruling);
-  if (active.options.consultsAdvisors === true && facts.advice === undefined && advisors.length > 0) {
+  if (facts.advice === undefined && advisors.length > 0) {
     const { severity, rule } = ruling;
     const { agent, caller } = active.options;
     const why = { severity, rule, reason: whyAsked(ruling, risk), contextSummary };
@@ -169,7 +169,7 @@ export function refuseCall(
 ): Admission {
   const { policies, redaction } = active;
   // The sentence may quote the arguments.
-  const shown = redaction === undefined ? content : active.redactText(content.slice(0, 2_000), redaction.kinds);
+  const shown = redaction === undefined ? content : redactText(content.slice(0, 2_000), redaction.kinds);
   const reason = state.showsArguments && !(redaction?.patterns.length ?? 0) ? shown.slice(0, 500) : undefined;
   state.apply({ kind: 'rule', atMs: clock.nowMs, callId, toolName, outcome: 'refused', reason });
   return { kind: 'answered', content, outcome: 'refused', isError: isToldAsError(policies, 'refused') };

@@ -1,4 +1,4 @@
-import { patched, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import { proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Announce } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
@@ -51,7 +51,7 @@ export class Announcements implements ScheduledTask {
     this.#state = state;
     this.#inFlight = inFlight;
     this.#active = active;
-    this.#unheard = () => (active()?.options.announcesUserMessages === true ? (taker?.unheard.length ?? 0) : 0);
+    this.#unheard = () => (active() === undefined ? 0 : (taker?.unheard.length ?? 0));
   }
 
   /** Restores what the previous execution announced. */
@@ -107,8 +107,6 @@ export class Announcements implements ScheduledTask {
   }
 
   #waitOrGiveUp(): void {
-    // Earlier versions made no announcement again after three failures in a row.
-    if (!patched('announced-until-heard')) return this.#missed.clear();
     this.#isWaiting = true;
     void this.#announceLater();
     this.#state.noteCommand();

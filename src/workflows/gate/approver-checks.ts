@@ -15,9 +15,6 @@ const { [activityNames.checkApprovers]: checkApprovers } = proxyActivities<{
   [activityNames.checkApprovers]: CheckApprovers;
 }>({ startToCloseTimeout: '30s', retry: { maximumInterval: '10s' }, summary: 'Check that the approval still counts' });
 
-/** Guards an activity that older histories do not have. */
-export const approversChecked = 'approvers-checked';
-
 const notKnown = 'it is not known whether the approval of this call still counts';
 
 /** Asks a worker whether people and keys still count in the operator's policy as the worker has it now. */

@@ -3,7 +3,7 @@
  * its handlers, keeps the ledger, arms one timer, and hands over a snapshot for continue-as-new. Agent runs use it as it
  * is; workflows of one's own use it through `ApprovalGate`.
  */
-import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { Permit } from '../../contract.ts';
 import { approversOf, type Approver } from '../../core/ledger/approved-by.ts';
 import { readRevoked } from '../../core/people/revoked.ts';
@@ -20,6 +20,7 @@ import { limitsOf, type Limits } from '../../core/policy/limits.ts';
 import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import { approvedSentence, editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
+import { redactText } from '../../core/redact/find-sensitive.ts';
 import { secretKinds } from '../../core/redact/kinds.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation, misused, needsPlugin } from '../sandbox/activation.ts';
@@ -27,7 +28,7 @@ import { clock } from '../sandbox/clock.ts';
 import { type GateSnapshot, GateState } from '../state/gate-state.ts';
 import { receiveMessages, type MessageEffects, type Messages } from '../messages/receive-messages.ts';
 import { Announcements } from './announcements.ts';
-import { ApproverChecks, approversChecked } from './approver-checks.ts';
+import { ApproverChecks } from './approver-checks.ts';
 import { admitCall, type Admission, type CallFacts, isToldAsError, refuseCall } from './admit-call.ts';
 import { outputsOf, VisibilityIndex } from './visibility-index.ts';
 import { Previews } from './previews.ts';
@@ -98,7 +99,7 @@ export class Gate {
   #enforce(options: GateOptions, change: PolicyChange | undefined): void {
     this.#change = change;
     this.#active = new ActivePolicies(options, change);
-    this.#state.begin(options.engine ?? 1, options.auditSalt);
+    this.#state.begin(options.engine, options.auditSalt);
     this.#state.follow(this.#active);
     this.#state.showsArguments = this.limits.includeArguments;
     this.#index.use(options.attributes ?? defaultAttributeNames);
@@ -126,8 +127,8 @@ export class Gate {
 
   /** What the operator's directory says of the names of these people. */
   peopleOf(ids: readonly string[]): Record<string, NamedPerson> | undefined {
-    const { directories, ledger } = this.#state;
-    return namesIn(directories.ceiling?.people, ids, personKeyOfRun(directories, ledger.engine));
+    const { directories } = this.#state;
+    return namesIn(directories.ceiling?.people, ids, personKeyOfRun(directories));
   }
 
   /** The reason of a `close` message, once one was received: open requests are cancelled, and no call is admitted. */
@@ -223,18 +224,16 @@ export class Gate {
     const edited = this.settlement(requestId)?.edited;
     const change = edited === undefined ? undefined : editedSentence(call.args, edited.arguments);
     const notices = [earlier, change, this.#wordsBeside(requestId)].filter((each) => each !== undefined);
-    // Before engine 5 there were no words, and the last change alone was told.
-    const told = this.ledger.engine < 5 ? notices.slice(-1) : notices;
     return {
       ...call,
       ...(edited !== undefined && { args: edited.arguments }),
-      ...(told.length > 0 && { notice: told.join('\n') }),
+      ...(notices.length > 0 && { notice: notices.join('\n') }),
     };
   }
 
   /** Proves to the tool activity that this call passed. It carries journal entries, so that history keeps them. */
   permit(call: ToolCall, tool: ToolDefinition, { requestId, approvedBy }: LetRunBy): Permit {
-    const { agent, caller, engine = 1 } = this.#activePolicies.options;
+    const { agent, caller, engine } = this.#activePolicies.options;
     const { workflowId, firstExecutionRunId } = workflowInfo();
     this.#state.noteGrowth();
     return {
@@ -254,7 +253,7 @@ export class Gate {
   /** Those whose word settled a request so that its call runs or is answered; empty if a policy settled it. */
   approversOf(requestId: string): Approver[] {
     const asked = this.#latest(requestId);
-    return asked === undefined ? [] : approversOf(asked, this.ledger, this.#state.directories);
+    return asked === undefined ? [] : approversOf(asked, this.#state.directories);
   }
 
   /** Lets keys and people count no more that the operator's present policy has revoked. What has another form is ignored. */
@@ -269,7 +268,7 @@ export class Gate {
    * ask. Rejects if the workflow is cancelled.
    */
   revocationOf(approvedBy: readonly Approver[]): Promise<string | undefined> | undefined {
-    if (approvedBy.length === 0 || !patched(approversChecked)) return undefined;
+    if (approvedBy.length === 0) return undefined;
     return this.#checks.problem(approvedBy);
   }
 
@@ -346,7 +345,7 @@ export class Gate {
     const gate = {
       ledger,
       journal,
-      ...tree,
+      tree,
       ...revoked,
       change: this.#change,
       closing,
@@ -380,8 +379,8 @@ export class Gate {
   #wordsBeside(requestId: string): string | undefined {
     const found = this.#latest(requestId);
     const isApproved = this.settlement(requestId)?.outcome === 'approved';
-    if (found === undefined || !isApproved || this.ledger.engine < 5) return undefined;
-    const { redaction, redactText } = this.#activePolicies;
+    if (found === undefined || !isApproved) return undefined;
+    const { redaction } = this.#activePolicies;
     const votes = found.votes.filter(({ approved }) => approved);
     if (redaction === undefined) return approvedSentence(votes);
     return approvedSentence(

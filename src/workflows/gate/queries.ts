@@ -56,7 +56,7 @@ export function answerQueries(
     const now = active();
     const denied = now === undefined ? [] : deniedTools(ledger, limitsOf(now.policies));
     const { ceiling } = state.directories;
-    const keyOf = personKeyOfRun({ ceiling }, ledger.engine);
+    const keyOf = personKeyOfRun({ ceiling });
     const named = (grant: Grant): Grant => {
       const by = grant.by?.map((each) => {
         const name = each.reviewerId === undefined ? undefined : personOf(ceiling, each.reviewerId, keyOf)?.name;
@@ -139,16 +139,16 @@ export function answerQueries(
       const voters = [...votes, ...(settled === undefined ? [] : [settled])].map(({ reviewerId }) => reviewerId);
       const ids = [request.callerUserId, ...request.reviewers, ...given, ...voters, ...approvers];
       const { ceiling } = state.directories;
-      const people = namesIn(ceiling?.people, ids, personKeyOfRun({ ceiling }, state.ledger.engine));
+      const people = namesIn(ceiling?.people, ids, personKeyOfRun({ ceiling }));
       return people === undefined ? {} : { people };
     };
     if (settled !== undefined) return { ...shown, settled, ...named() };
     const channels = active()?.channelsOf(found) ?? [];
-    const panel = panelOf(found, state.directories, clock.nowMs, state.ledger.engine);
+    const panel = panelOf(found, state.directories, clock.nowMs);
     const { have, need } = tally(panel, found.votes);
     const approvers = approversOf(panel, found.votes);
     const counting = approvers === undefined ? {} : { approvers };
-    const why = cannotBeApproved(lastPanelOf(found, state.directories, state.ledger.engine), found.votes);
+    const why = cannotBeApproved(lastPanelOf(found, state.directories), found.votes);
     return {
       ...shown,
       approvals: { have, need },

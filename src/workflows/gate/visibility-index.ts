@@ -1,5 +1,5 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common';
-import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { journalMemoName, memoName, decideName } from '../../contract.ts';
 import { approvalIndex, approvalMemo, type ApprovalMemo } from '../../core/ledger/approval-index.ts';
 import type { AttributeNames } from '../../core/base/attribute-names.ts';
@@ -94,8 +94,8 @@ export class VisibilityIndex {
       // Leave out an entry that is too large for any memo: readers see the gap.
       entries = rest.length < entries.length ? rest : rest.slice(1);
     }
-    // Activities may have carried the last entries. Runs from before this change end without it.
-    if ((this.#state.head.journalHead?.size ?? 0) > this.#committed && patched('head-of-a-cancelled-run')) {
+    // Activities may have carried the last entries.
+    if ((this.#state.head.journalHead?.size ?? 0) > this.#committed) {
       this.#writeMemo(this.#memoOf([]).memo);
     }
   }

@@ -102,7 +102,7 @@ type Next = (input: ActivityInput) => Promise<unknown>;
 export async function callGated(gated: GatedCall, input: ActivityInput, next: Next): Promise<unknown> {
   const own: CallUnderWay = {};
   gated.underWay.add(own);
-  // No function around this one: it would resume the caller later than in older histories.
+  // No function around this one: it would resume the caller later than in recorded histories.
   try {
     let [asked, given] = [gated, input.args as readonly unknown[]];
     let again: Again | undefined;

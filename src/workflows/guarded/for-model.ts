@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { payloadNotKeptType } from '../../core/base/tool-failure.ts';
 import { revokedIn } from '../gate/approver-checks.ts';
@@ -64,6 +64,6 @@ function sentenceOf(error: ActivityFailure): string {
   const { cause } = error;
   if (ranOf(error) === 'unknown') return sentences.unknownOutcome;
   const isNotKept = cause instanceof ApplicationFailure && cause.type === payloadNotKeptType;
-  if (isNotKept && patched('result-not-given')) return sentences.resultNotGiven(cause.message);
+  if (isNotKept) return sentences.resultNotGiven(cause.message);
   return sentences.failed(cause instanceof Error ? cause.message : error.message);
 }

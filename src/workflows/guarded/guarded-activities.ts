@@ -42,8 +42,6 @@ interface Guarded {
   config?: GateConfig;
   /** For whom the workflow works, as its first `load` said. */
   context?: RunContext;
-  /** Gated activities that have been scheduled and have not ended. Only runs of engines before 3 need it. */
-  running: number;
   /** Calls of gated activities whose callers do not have their ends yet. */
   underWay: Set<CallUnderWay>;
   /** True once the workflow has ended, or has handed everything to its next execution. */
@@ -60,7 +58,6 @@ export function guardedBy(gate: GuardingGate): Guarded {
     about: new Map(),
     written: new Map(),
     carried: [],
-    running: 0,
     underWay: new Set(),
     ended: false,
   });
@@ -101,14 +98,13 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
         contextSummary: summaryOf(guarded, activity.name, input.args),
         takeUp: (call) => takeUp(guarded.carried, call),
         consult: (call, consultation) => {
-          const { config, gate } = guarded;
-          return consultAdvisors(call, consultation, config?.redacts && redactionSettings(gate.policies));
+          return consultAdvisors(call, consultation, redactionSettings(guarded.gate.policies));
         },
         renew: (present) => renew(guarded, present),
         hasEnded: () => guarded.ended,
       },
       input,
-      (scheduled) => counted(guarded, next(scheduled)),
+      next,
     );
   },
   scheduleLocalActivity(input, next) {
@@ -122,24 +118,13 @@ export const guardOutbound: WorkflowOutboundCallsInterceptor = {
 
 /**
  * True while a call of a gated activity does anything but wait for an open request: its effect, or its answer, would be
- * lost if the workflow continued as new, and the next execution would make the call again. Before engine 3, true only
- * while the activity runs: a call whose request was denied in the same workflow task was made again.
+ * lost if the workflow continued as new, and the next execution would make the call again.
  */
 export function gatedRun(): boolean {
   const { guarded } = ofRun();
   if (guarded === undefined) return false;
-  const { gate, running, underWay } = guarded;
-  if (gate.ledger.engine < 3) return running > 0;
+  const { gate, underWay } = guarded;
   return [...underWay].some(({ waitsFor }) => waitsFor === undefined || gate.settlement(waitsFor) !== undefined);
-}
-
-async function counted<Result>(guarded: Guarded, running: Promise<Result>): Promise<Result> {
-  guarded.running++;
-  try {
-    return await running;
-  } finally {
-    guarded.running--;
-  }
 }
 
 /** When the workflow ends, closes everything open and writes the rest of the journal. */

@@ -35,7 +35,7 @@ export interface CarriedGate {
   writer: Writer;
   gate: GateSnapshot;
   config: GateConfig;
-  /** For whom the workflow works. Absent in what older versions carried: then the next execution says it again. */
+  /** For whom the workflow works. Absent: the next execution says it again. */
   context?: Pick<LoadOptions, 'caller' | 'metadata'>;
 }
 
@@ -73,19 +73,7 @@ export async function loadGate(
   guarded.config = config;
   guarded.context = context;
   for (const each of config.gated) guarded.definitions.set(each.name, each);
-  const {
-    ceiling,
-    ceilingLines,
-    run,
-    engine,
-    auditSalt,
-    continueAsNewAfter,
-    attributes,
-    redacts,
-    tellsApart,
-    routes,
-    consultsAdvisors,
-  } = config;
+  const { ceiling, ceilingLines, run, engine, auditSalt, continueAsNewAfter, attributes, routes } = config;
   gate.setPolicies({
     agent: config.agent,
     policies: { ceiling, run },
@@ -94,10 +82,7 @@ export async function loadGate(
     auditSalt,
     continueAsNewAfter,
     attributes,
-    redacts,
-    tellsApart,
     routes,
-    consultsAdvisors,
     ...context,
   });
 }

@@ -63,9 +63,9 @@ export function authenticate(
 /** The keys and names of the operator's policy, without what was revoked since. */
 function trusted(
   ceiling: Policy | undefined,
-  { directories, ledger }: Pick<GateState, 'directories' | 'ledger'>,
+  { directories }: Pick<GateState, 'directories'>,
 ): [Policy | undefined, PersonKey] {
   const { revoked } = directories;
-  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory }, ledger.engine);
+  const keyOf = personKeyOfRun({ ceiling: ceiling?.directory });
   return [ceiling && revoked ? { ...ceiling, revoked } : ceiling, keyOf];
 }

@@ -6,7 +6,7 @@ import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
 import type { InFlight } from '../state/in-flight.ts';
 import { type MessageKind, refused, type Lookup } from './message-kind.ts';
-import { patched, proxyActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
@@ -124,7 +124,7 @@ export function checkEdit(
           redaction.values,
           redact?.patterns.map(({ name }) => name),
         );
-      const { caller, engine = 1 } = policies().options;
+      const { caller, engine } = policies().options;
       const edited = { agent, tool, args: decision.modifiedArguments!, kept, redact };
       const checked = await checkEditActivity({ ...edited, caller, engine });
       if ('problem' in checked) return () => refuse('arguments_invalid', checked.problem);
@@ -147,7 +147,7 @@ export function checkEdit(
     if (!mayRun(ruling.action)) {
       return refuse('denied_by_policy', ruling.reason ?? `policy denies the edited call of '${tool}'`);
     }
-    if (cannotStart !== undefined && patched('refused-at-start')) return refuse('denied_by_policy', cannotStart);
+    if (cannotStart !== undefined) return refuse('denied_by_policy', cannotStart);
     const { reversible } = ruledCase.assessment;
     const hidden = editedRedaction({ args, ruled: call, redaction: seen }, ruledCase.redact, found);
     const latestMs = latestDeadlineMs(found, policies().policies);

@@ -3,7 +3,6 @@
  * Handlers only fill the queue (handlers.ts). The queue is processed once in each activation, in the order of history.
  * Each message is applied completely before the next one; only the check of an edit lets other messages pass.
  */
-import { patched } from '@temporalio/workflow';
 import { decideName } from '../../contract.ts';
 import type { LateDecision, Receipt } from '../../core/ledger/approval.ts';
 import { canonicalJsonProblem } from '../../core/base/canonical-json.ts';
@@ -124,9 +123,9 @@ export class MessagePipeline implements ScheduledTask {
       received.checked === undefined ? authenticate(kind.name, message, this.#ceiling(), this.#state) : sender;
     if ('problem' in proven) return this.#answer(received, refused(requestIdOf(message), proven.problem));
     if (kind.loosens?.(message, proven, atMs) === true) {
-      if (received.checked === undefined && patched('operators-checked')) return this.#checkSender(received, proven);
+      if (received.checked === undefined) return this.#checkSender(received, proven);
       // A worker has answered, but not with what is revoked: that would have refused the sender above.
-      if (received.checked?.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));
+      if (received.checked.problem !== undefined) return this.#answer(received, refused('', senderNotKnown));
     }
     const applied = kind.apply(message, proven, atMs);
     if (!('find' in applied)) this.#answer(received, applied, identity);
@@ -170,8 +169,7 @@ export class MessagePipeline implements ScheduledTask {
     if (!isDoubtful || eventId === undefined) return receivedAtMs;
     const recordedAtMs = this.#recorded.of(eventId);
     if (recordedAtMs === Number.POSITIVE_INFINITY && kind.undatedAtMs !== undefined) {
-      const undatedAtMs = kind.undatedAtMs(message);
-      return undatedAtMs !== recordedAtMs && patched('denied-undated') ? undatedAtMs : recordedAtMs;
+      return kind.undatedAtMs(message);
     }
     if (recordedAtMs !== undefined) return recordedAtMs;
     this.#state.noteCommand();

@@ -189,7 +189,7 @@ export function loosening(
   message: ControlMessage,
   { operator }: Sender,
   ceiling: Policy | undefined,
-  { operatorMs: lastMs, engine }: Pick<Ledger, 'operatorMs' | 'engine'>,
+  { operatorMs: lastMs }: Pick<Ledger, 'operatorMs'>,
   atMs: number,
 ): { operatorMs?: number } | Problem {
   const keys = Object.values(ceiling?.reviewerKeys ?? {});
@@ -203,7 +203,7 @@ export function loosening(
     };
   }
   // The time of a message may be unknown, which is infinite.
-  if (engine >= 5 && operatorMs > Math.min(atMs, clock.nowMs) + longestAheadMs) {
+  if (operatorMs > Math.min(atMs, clock.nowMs) + longestAheadMs) {
     return { code, message: 'the message is signed for a later time than now: set the clock, and sign it again' };
   }
   if (operatorMs > lastMs) return { operatorMs };

@@ -18,7 +18,6 @@ import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import type { ContinueAsNewAfter } from '../../core/policy/run-config.ts';
 import { redactionSettings } from '../../core/policy/redaction-settings.ts';
 import { namesToShow, type PolicyChange, changeRunSide } from '../../core/policy/run-side.ts';
-import { redactAsBefore, redactText } from '../../core/redact/find-sensitive.ts';
 import type { RedactionSettings } from '../../core/redact/redaction.ts';
 import { type RuleLines, rulePlace } from '../../core/policy/rule-place.ts';
 
@@ -35,25 +34,17 @@ export interface GateOptions {
   lineage?: string[];
   /** Called with the parents' policies that replaced those in `policies`; the next execution begins with them (I11). */
   onParents?: (parents: Policy[]) => void;
-  /** The engine that the run recorded at its start. Default: 1, for runs of versions that recorded none. */
-  engine?: number;
+  /** The engine that the run recorded at its start. */
+  engine: number;
   /** The JSON Schema of a tool's arguments by the definition with this hash. Default: unknown. */
   schemaOf?: (tool: string, definition: string) => JsonObject | undefined;
-  /** The secret of the journal's salts, as recorded in the run. Absent in runs of older versions. */
-  auditSalt?: string;
+  /** The secret of the journal's salts, as recorded in the run. */
+  auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** The names of the inbox's search attributes, as recorded in the run. Default: the default names. */
   attributes?: AttributeNames;
-  /** True: the run redacts what reviewers see. Absent in runs of older versions. */
-  redacts?: true;
-  /** True: placeholders tell values apart. Absent in runs of older versions, whose journal and memo keep the old ones. */
-  tellsApart?: true;
   /** Which channels carry the run's requests, as recorded in the run. Absent: it has none. */
   routes?: ChannelRoutes;
-  /** True: advisors are consulted. Absent in runs of older versions, whose policies name none. */
-  consultsAdvisors?: true;
-  /** True: the channels of open requests are told that the user has written. Absent in runs of older versions. */
-  announcesUserMessages?: true;
 }
 
 /** What says who is asked about a request, and about what. */
@@ -86,8 +77,6 @@ export class ActivePolicies {
   readonly directories: Directories;
   /** What is redacted for reviewers; undefined: nothing is. */
   readonly redaction: RedactionSettings | undefined;
-  /** Redacts what goes into memo and journal: the number of commands depends on its length. */
-  readonly redactText: (text: string, kinds: readonly string[]) => string;
   readonly #rules: RunRules;
   readonly #routesOf: ((request: RoutedRequest) => string[]) | undefined;
 
@@ -100,8 +89,7 @@ export class ActivePolicies {
     this.policies = { ceiling, parents, run };
     this.#rules = compileRules(this.policies);
     this.directories = this.#rules.directories;
-    this.redaction = options.redacts === true ? redactionSettings(this.policies) : undefined;
-    this.redactText = options.tellsApart === true ? redactText : redactAsBefore;
+    this.redaction = redactionSettings(this.policies);
   }
 
   /**
@@ -109,13 +97,13 @@ export class ActivePolicies {
    * delegated, and by what it asks as it is now; undefined: the run has none. It reads no clock: the steps are in the ledger.
    */
   channelsOf({ terms, delegations, stepsTakenUntilMs, request }: Asked): string[] | undefined {
-    const { routes, engine = 1 } = this.options;
+    const { routes } = this.options;
     if (routes === undefined) return undefined;
     const { requestedAt, toolName, agentName, assessment } = request;
     const waitedMs = Math.max(0, stepsTakenUntilMs - openedAtMs({ request: { requestedAt } }));
     const asked = [...reviewersOf(terms, waitedMs), ...delegations.map(({ to }) => to)];
     const { ceiling, parents = [], run } = this.directories;
-    const keyOf = personKeyOfRun({ ceiling }, engine);
+    const keyOf = personKeyOfRun({ ceiling });
     const directories = [ceiling, ...parents, run].filter((directory) => directory !== undefined);
     const ofRequest = this.#routesOf?.({ toolName, agentName, severity: assessment.severity });
     return channelsFor(routes, { asked, directories, ofRequest, chosen: this.change?.channels, keyOf });

@@ -41,8 +41,8 @@ export interface GateSnapshot {
   ledger: Ledger;
   /** Journal entries that no payload has carried yet. */
   journal: JournalEntry[];
-  /** The tree over all entries; absent in runs of older versions. */
-  tree?: TreeState;
+  /** The tree over all entries. */
+  tree: TreeState;
   /** The last change by `setPolicy`. */
   change?: PolicyChange;
   /** Why the run is closing; absent while it is not. */
@@ -99,7 +99,7 @@ export class GateState {
   /** Replaces the ledger, which is still empty because messages wait until the policies are known. Call `begin` next. */
   restore({ ledger, journal, tree, closing, revoked }: GateSnapshot): void {
     this.#ledger = ledger;
-    this.#tree.restore(tree, ledger.seq);
+    this.#tree.restore(tree);
     this.#journal = journal;
     this.closing = closing;
     this.#revoked = revoked;
@@ -109,7 +109,7 @@ export class GateState {
    * Marks the past as known, and fixes the engine that rules and the secret of the journal's salts. Call it once the
    * policies are known, after `restore` if there is carried state.
    */
-  begin(engineOfRun: number, auditSalt: string | undefined): void {
+  begin(engineOfRun: number, auditSalt: string): void {
     this.#ledger = { ...this.#ledger, engine: engineOfRun };
     this.#tree.begin(auditSalt);
     this.#knowsPast = true;
@@ -138,7 +138,7 @@ export class GateState {
   /** Takes keys and people out of this run, with the grants that they made. Nothing that was revoked counts again. */
   obey(revoked: Revoked | undefined): boolean {
     this.#revoked = revokedByEither(revokedByEither(this.#directories.revoked, this.#revoked), revoked);
-    const keyOf = personKeyOfRun(this.#directories, this.#ledger.engine);
+    const keyOf = personKeyOfRun(this.#directories);
     const isGone = (voter: Voter): boolean => revokedOf(this.#revoked, voter, keyOf) !== undefined;
     const grants = this.#ledger.grants.filter(({ approved, by = [] }) => approved && by.some(isGone));
     if (grants.length === 0) return false;
@@ -172,7 +172,7 @@ export class GateState {
     if (record === undefined) return;
     const notice = { ...waitingNotice(record.request, this.#active?.channelsOf(record)) };
     log.info(waitingMessage, notice);
-    const why = cannotBeApproved(lastPanelOf(record, this.directories, this.#ledger.engine), record.votes);
+    const why = cannotBeApproved(lastPanelOf(record, this.directories), record.votes);
     if (why !== undefined) log.warn(why, notice);
   }
 
@@ -212,9 +212,9 @@ export class GateState {
     this.apply({ kind: 'refuse', atMs: clock.nowMs, refused });
   }
 
-  /** True while the journal takes decisions after the deadline: since engine 3, and among its first refusals. */
+  /** True while the journal takes decisions after the deadline: among its first refusals. */
   get keepsLate(): boolean {
-    return this.#ledger.engine >= 3 && this.#ledger.refused.total < refusedKept;
+    return this.#ledger.refused.total < refusedKept;
   }
 
   /** Takes the entries that no payload has carried yet; the caller writes them into its payload. */
@@ -229,27 +229,24 @@ export class GateState {
 
   /**
    * Adds the new entries to the journal and to the tree. A tool may end in an activation that writes nothing, whose time a
-   * replay sees otherwise. So since engine 3 its entry has the time of the activation that writes it (I12).
+   * replay sees otherwise. So its entry has the time of the activation that writes it (I12).
    */
   #seal(): void {
-    const entries = this.#unsealed.map((entry) =>
-      entry.kind === 'ran' && entry.engine >= 3 ? { ...entry, at: iso(clock.nowMs) } : entry,
-    );
+    const entries = this.#unsealed.map((entry) => (entry.kind === 'ran' ? { ...entry, at: iso(clock.nowMs) } : entry));
     this.#unsealed = [];
     for (const entry of entries) this.#tree.add(entry);
     this.#journal.push(...entries);
   }
 
-  /** Commits the run to all entries that were taken, in whichever payload they are; empty in runs of older versions. */
+  /** Commits the run to all entries that were taken, in whichever payload they are; empty until the policies are known. */
   get head(): { journalHead?: JournalHead } {
     const { head } = this.#tree;
     return head === undefined ? {} : { journalHead: head };
   }
 
   /** The tree that the next execution continues. */
-  get tree(): { tree?: TreeState } {
-    const { carried } = this.#tree;
-    return carried === undefined ? {} : { tree: carried };
+  get tree(): TreeState {
+    return this.#tree.carried;
   }
 
   /**
@@ -302,9 +299,9 @@ export class GateState {
     return this.isSpent(this.changes);
   }
 
-  /** True if the rulings of a step have done the work that one step may do. Before engine 3 there was no bound. */
+  /** True if the rulings of a step have done the work that one step may do. */
   isSpent({ work }: RulingMeter): boolean {
-    return this.#ledger.engine >= 3 && work >= maxWorkOfStep;
+    return work >= maxWorkOfStep;
   }
 
   /** True if this execution has reached Temporal's hint, a budget, or the limit on checks or lookups (I11). */

@@ -61,14 +61,14 @@ function reevaluate(
   // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.
   const redaction = redact === undefined ? record.redaction : redactionFor({ ...record, args }, redact, among);
   const hidden = record.hidden ?? (redact !== undefined && redaction === undefined ? true : undefined);
-  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values, rules.redactText);
+  const shown = hidden === true ? undefined : shownArguments(args, show, redaction?.values);
   const { shownArguments: shownBefore, notShown } = request;
   const isShown = JSON.stringify({ shownArguments: shownBefore, notShown }) === JSON.stringify({ ...shown });
   if (!isShown || hidden !== record.hidden || redaction?.settings !== record.redaction?.settings) {
     state.apply({ kind: 'show', requestId, shown: { ...shown }, hidden, redaction: redaction ?? record.redaction });
   }
   const waitMs = deadlineMs === null ? null : deadlineMs - openedAtMs({ request });
-  const terms = termsOfWait(asked, waitMs, ruling.engine);
+  const terms = termsOfWait(asked, waitMs);
   if (sameTerms(termsBefore, terms) && request.rule === ruling.rule) return;
   const { rule } = ruling;
   const reason = whyAsked(ruling, risk);

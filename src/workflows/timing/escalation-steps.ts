@@ -1,4 +1,4 @@
-import { CancellationScope, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { CancellationScope, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Notify, NotifyInput } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
 import { openedAtMs, stepsDue, type DueStep } from '../../core/ledger/escalation.ts';
@@ -56,8 +56,6 @@ export class EscalationSteps {
         { ...input, journal },
       ]);
     } catch {
-      // Earlier versions made no notification again after three attempts.
-      if (!patched('notified-until-heard')) return;
       void this.#notifyAfterWait(input, failed);
       // Failures alone may fill the history.
       this.#state.noteGrowth();

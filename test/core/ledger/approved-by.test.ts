@@ -104,7 +104,7 @@ test.each<[string, Asked, Approver[]]>([
     [],
   ],
 ])('an approval relies on %s', (_, asked, expected) => {
-  expect(approversOf(settled(asked), emptyLedger(engine), directories)).toEqual(expected);
+  expect(approversOf(settled(asked), directories)).toEqual(expected);
 });
 
 test('a standing denial relies on nobody, and neither does a grant that is gone', () => {

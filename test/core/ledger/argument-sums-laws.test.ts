@@ -6,7 +6,6 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sumOf } from '../../../src/core/ledger/argument-sums.ts';
 import type { Ledger } from '../../../src/core/ledger/ledger.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
 import { RecordedRulings } from '../../support/recorded-rulings.ts';
 import { claimedBy } from '../../support/record-request.ts';
 import { runs } from '../../support/thorough.ts';
@@ -56,7 +55,7 @@ class Calls {
   readonly amounts = new Map<string, number>();
 
   constructor(policy: Policy) {
-    this.run = new RecordedRulings({ ceiling: policy }, 'ops', engine, {});
+    this.run = new RecordedRulings({ ceiling: policy }, 'ops', {});
   }
 
   get ledger(): Ledger {
@@ -195,7 +194,7 @@ test.each<[string, JsonObject]>([
   ['a text', { amount: '5' }],
   ['a number below 0, which would make room for others', { amount: -5 }],
 ])('after a call with %s no sum is known, until it gives its share back', (_, args) => {
-  const run = new RecordedRulings({ ceiling: policyOf({ pattern: 'pay', action: 'ask' }) }, 'ops', engine, {});
+  const run = new RecordedRulings({ ceiling: policyOf({ pattern: 'pay', action: 'ask' }) }, 'ops', {});
   run.call({ tool: 'pay', args: { amount: 1 }, risk: 'write' });
   run.call({ tool: 'pay', args, risk: 'write' });
   const sum = () => sumOf(run.ledger.sums, 'pay', 'amount');
@@ -206,7 +205,7 @@ test.each<[string, JsonObject]>([
 });
 
 test('a model that invents arguments fills no run, and makes no sum smaller', () => {
-  const run = new RecordedRulings({ ceiling: policyOf({ pattern: 'pay', action: 'allow' }) }, 'ops', engine, {});
+  const run = new RecordedRulings({ ceiling: policyOf({ pattern: 'pay', action: 'allow' }) }, 'ops', {});
   for (let call = 0; call < 5; call += 1) {
     const invented = Array.from({ length: 40 }, (_, index) => [`x${call}.${index}`, 1]);
     run.call({ tool: 'pay', args: { amount: 3, ...Object.fromEntries(invented) }, risk: 'write' });
@@ -216,11 +215,4 @@ test('a model that invents arguments fills no run, and makes no sum smaller', ()
   expect(sumOf(run.ledger.sums, 'pay', 'x4.1')).toBeUndefined();
   expect(sumOf(run.ledger.sums, 'pay', 'toString')).toBeUndefined();
   expect(sumOf(run.ledger.sums, '__proto__', 'amount')).toBe(0);
-});
-
-test('a run of an older engine counts nothing', () => {
-  const run = new RecordedRulings({ ceiling: mild }, 'ops', 3, {});
-  run.call({ tool: 'pay', args: { amount: 1 }, risk: 'write' });
-  expect(run.ledger.sums).toBeUndefined();
-  expect(run.ledger.open).toHaveLength(1);
 });

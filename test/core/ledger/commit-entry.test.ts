@@ -16,7 +16,7 @@ const entries = fc
     fc.constantFrom('reason', 'reviewerId', 'toolName', 'outcome', 'callId', 'scope', 'to', 'later', 'digest'),
     fc.jsonValue() as fc.Arbitrary<Json>,
   )
-  .map((members) => ({ seq: 3, kind: 'settled', at, engine: 2, ...members }) as unknown as JournalEntry);
+  .map((members) => ({ seq: 3, kind: 'settled', at, engine: 1, ...members }) as unknown as JournalEntry);
 
 test('the line of an entry leads to its leaf, whatever it withholds', () => {
   fc.assert(
@@ -30,7 +30,7 @@ test('the line of an entry leads to its leaf, whatever it withholds', () => {
 });
 
 test('an entry with half a surrogate pair is committed and shown as what stands for it', () => {
-  const entry = { seq: 1, kind: 'refused', at, engine: 2, reason: 'half \ud83d', code: '\udc00' } as never;
+  const entry = { seq: 1, kind: 'refused', at, engine: 1, reason: 'half \ud83d', code: '\udc00' } as never;
   const line = entryLine({ run: 1, workflowId: 'run-1', entry, context: place, saltOf, withheld: new Set() });
   expect(line.entry['reason']).toEqual({ json: '"half \\ud83d"' });
   expect(line.entry['code']).toEqual({ json: '"\\udc00"' });
@@ -38,7 +38,7 @@ test('an entry with half a surrogate pair is committed and shown as what stands 
 });
 
 test('a redacted line shows nothing from which the values can be guessed', () => {
-  const entry: JournalEntry = { seq: 9, kind: 'settled', at, engine: 2, reason: 'Ann is ill', reviewerId: 'bob' };
+  const entry: JournalEntry = { seq: 9, kind: 'settled', at, engine: 1, reason: 'Ann is ill', reviewerId: 'bob' };
   const context = { ...place, message: { ...place, via: 'signal' as const, at, sender: 'bob@host' } };
   const withheld = new Set(redacted);
   const text = JSON.stringify(entryLine({ run: 1, workflowId: 'run-1', entry, context, saltOf, withheld }));
@@ -54,7 +54,7 @@ test('salts differ by member and entry, and the hash by salt', () => {
 });
 
 test('an entry of another run, another member or another value has another leaf', () => {
-  const entry: JournalEntry = { seq: 1, kind: 'settled', at, engine: 2, reason: 'a', outcome: 'denied' };
+  const entry: JournalEntry = { seq: 1, kind: 'settled', at, engine: 1, reason: 'a', outcome: 'denied' };
   const other = runTag({ namespace: 'default', workflowId: 'run-2', firstRunId: 'first' });
   const leaves = [
     committedLeaf(entry, tag, saltOf),

@@ -21,9 +21,7 @@ const asks = (more: Partial<Requirement>): Requirement => ({
   ...more,
 });
 
-test.each<
-  [string, Record<string, Person>, Partial<Requirement>, { caller?: string; at?: number; engine?: number }, string[]]
->([
+test.each<[string, Record<string, Person>, Partial<Requirement>, { caller?: string; at?: number }, string[]]>([
   ['a person who is asked by name', { bob: person(away('eve')) }, { reviewers: ['bob'] }, {}, ['bob>eve']],
   ['in another spelling', { bob: person(away('eve')) }, { reviewers: ['BOB'] }, {}, ['bob>eve']],
   ['of a group', { bob: person(away('eve'), ['ops']) }, { reviewers: ['group:ops'] }, {}, ['bob>eve']],
@@ -83,8 +81,7 @@ test.each<
     {},
     [],
   ],
-  ['runs of older engines', { bob: person(away('eve')) }, { reviewers: ['bob'] }, { engine: 4 }, []],
-])('%s', (_, people, requirement, { caller, at = 10, engine = 5 }, expected) => {
+])('%s', (_, people, requirement, { caller, at = 10 }, expected) => {
   const record = requestRecord(1, null);
   const asked = {
     ...record,
@@ -92,7 +89,7 @@ test.each<
     request: { ...record.request, callerUserId: caller ?? null },
   };
   const directories: Directories = { ceiling: { people } };
-  const found = deputiesOf(asked, directories, Date.parse(day(at)), engine);
+  const found = deputiesOf(asked, directories, Date.parse(day(at)));
   expect(found.map(({ from, to }) => `${from}>${to}`)).toEqual(expected);
 });
 
@@ -100,5 +97,5 @@ test('only the operator’s directory has deputies', () => {
   const record = requestRecord(1, null);
   const asked = { ...record, terms: { ...record.terms, requirements: [asks({ layer: 'run', reviewers: ['bob'] })] } };
   const directories: Directories = { run: { people: { bob: person(away('eve')) } } };
-  expect(deputiesOf(asked, directories, Date.parse(day(10)), 5)).toEqual([]);
+  expect(deputiesOf(asked, directories, Date.parse(day(10)))).toEqual([]);
 });

@@ -14,8 +14,8 @@ const command = (number: number, others: JsonObject = {}, beside?: string[], tex
 };
 const env = { env: { LS_COLORS: 'x' } };
 
-function granted(first: RequestRecord, others: RequestRecord[], match: Record<string, string>, engine = 2) {
-  const reduction = { ledger: { ...emptyLedger(engine), open: others }, entries: [] };
+function granted(first: RequestRecord, others: RequestRecord[], match: Record<string, string>) {
+  const reduction = { ledger: { ...emptyLedger(1), open: others }, entries: [] };
   const always: RequestedScope = { kind: 'arguments', match };
   const vote: ReviewerVote = { approved: true, always, identity: 'anonymous', at: iso(0), contentDigest: '' };
   const { note, settled } = makeGrant(reduction, first, [vote], 0, {});
@@ -52,11 +52,4 @@ test('a grant for the command answers no open request that brings another argume
 test('a grant for the beginning of a command answers no open request that goes on with another', () => {
   const { settled } = granted(command(1), [command(2), command(3, {}, [], 'ls 3; rm x')], { command: 'ls*' });
   expect(settled).toEqual([requestIdOf(2)]);
-});
-
-test('in a run of engine 1 it does', () => {
-  expect(granted(command(1, env), [command(2, env)], { command: 'ls*' }, 1)).toEqual({
-    note: made,
-    settled: [requestIdOf(2)],
-  });
 });

@@ -30,8 +30,3 @@ test.each<[string, RequestRecord['delegations'], ReviewerVote[], string]>([
   const reduction = { ledger: emptyLedger(engine), entries: [] };
   expect(makeGrant(reduction, record(delegations), votes, 0, {}).note).toBe(note);
 });
-
-test('a run of an older engine makes the grant, as it did', () => {
-  const reduction = { ledger: emptyLedger(4), entries: [] };
-  expect(makeGrant(reduction, record(given), [by('eve')], 0, {}).note).toBe('; grant-1 (tool)');
-});

@@ -301,11 +301,14 @@ describe('for any order of commands', () => {
   });
 });
 
-test('the end of a tool is recorded with its outcome, and nothing else changes', () => {
+test('the end of a tool is recorded with its outcome, its arguments count for good, and nothing else changes', () => {
   const { ledger } = reduceAll([open(1), open(2), decide(1)]);
   expect(ledger.outcomes).toMatchObject([{ callId: '1.1', outcome: 'approved', ran: 'pending' }]);
   const { ledger: after, entries } = reduce(ledger, { kind: 'ran', atMs: 7, callId: '1.1', ran: 'unknown' });
-  expect(after).toEqual({ ...ledger, seq: ledger.seq + 1, outcomes: [{ ...ledger.outcomes[0]!, ran: 'unknown' }] });
+  const held = ledger.sums!.held.filter(({ callId }) => callId !== '1.1');
+  expect(held).toHaveLength(1);
+  const outcomes = [{ ...ledger.outcomes[0]!, ran: 'unknown' }];
+  expect(after).toEqual({ ...ledger, seq: ledger.seq + 1, outcomes, sums: { ...ledger.sums, held } });
   expect(entries).toMatchObject([{ kind: 'ran', callId: '1.1', ran: 'unknown' }]);
 });
 

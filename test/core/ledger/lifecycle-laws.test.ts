@@ -66,7 +66,7 @@ test('for any messages: settled once, by somebody entitled, recorded in the jour
         const found = requestOf(ledger, requestId)!;
         if (!('settlement' in found)) continue;
         const { outcome, runs, reviewerId, by } = found.settlement;
-        const voted = tally(panelOf(found, directories, 0, ledger.engine), found.votes).outcome;
+        const voted = tally(panelOf(found, directories, 0), found.votes).outcome;
         if (outcome === 'approved' || outcome === 'denied') expect(voted).toBe(outcome);
         if (runs) expect(['approved', 'superseded']).toContain(outcome);
         // I15: a settlement by time names no reviewer.

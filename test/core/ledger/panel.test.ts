@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { AskTerms, Requirement } from '../../../src/core/policy/ask-terms.ts';
 import type { Directory } from '../../../src/core/people/directory.ts';
 import { directoriesOf, panelOf } from '../../../src/core/ledger/panel.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 
 /** Which directory defines a group: that of its own layer, else the nearest one above, never one below. */
@@ -44,5 +43,5 @@ test.each<[string, Pick<Requirement, 'layer' | 'parent'>, (Directory | undefined
     parents: [policy(ofRoot), policy(ofParent)],
     run: policy(ofRun),
   });
-  expect(panelOf(record, directories, 0, engine).requirements[0]!.directory).toBe(expected);
+  expect(panelOf(record, directories, 0).requirements[0]!.directory).toBe(expected);
 });

@@ -3,7 +3,7 @@ import { compileGlob, globSubject, maxMatchWork, type Glob } from '../../../src/
 import {
   affordable,
   boundedSubjects,
-  callSubjects as subjectsOf,
+  callSubjects,
   compileFieldGlob,
   compilePattern,
   matches,
@@ -11,9 +11,6 @@ import {
   partSubjects,
 } from '../../../src/core/match/matching.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
-
-const callSubjects = (call: Parameters<typeof subjectsOf>[0]) => subjectsOf(call, engine);
 
 const match = (pattern: string, call: { tool: string; args?: JsonObject; subject?: string }): boolean | string => {
   const compiled = compilePattern(pattern);
@@ -165,7 +162,7 @@ test('a ruling can afford exactly its budget', () => {
 
 test('what a match costs is added to the meter', () => {
   const meter = { work: 5 };
-  const subjects = subjectsOf({ tool: 't', args: {} }, engine, meter);
+  const subjects = callSubjects({ tool: 't', args: {} }, meter);
   const glob = compileGlob('a?c*') as Glob;
   for (let count = 0; count < 2; count += 1) expect(affordable(glob, globSubject('abcde'), subjects)).toBe(true);
   expect(meter.work).toBe(5 + 2 * 4 * 5);

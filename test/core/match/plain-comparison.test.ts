@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { celArguments, parse } from '../../../src/core/match/cel.ts';
 import { compileCondition, type ConditionVariables } from '../../../src/core/match/condition.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
 import { plainComparison } from '../../../src/core/match/plain-comparison.ts';
 import type { Json, JsonObject } from '../../../src/core/base/tool-call.ts';
 import { least, runs } from '../../support/thorough.ts';
@@ -39,7 +38,7 @@ function answer(source: string, args: JsonObject, left: number): unknown {
   const condition = compileCondition(source);
   if ('problem' in condition) throw new Error(`${source}: ${condition.problem}`);
   const budget = { left };
-  const held = condition.holds({ args: celArguments(args, engine) } as unknown as ConditionVariables, budget, engine);
+  const held = condition.holds({ args: celArguments(args) } as unknown as ConditionVariables, budget);
   return [held, budget.left];
 }
 

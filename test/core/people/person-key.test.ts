@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { isSamePerson, personKey, personKeyOf, widely } from '../../../src/core/people/person-key.ts';
+import { isSamePerson, personKey, widely } from '../../../src/core/people/person-key.ts';
 import { runs } from '../../support/thorough.ts';
 
 describe('one person', () => {
@@ -58,8 +58,4 @@ test('law: a key is its own key, and small letters change none', () => {
     }),
     { numRuns: runs(2_000) },
   );
-});
-
-test('before engine 5, case and what nobody sees make a difference', () => {
-  expect([4, 5].map((engine) => personKeyOf(engine)('Ann\u200b'))).toEqual(['Ann\u200b', 'ann']);
 });

@@ -36,7 +36,7 @@ const without = (revoked: Partial<NonNullable<Directories['revoked']>>): Directo
 const vote = (reviewerId: string, keyId?: string) =>
   ({ reviewerId, keyId, identity: 'verified', approved: true, at: '', contentDigest: '' }) as const;
 const approves = (record: RequestRecord, of: Directories, reviewerId: string): string | undefined =>
-  entitlement(panelOf(record, of, 0, 5), { reviewerId, identity: 'verified' }, true)?.code;
+  entitlement(panelOf(record, of, 0), { reviewerId, identity: 'verified' }, true)?.code;
 
 test.each<[object, object, string | undefined]>([
   [{ keys: ['k'] }, { keyId: 'k', reviewerId: 'ann' }, `key 'k'`],
@@ -74,14 +74,14 @@ describe('a seat', () => {
 
 test('a vote with a revoked key bars no other one of its person', () => {
   const record = asking({ votes: [vote('ann', 'old'), vote('bob', 'bobs')] });
-  expect(withoutRevoked(record, without({ keys: ['old'] }), 5).votes).toEqual([vote('bob', 'bobs')]);
-  expect(withoutRevoked(record, directories, 5)).toBe(record);
+  expect(withoutRevoked(record, without({ keys: ['old'] })).votes).toEqual([vote('bob', 'bobs')]);
+  expect(withoutRevoked(record, directories)).toBe(record);
 });
 
 test('a denial of a revoked person stays', () => {
   const denial = { ...vote('ann', 'old'), approved: false } as const;
   const record = asking({ votes: [denial, vote('ann', 'old')] });
-  expect(withoutRevoked(record, without({ keys: ['old'] }), 5).votes).toEqual([denial]);
+  expect(withoutRevoked(record, without({ keys: ['old'] })).votes).toEqual([denial]);
 });
 
 test('a seat that a revoked person gave bars no approval from a seat of one’s own', () => {
@@ -89,13 +89,13 @@ test('a seat that a revoked person gave bars no approval from a seat of one’s 
     { from: 'ann', to: 'bob' },
     { from: 'carl', to: 'bob' },
   ];
-  const kept = withoutRevoked(asking({ delegations }), without({ people: ['ann'] }), 5);
+  const kept = withoutRevoked(asking({ delegations }), without({ people: ['ann'] }));
   expect(kept.delegations).toEqual([{ from: 'carl', to: 'bob' }]);
 });
 
 test('who has only revoked keys cannot approve where signatures count', () => {
   const why = (revoked: object): string | undefined =>
-    cannotBeApproved({ ...panelOf(asking({}, true), without(revoked), 0, 5), requirements: annOnly }, []);
+    cannotBeApproved({ ...panelOf(asking({}, true), without(revoked), 0), requirements: annOnly }, []);
   const annOnly = [{ reviewers: ['ann'], quorum: 1, oneOfEach: [], directory: directories.ceiling }];
   expect(why({ keys: ['old'] })).toBeUndefined();
   expect(why({ keys: ['old', 'new'] })).toContain(`no key with which 'ann' could sign`);
@@ -107,7 +107,7 @@ test('a deputy with a key helps where the person has none', () => {
   const record = asking({}, true);
   const requirement = { ...record.terms.requirements[0]!, reviewers: ['cat'] };
   const asked = { ...record, terms: { ...record.terms, requirements: [requirement] } };
-  const found = deputiesOf(asked, { ...directories, ceiling: { people } }, Date.parse('2030-06-01T00:00:00Z'), 5);
+  const found = deputiesOf(asked, { ...directories, ceiling: { people } }, Date.parse('2030-06-01T00:00:00Z'));
   expect(found).toMatchObject([{ from: 'cat', to: 'bob' }]);
 });
 

@@ -32,7 +32,7 @@ const denial: Advice = { advisor: 'b', answer: 'deny', reason: 'No.' };
 
 const actionOf = (layers: PolicyLayers, advice: Advice[], risk: 'write' | 'destructive' | 'unknown' = 'write') => {
   const call = { tool: 'pay', args: {}, risk, digest: '', advice, assessed: defaultAssessment('read_only') };
-  return ruleCase(compileRules(layers), call, { agent: 'x' }, emptyLedger(3), 0).ruling.action;
+  return ruleCase(compileRules(layers), call, { agent: 'x' }, emptyLedger(1), 0).ruling.action;
 };
 
 test.each<[string, PolicyLayers, Advice[], string]>([
@@ -118,7 +118,7 @@ const ruled = (by: AskingRule[] | undefined, others: Partial<Ruling> = {}): Ruli
   rule: 'mail',
   layer: 'run',
   severity: 'medium',
-  engine: 4,
+  engine: 1,
   ...(by && { ask: { always: 'tool', by } }),
   ...others,
 });
@@ -209,7 +209,7 @@ describe('a raised severity', () => {
 test('an advisor approves no call that a reviewer denied before', () => {
   const call = { tool: 'pay', args: {}, risk: 'write' as const, digest: 'd', advice: [approval] };
   const rules = compileRules({ run: asking(approving) });
-  const ledger = emptyLedger(5);
+  const ledger = emptyLedger(1);
   const actionAfter = (digest: string) =>
     ruleCase(
       rules,
@@ -237,7 +237,7 @@ describe('what becomes of an ask', () => {
       layer: 'advisor',
       reason: 'Advisor a approves this call',
       severity: 'medium',
-      engine: 4,
+      engine: 1,
     });
     // What a reviewer has denied before, a reviewer is asked about.
     const denied = { ...write, wasDenied: true };

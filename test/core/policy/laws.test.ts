@@ -255,19 +255,6 @@ describe('laws', () => {
       );
     });
 
-    test('engine 1 answers as if every argument were declared', () => {
-      fc.assert(
-        fc.property(layers, fc.oneof(call, shellCall), (theLayers, theCall) => {
-          const declared = { ...theCall, beside: Object.keys(theCall.args) };
-          const [first, second] = [theCall, declared].map((each, index) =>
-            evaluate(compileLayers(theLayers), each, { agent: 'ops', engine: index + 1 }),
-          );
-          expect({ ...first, engine: 2 }).toEqual(second);
-        }),
-        { numRuns: runs(1_000) },
-      );
-    });
-
     test('a grant that matches arguments answers no call with an undeclared argument that it does not match', () => {
       fc.assert(
         fc.property(layers, shellCall, fc.array(grant, { maxLength: 4 }), (theLayers, theCall, grants) => {

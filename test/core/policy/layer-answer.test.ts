@@ -121,16 +121,12 @@ const split = (parts: number) => ({
 });
 const denials = (count: number) => policy(Array.from({ length: count }, () => rule('deny', { pattern: 'pay:rm *' })));
 
-test.each<[number, number, Ruling['action'], string | null]>([
-  [maxPartMatches / 250, 3, 'ask', null],
-  [maxPartMatches / 250 + 1, 3, 'deny', 'run#201'],
-  [maxPartMatches / 250 + 1, 2, 'ask', null],
-])(
-  '%i rules that deny something else, and a command of 250 parts, engine %i: %s by %s',
-  (count, number, action, by) => {
-    expect(ruled({ run: denials(count) }, split(250), { engine: number })).toMatchObject({ action, rule: by });
-  },
-);
+test.each<[number, Ruling['action'], string | null]>([
+  [maxPartMatches / 250, 'ask', null],
+  [maxPartMatches / 250 + 1, 'deny', 'run#201'],
+])('%i rules that deny something else, and a command of 250 parts: %s by %s', (count, action, by) => {
+  expect(ruled({ run: denials(count) }, split(250))).toMatchObject({ action, rule: by });
+});
 
 test.each<[string, Partial<RuledCall>, number]>([
   ['each part of a command times each rule', split(3), 3 * 2 * 100],
@@ -147,7 +143,7 @@ test("each step of a condition adds to a ruling's cost", () => {
   const condition = compileCondition(when) as Condition;
   const call = { tool: 'pay', args: {}, risk: 'write' as const };
   const budget = { left: maxConditionWork };
-  condition.holds(readyCall(call, {}).facts.variables(), budget, engine);
+  condition.holds(readyCall(call, {}).facts.variables(), budget);
   const meter = { work: 0 };
   evaluate(compileLayers({ run: policy([rule('ask', { when })]) }), call, {}, meter);
   const steps = maxConditionWork - budget.left;
@@ -168,37 +164,24 @@ describe('rules that cannot be evaluated', () => {
     ]);
   });
 
-  test.each<[number, string]>([
-    [3, 'failing'],
-    [2, 'last'],
-  ])('engine %i reports first, of two rules that ask: %s', (number, expected) => {
+  test('of two rules that ask, one of them is reported first', () => {
     const run = policy([rule('ask', { id: 'failing', when: failing }), rule('ask', { id: 'last' })]);
-    expect(ruled({ run }, {}, { engine: number }).rule).toBe(expected);
+    expect(ruled({ run }).rule).toBe('failing');
   });
 
-  test.each<[number, Rule['action'], string | undefined]>([
-    [3, 'allow', 'run#1'],
-    [3, 'ask', undefined],
-    [2, 'allow', undefined],
-  ])(
-    'engine %i gives, for a risk default that denies, the reason of a rule that %ss: %s',
-    (number, action, expected) => {
-      const run = policy([rule(action, { when: failing })]);
-      const { reason, ...rest } = ruled({ run }, { risk: 'destructive' }, { engine: number });
-      expect(rest).toMatchObject({ action: 'deny', rule: null });
-      expect(reason?.split(' ')[1]).toBe(expected);
-    },
-  );
+  test.each<[Rule['action'], string | undefined]>([
+    ['allow', 'run#1'],
+    ['ask', undefined],
+  ])('a risk default that denies gives the reason of a rule that %ss: %s', (action, expected) => {
+    const run = policy([rule(action, { when: failing })]);
+    const { reason, ...rest } = ruled({ run }, { risk: 'destructive' });
+    expect(rest).toMatchObject({ action: 'deny', rule: null });
+    expect(reason?.split(' ')[1]).toBe(expected);
+  });
 
   test.each<Mode>(['headless', 'auto_deny'])('one that asks is denied where nobody answers: mode %s', (mode) => {
     const run = policy([rule('ask', { when: failing })], { mode, riskDefaults: { read_only: 'allow' } });
     expect(ruled({ run }, { risk: 'read_only' })).toMatchObject({ action: 'deny', rule: null, mode });
-  });
-
-  test('before engine 3, one that denies asks, by no terms', () => {
-    const denies = rule('deny', { when: failing, ask: { quorum: 2 } });
-    const run = policy([denies], { riskDefaults: { write: 'allow' } });
-    expect(ruled({ run }, {}, { engine: 2 }).ask).toEqual({ always: false, by: [{ rule: 'run#1', layer: 'run' }] });
   });
 });
 
@@ -206,21 +189,15 @@ describe('a rule that allows the command, not what is beside it', () => {
   const beside = { ...split(1), args: { a: 'ls x', env: {} } };
   const reason = "rule run#1 allows the command, not 'env' beside it";
 
-  test.each<[number, string]>([
-    [3, reason],
-    [2, 'No rule allows a part of the command'],
-  ])('engine %i says, where a mode allows what is asked: %s', (number, expected) => {
+  test('gives the reason where a mode allows what is asked', () => {
     const run = policy([rule('allow', { pattern: 'pay:ls *' })], { mode: 'approve_all' });
-    expect(ruled({ run }, beside, { engine: number })).toMatchObject({ action: 'ask', rule: null, reason: expected });
+    expect(ruled({ run }, beside)).toMatchObject({ action: 'ask', rule: null, reason });
   });
 
-  test.each<[number, string | undefined]>([
-    [3, 'run#1'],
-    [2, undefined],
-  ])('if it cannot be evaluated, engine %i names it with a denial: %s', (number, expected) => {
+  test('is named with a denial if it cannot be evaluated', () => {
     const run = policy([rule('allow', { pattern: 'pay:ls *', when: failing })]);
-    const ruling = ruled({ run }, { ...beside, risk: 'destructive' }, { engine: number });
-    expect([ruling.action, ruling.reason?.split(' ')[1]]).toEqual(['deny', expected]);
+    const ruling = ruled({ run }, { ...beside, risk: 'destructive' });
+    expect([ruling.action, ruling.reason?.split(' ')[1]]).toEqual(['deny', 'run#1']);
   });
 });
 

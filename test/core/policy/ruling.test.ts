@@ -233,11 +233,9 @@ describe('a pattern on a list', () => {
     expect(evaluate({}, { tool: 'tool', args: { to: to! }, risk: 'write' }, { grants }).action).toBe(action);
   });
 
-  test('before engine 5, an empty list in a list was no element', () => {
+  test('an empty list in a list is an element', () => {
     const run = `rules: [{ pattern: tool, args: { to: '${acme}' }, action: allow }]`;
-    const layers = { run: compiled(run, 'run') };
-    const call: RuledCall = { tool: 'tool', args: { to: [[], 'a@acme.com'] }, risk: 'write' };
-    expect([4, 5].map((engine) => evaluate(layers, call, { engine }).action)).toEqual(['allow', 'ask']);
+    expect(rule({ run }, { args: { to: [[], 'a@acme.com'] } }).action).toBe('ask');
   });
 
   test('a long list of short elements costs as much as a long text, and is refused like one', () => {
@@ -264,57 +262,19 @@ describe('the engine (I12)', () => {
     sums?: Record<string, Record<string, number | null>>;
     ruling: Ruling;
   }
-  const storedIn = (file: string): Stored[] =>
-    (JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { rulings: Stored[] }).rulings;
-  const again = ({ ceiling, run, call, context, sums }: Stored, number: number): Ruling => {
+  const { rulings } = JSON.parse(readFileSync(new URL('rulings.json', import.meta.url), 'utf8')) as {
+    rulings: Stored[];
+  };
+
+  // Open runs rule with this engine. If a ruling changes, add a new engine instead of changing the expectation.
+  test.each(rulings.map((each) => [each.name, each] as const))('a ruling of engine 1: %s', (_, stored) => {
+    const { ceiling, run, call, context, sums, ruling } = stored;
     const sumOf = (tool: string, argument: string) => sums?.[tool]?.[argument] ?? undefined;
     const layers = {
       ...(ceiling && { ceiling: compiled(ceiling, 'ceiling') }),
       ...(run && { run: compiled(run, 'run') }),
     };
-    return evaluate(layers, call, { ...context, ...(sums && { sumOf }), engine: number });
-  };
-  const common = storedIn('rulings.json');
-  const ofEngine2 = storedIn('rulings-2.json');
-  const ofEngine3 = storedIn('rulings-3.json');
-  const ofEngine4 = storedIn('rulings-4.json');
-  const ofEngine5 = storedIn('rulings-5.json');
-
-  // Open runs rule with these engines. If a ruling changes, add a new engine instead of changing the expectation.
-  test.each([1, 2].flatMap((number) => common.map((each) => [number, each.name, each] as const)))(
-    'a ruling that the engines share, by engine %i: %s',
-    (number, _, each) => expect(again(each, number)).toStrictEqual({ ...each.ruling, engine: number }),
-  );
-  test.each(ofEngine2.map((each) => [each.name, each] as const))('a ruling of engine 2: %s', (_, each) => {
-    expect(again(each, 2)).toStrictEqual(each.ruling);
-  });
-
-  test.each(ofEngine3.map((each) => [each.name, each] as const))('a ruling of engine 3: %s', (_, each) => {
-    expect(again(each, 3)).toStrictEqual(each.ruling);
-  });
-  const changed = new Set(ofEngine3.map(({ name }) => name));
-  test.each(
-    [...common, ...ofEngine2].filter(({ name }) => !changed.has(name)).map((each) => [each.name, each] as const),
-  )('a ruling that engine 3 did not change: %s', (_, each) =>
-    expect(again(each, 3)).toStrictEqual({ ...each.ruling, engine: 3 }),
-  );
-
-  test.each([...common, ...ofEngine2, ...ofEngine3].map((each) => [each.name, each] as const))(
-    'engine 4 changed no other ruling: %s',
-    (_, each) => expect(again(each, 4)).toStrictEqual({ ...again(each, 3), engine: 4 }),
-  );
-  test.each(ofEngine4.map((each) => [each.name, each] as const))('a ruling of engine 4: %s', (_, each) => {
-    expect(again(each, 4)).toStrictEqual(each.ruling);
-  });
-  test.each([...common, ...ofEngine2, ...ofEngine3, ...ofEngine4].map((each) => [each.name, each] as const))(
-    'engine 5 changed no other ruling: %s',
-    (_, each) => expect(again(each, 5)).toStrictEqual({ ...again(each, 4), engine: 5 }),
-  );
-  test.each(ofEngine5.map((each) => [each.name, each] as const))('a ruling of engine 5: %s', (_, each) => {
-    expect(again(each, 5)).toStrictEqual(each.ruling);
-  });
-  test.each(ofEngine4.map((each) => [each.name, each] as const))('which engine 3 did not know: %s', (_, each) => {
-    expect(again(each, 3).reason).toBe(`rule run#1 cannot be evaluated: uses 'sum', which is not part of the language`);
+    expect(evaluate(layers, call, { ...context, ...(sums && { sumOf }), engine: 1 })).toStrictEqual(ruling);
   });
 
   test('whoever does not say what was admitted says that nothing was', () => {
@@ -322,7 +282,7 @@ describe('the engine (I12)', () => {
     expect(evaluate({ run }, { tool: 't', args: {}, risk: 'write' })).toMatchObject({ action: 'allow', rule: 'run#1' });
   });
 
-  test('a condition that this version does not load is kept, and each engine says what it finds', () => {
+  test('a condition that this version does not load is kept', () => {
     const run = compilePolicy(
       {
         version: 1,
@@ -332,18 +292,16 @@ describe('the engine (I12)', () => {
       },
       'run',
     );
-    const answers = (args: JsonObject) =>
-      [1, 2, 3, 4].map((number) => evaluate({ run }, { tool: 'a', args, risk: 'write' }, { engine: number }).action);
-    expect(answers({ x: '' })).toEqual(['ask', 'ask', 'deny', 'deny']);
-    expect(answers({})).toEqual(['allow', 'allow', 'allow', 'allow']);
+    const answer = (args: JsonObject) => evaluate({ run }, { tool: 'a', args, risk: 'write' }).action;
+    expect([answer({ x: '' }), answer({})]).toEqual(['deny', 'allow']);
   });
 
   test('a run that started with an engine that this version lacks is not ruled on by another', () => {
     const call: RuledCall = { tool: 't', args: {}, risk: 'write' };
-    for (const number of [0, 6, 1.5]) {
+    for (const number of [0, 2, 1.5]) {
       expect(() => evaluate({}, call, { engine: number })).toThrow(`ruling engine ${number} is not in this version`);
     }
-    expect(engine).toBe(5);
-    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 5 }));
+    expect(engine).toBe(1);
+    expect(evaluate({}, call)).toEqual(evaluate({}, call, { engine: 1 }));
   });
 });

@@ -232,9 +232,9 @@ describe('grants', () => {
 });
 
 describe('a grant for a command', () => {
-  const answered = (match: Record<string, string>, command: string, engine = 2): string => {
+  const answered = (match: Record<string, string>, command: string): string => {
     const grants = [{ grantId: 'g', tool: 'bash', approved: true, scope: { kind: 'arguments', match } }] as const;
-    return evaluate({ run: compilePolicy(policy([]), 'run') }, bash(command), { grants, engine }).action;
+    return evaluate({ run: compilePolicy(policy([]), 'run') }, bash(command), { grants }).action;
   };
   test.each<[string, string, 'allow' | 'ask']>([
     ['make*', 'make test', 'allow'],
@@ -268,10 +268,6 @@ describe('a grant for a command', () => {
     const call = { tool: 'pay', args: { to: 'ann; bob' }, risk: 'write', subject: 'to' } as const;
     expect(evaluate({ run: compilePolicy(policy([]), 'run') }, call, { grants }).action).toBe('allow');
   });
-
-  test('is compared as text in a run of engine 1', () => {
-    expect(answered({ command: 'make*' }, 'make; rm -rf /', 1)).toBe('allow');
-  });
 });
 
 test('explain says which arguments a rule leaves out', () => {
@@ -293,15 +289,9 @@ test('a rule that leaves out an argument and cannot be evaluated does not count,
   });
 });
 
-test('a run of engine 1 keeps its answers', () => {
-  const run = compilePolicy(policy([status]), 'run');
-  expect(evaluate({ run }, bash('git status', env), { engine: 1 })).toMatchObject({ action: 'allow', engine: 1 });
-  expect(evaluate({ run }, bash('git status', env), { engine: 2 })).toMatchObject({ action: 'ask', engine: 2 });
-});
-
 test('names that every object has are arguments like any other', () => {
   const args = JSON.parse('{"command":"ls","__proto__":{"x":1},"constructor":1}') as JsonObject;
-  expect(undeclaredArguments({ args, subject: 'command', shell: splitShell('ls') }, 2)).toEqual([
+  expect(undeclaredArguments({ args, subject: 'command', shell: splitShell('ls') })).toEqual([
     '__proto__',
     'constructor',
   ]);

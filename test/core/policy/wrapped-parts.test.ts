@@ -2,14 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Rule } from '../../../src/core/policy/policy.ts';
-import { compilePolicy, engine, evaluate } from '../../../src/core/policy/ruling.ts';
+import { compilePolicy, evaluate } from '../../../src/core/policy/ruling.ts';
 import { splitShell } from '../../../src/shell/split.ts';
 
-const answer = (rules: Rule[], command: string, number = engine): string =>
+const answer = (rules: Rule[], command: string): string =>
   evaluate(
     { run: compilePolicy({ version: 1, rules, riskDefaults: {}, approval: {} }, 'run') },
     { tool: 'bash', args: { command }, risk: 'write', subject: 'command', shell: splitShell(command) },
-    { engine: number },
   ).action;
 const allows = (patterns: string | string[], command: string): boolean =>
   answer(
@@ -170,7 +169,7 @@ test('law: what a rule with a wrapper allows, no additional command in the wrapp
   );
 });
 
-test('a split without places, as older versions record it, is covered only by a rule that spells it', () => {
+test('a split without places is covered only by a rule that spells it', () => {
   const ruled = (pattern: string): string =>
     evaluate(
       {

@@ -112,7 +112,7 @@ const scopeOf = (text: string) => ({
 const othersOf = (text: string): string[] => pieces(text).map((piece, index) => `${piece}${index}!`);
 const decision = (text: string) => ({ requestId: text, approved: true, reason: text, decisionId: text });
 const signature = { keyId: 'k', signedAt: '2030-01-31T12:00:00Z', value: '' };
-const heard = { directories: {}, ledger: emptyLedger(5) };
+const heard = { directories: {}, ledger: emptyLedger(1) };
 const ceiling = { reviewerKeys: { k: { publicKey: `${'A'.repeat(43)}=`, operator: true } } } as never;
 const failures: readonly ((text: string) => Error)[] = [
   (text) => ApplicationFailure.create({ message: text, type: text, details: [{ gate: true, text }] }),
@@ -268,7 +268,7 @@ export const ledgerInputs: Inputs = {
       { signature: { ...signature, signedAt: text } },
       { operator: true } as never,
       ceiling,
-      { operatorMs: 0, engine },
+      { operatorMs: 0 },
       0,
     ),
   'workflows/messages/message-kind.ts refused': (text) => refused(text, { code: 'internal', message: text }),

@@ -5,13 +5,11 @@ import { expressionSize } from '../../../src/core/match/expression-size.ts';
 import { globTokens, translateGlob } from '../../../src/core/match/glob-syntax.ts';
 import { compileGlob, globSubject, listSubject, segmentedSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects, compileFieldGlob, compilePattern, partSubjects } from '../../../src/core/match/matching.ts';
-import { engine } from '../../../src/core/policy/ruling.ts';
 import { isCard, isEmail, isIban, isPhone, isWrittenPassword } from '../../../src/core/redact/detectors.ts';
 import { isExempt, isStatement, saysOnWhat } from '../../../src/core/redact/exempt-names.ts';
 import {
   hostsIn,
   findSensitive,
-  redactAsBefore,
   redactText,
   withPlaceholders,
   namesSecret,
@@ -71,7 +69,7 @@ export const matchInputs: Inputs = {
     most: longestCondition,
     runs: [compileCondition, (text) => compileCondition(`args.a == '${text.slice(12)}'`)],
   },
-  'core/match/cel.ts celArguments': objects((args) => celArguments(args, 3)),
+  'core/match/cel.ts celArguments': objects((args) => celArguments(args)),
   'text/exact-glob.ts exactGlob': values(exactGlob),
   'core/match/expression-size.ts expressionSize': expressionSize,
   'core/match/glob-syntax.ts globTokens': { most: longestPattern, runs: [globTokens] },
@@ -83,10 +81,10 @@ export const matchInputs: Inputs = {
   'core/match/matching.ts compilePattern': [compilePattern, (text) => compilePattern(`a:${text}`)],
   'core/match/matching.ts compileFieldGlob': compileFieldGlob,
   'core/match/matching.ts partSubjects': (text) =>
-    partSubjects(callSubjects({ tool: 'a', args: {} }, engine), 'command', text).args(),
+    partSubjects(callSubjects({ tool: 'a', args: {} }), 'command', text).args(),
   'core/match/matching.ts callSubjects': [
-    ...objects((args) => callSubjects({ tool: 'a', args }, engine).args()),
-    (text) => callSubjects({ tool: text, args: {} }, engine),
+    ...objects((args) => callSubjects({ tool: 'a', args }).args()),
+    (text) => callSubjects({ tool: text, args: {} }),
   ],
   'core/redact/detectors.ts isCard': isCard,
   'core/redact/detectors.ts isIban': (text) => isIban(text, ''),
@@ -117,7 +115,6 @@ export const matchInputs: Inputs = {
   ],
   'core/redact/find-sensitive.ts withPlaceholders': (text) => withPlaceholders(text, findSensitive(text)),
   'core/redact/find-sensitive.ts redactText': (text) => redactText(text),
-  'core/redact/find-sensitive.ts redactAsBefore': (text) => redactAsBefore(text, sensitiveKinds),
   'core/redact/join-redactions.ts joinRedactions': objects((args) =>
     joinRedactions(redact(args), wholeRedaction(args)),
   ),

@@ -36,7 +36,6 @@ export const notMeasured: Readonly<Record<string, readonly string[]>> = {
     'packages/gateway/src/inbox/api/fetch-json.ts isAnswerLost',
     'workflows/channels/failures.ts isFinal',
     'channels/outgoing/not-taken.ts retryAfterOf',
-    'workflows/channels/failures.ts isGivenUp',
     'workflows/channels/failures.ts isRefused',
     'workflows/channels/failures.ts retryAfterMs',
     'workflows/state/carried.ts noteArguments',

@@ -1,5 +1,4 @@
 import { failedAdvice, raise, readAdvice, readAdvisorAnswer } from '../../../src/core/policy/advice.ts';
-import { compileAssessRules, matchAssessRule } from '../../../src/core/policy/assess-rules.ts';
 import { changesTooOften } from '../../../src/core/policy/definition-change.ts';
 import { gatedArguments, gatedValues } from '../../../src/core/policy/gated-activity.ts';
 import { unmatched } from '../../../src/core/policy/grants.ts';
@@ -24,8 +23,7 @@ import { durationMs, policyShape } from '../../../src/policy-file/shape.ts';
 import { readPolicyText, decodeUtf8 } from '../../../src/policy-file/text.ts';
 import { runPolicy, readRunPolicy } from '../../../src/activities/load-agent.ts';
 import { loadPolicy } from '../../../src/worker/activity-side.ts';
-import { callSubjects } from '../../../src/core/match/matching.ts';
-import type { AssessedCall, Assessment } from '../../../src/core/assess/assessment.ts';
+import type { Assessment } from '../../../src/core/assess/assessment.ts';
 import { almostWithin, escapable, type Inputs, objects, pieces, type Run, values } from './input.ts';
 
 const longestPattern = 256;
@@ -42,11 +40,6 @@ const assessment = {
   requiresApproval: false,
 } satisfies Assessment;
 const calling = (text: string) => readyCall({ tool: text, args: { a: text }, risk: 'write' } as never, { counts: {} });
-const [assessRule] = compileAssessRules({
-  run: { assess: [{ pattern: '*:*a?b*', args: { to: '*a?b*' }, severity: 'high' }] },
-});
-/** As rulings of the first engines took it. */
-const matched = (call: AssessedCall) => matchAssessRule(assessRule!, call, callSubjects(call, 4));
 const usage = { inputTokens: 1, outputTokens: 1 };
 
 /** Conditions that hold the text: as it is, as the texts that they compare, as what they read. */
@@ -110,10 +103,6 @@ export const policyInputs: Inputs = {
   'core/policy/advice.ts failedAdvice': (text) => failedAdvice(text, text),
   'core/policy/advice.ts raise': (text) =>
     raise({ ...assessment, reasons: pieces(text) }, { severity: 'critical', advisor: text }),
-  'core/policy/assess-rules.ts matchAssessRule': [
-    (text) => matched({ tool: text, args: {}, risk: 'write' }),
-    ...objects((args) => matched({ tool: 'pay', args, risk: 'write' })),
-  ],
   'core/policy/definition-change.ts changesTooOften': changesTooOften,
   'core/policy/gated-activity.ts gatedArguments': [
     ...values((value) => gatedArguments({ name: 'pay', argumentNames: undefined }, [value])),

@@ -28,6 +28,8 @@ const stateOf = (more: Partial<RunState> = {}, tools = [tool()]): RunState => ({
     tools,
     maxTurns: 9,
     policyDigest: policyDigest({}),
+    engine: 1,
+    auditSalt: '0'.repeat(64),
     continueAsNewAfter: { historyEvents: 1, updates: 1 },
   },
   messages: [
@@ -59,7 +61,7 @@ test.each<[name: string, state: RunState, called: ToolDefinition, content: strin
   ['a run after its user has written', stateOf({ askedAfterTurn: 1 }), tool({ cache: 'run' }), undefined],
   ['a run before that', stateOf(), tool({ cache: 'run' }), 'seen'],
   [
-    'a message that a starter brought, and a state of an older version',
+    'a message that a starter brought, and a state without kept results',
     stateOf({ results: undefined }),
     tool(),
     undefined,

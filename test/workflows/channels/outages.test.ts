@@ -70,9 +70,9 @@ test.concurrent.each([2, 12])(
     expect(calls.map(({ attempt }) => attempt)).toEqual(Array.from({ length: attempts + 1 }, (_, index) => index + 1));
     expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
     await eventually('it is known', async () => (await deliveryOf(run))?.undelivered === undefined);
-    // Twelve events beside workflow tasks, with the starts of the calls, the end of the pause and a patch, which has a mark of
-    // its own. The server makes all other attempts.
-    expect(await eventsOf(run)).toEqual({ calls: 2, ends: 2, pauses: 1, marks: 3 });
+    // Ten events beside workflow tasks, with the starts of the calls and the end of the pause. The server makes all other
+    // attempts.
+    expect(await eventsOf(run)).toEqual({ calls: 2, ends: 2, pauses: 1, marks: 2 });
     await deny(run);
     await stage.ended(run);
     expect(calls).toHaveLength(attempts + 1);

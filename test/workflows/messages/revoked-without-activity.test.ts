@@ -99,7 +99,7 @@ describe('in a run of an agent', () => {
     await expect(run.status()).resolves.toMatchObject({ agent: 'tester' });
   });
 
-  test('an answer that continue-as-new carries is not one that a worker of an older version would run', async () => {
+  test('an answer that continue-as-new carries is checked, and nothing runs for it', async () => {
     const asked = { pattern: 'look', args: { what: 'sea' }, action: 'ask', ask: { reviewers: ['bob'] } };
     const policy = { version: 1, rules: [{ pattern: '*', action: 'allow' }, asked] };
     const continueAsNewAfter = { historyEvents: 20 };

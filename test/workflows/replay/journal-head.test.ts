@@ -171,8 +171,8 @@ describe('the head of a run', () => {
     expect(new Set(secrets).size).toBe(2);
   });
 
-  test('is absent in a run of an older version', () => {
-    const file = join(import.meta.dirname, '../../histories/0.1.0-asked-approved.json');
+  test('is absent in a run that ended before it had a secret', () => {
+    const file = join(import.meta.dirname, '../../histories/0.1.0-agent-unknown.json');
     const { events } = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')) as object);
     const { secret, head } = treeOf([{ runId: 'r', events }]);
     expect({ secret, head }).toEqual({});

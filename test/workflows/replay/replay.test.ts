@@ -15,8 +15,7 @@ import { testBundle } from '../../support/world.ts';
 
 /**
  * Histories of real runs, finished and waiting, replay with the current workflow code (I12). If one fails, open runs
- * would be stuck after a deploy. Never record histories of an old version again; mark the change with `patched()`
- * instead.
+ * would be stuck after a deploy. Never record a stored history again; mark the change with `patched()` instead.
  */
 
 // Dozens of replays fail here on purpose; their warnings would hide those of other tests.

@@ -113,7 +113,7 @@ test('after a query that saw the start of an attempt, the next task goes on as i
   expect(failed.length).toBeGreaterThan(possible.length * 0.9);
 });
 
-/** Of a run of chaos: the attempt began at 37 events of history, its task at 40, where the run continues as new. */
+/** The attempt began at 33 events of history, its task at 36, and the run continues as new from 35 on. */
 test('a query that saw the start of an attempt, where a few events more would end the execution, is refused', async () => {
   const text = readFileSync(new URL('../../fixtures/lost-attempt.json', import.meta.url), 'utf8');
   const tails = tailsToAttempt('lost', (JSON.parse(text) as { events: HistoryEvent[] }).events);
