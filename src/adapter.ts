@@ -1,4 +1,4 @@
-/** What programs need of client, channels and server beyond `countersign/client`. */
+/** Exports for programs that need more of client, channels and server than `countersign/client`. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export type { CallModelResult } from './activities/model-turn.ts';
 export { decisionIdOf, linkExpiry, linkUrl, openLink, sealLink } from './channels/answer-link.ts';

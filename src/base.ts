@@ -1,4 +1,4 @@
-/** Values, texts and problems, as all of Countersign reads and writes them. It loads no library. */
+/** The values, texts and problems that all of Countersign reads and writes. It loads no library. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { attributeTypes } from './core/base/attribute-names.ts';
 export { formatDuration, formatTimeLeft } from './core/base/duration.ts';

@@ -1,4 +1,4 @@
-/** What people see of a request, and how they may answer it. */
+/** Reviewers' view of a request, and their possible answers. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { escapeHtml, htmlPage, pagePolicy } from './text/html-page.ts';
 export { cardDigest } from './card/card-of.ts';

@@ -1,4 +1,6 @@
-/** Channels: ways to reach reviewers, or to answer for them. For workers, and for programs that answer requests. */
+/**
+ * Channels: ways to reach reviewers, or to answer in their place. For workers, and for programs that answer requests.
+ */
 export { approvalQueue } from './channels/approval-queue.ts';
 export type { ApprovalQueue, QueueOptions } from './channels/approval-queue.ts';
 export { autoApprove } from './channels/simple-channels.ts';

@@ -1,4 +1,4 @@
-/** Starts runs, lists and decides approvals, and reads runs. It needs a Temporal server, and no worker in its process. */
+/** Starts runs, lists and decides approvals, and reads runs. Needs a Temporal server, but no worker in its process. */
 // Re-exports only, after the check of Node's version.
 import './connection/require-node.ts';
 export type { AuditOptions } from './client/audit/audit.ts';

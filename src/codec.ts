@@ -1,4 +1,4 @@
-/** Payload codecs: what the workers and clients of an encrypted namespace share. */
+/** Payload codecs, shared by the workers and clients of an encrypted namespace. */
 export { codecServer, type CodecServerOptions } from './codec/codec-server.ts';
 export { encrypted } from './codec/encryption-codec.ts';
 export { EncryptionCodec, type EncryptionCodecOptions } from './codec/encryption-codec.ts';

@@ -116,7 +116,10 @@ export const messageNames = {
   message: 'message',
   close: 'close',
 } as const;
-/** Tells a nested run which policies bind it now. Accepted only from the run above (docs/decisions/0009). */
+/**
+ * The signal that gives a nested run its present binding policies. Accepted only from the run above
+ * (docs/decisions/0009).
+ */
 export const parentsChangedName = 'parentsChanged';
 /**
  * The queries that a run answers. With an `ApprovalGate`, a workflow answers `approvals`, `grants`, `policy`, `receipt`.
@@ -150,8 +153,8 @@ export const queryNames = {
   receipt: 'receipt',
 } as const;
 /**
- * The memo of a run that holds its open requests as an `ApprovalMemo`. Anybody who can start a workflow can write such a
- * memo: use `client.approvals`, which checks it.
+ * The memo of a run with its open requests as an `ApprovalMemo`. Everyone who can start a workflow can write such a memo:
+ * use `client.approvals`, which validates it.
  *
  * @example
  * ```ts
@@ -169,7 +172,7 @@ export const queryNames = {
  * ```
  */
 export const memoName = 'approvals';
-/** Memo `{ journal }`: what the gate decided in a workflow task that changed no open request. */
+/** Memo `{ journal }`: the gate's decisions in a workflow task that changed no open request. */
 export const journalMemoName = 'approvalJournal';
 export const activityNames = {
   loadAgent: 'countersign.loadAgent',
@@ -195,32 +198,32 @@ export const activityNames = {
 } as const;
 /** The type of the workflow that carries the requests of one run to its channels (docs/channels.md). */
 export const channelsWorkflowType = 'approvalChannels';
-/** Its id. A digest stands for a run's id that leaves no room. */
+/** Its id, with a digest in place of a run's id that is too long. */
 export function channelsWorkflowId(workflowId: string): string {
   return workflowIdOf('countersign-channels:', workflowId);
 }
 
-/** The memo of that workflow that names its run, where the run's id leaves no room for a prefix. */
+/** The memo of that workflow that names its run, if the run's id is too long for a prefix. */
 export const runMemoName = 'countersignRun';
 
-/** How the id begins of the workflow that looks for runs of a task queue that have ended without a word. */
+/** The id prefix of the workflow that looks for abruptly ended runs of a task queue. */
 export const endedRunsPrefix = 'countersign-ended-runs:';
 
 export function endedRunsWorkflowId(taskQueue: string): string {
   return workflowIdOf(endedRunsPrefix, taskQueue);
 }
 
-/** The type of the workflow that delegates what comes for one person until a date (docs/policy-reference.md). */
+/** The type of the workflow that delegates one person's later requests until a date (docs/policy-reference.md). */
 export const standingDelegationType = 'standingDelegation';
 
-/** In its place, an id that leaves no room for the prefix has a digest. */
+/** The prefixed id; an id that is too long for the prefix is replaced by its digest. */
 function workflowIdOf(prefix: string, id: string): string {
   const whole = `${prefix}${id}`;
   return byteLength(whole) <= longestWorkflowId ? whole : `${prefix}${jsonDigest(id)}`;
 }
-/** In bytes: Temporal takes no longer ids. */
+/** In bytes: Temporal's limit of an id. */
 const longestWorkflowId = 1_000;
-/** Its one signal: which requests of the run to look at. */
+/** Its one signal: the requests of the run to read. */
 export const changedName = 'changed';
 /** Its one query, which answers `Delivered[]`. */
 export const deliveriesName = 'deliveries';
@@ -243,20 +246,20 @@ export const searchAttributes = {
   ApprovalDue: 'DATETIME',
 } as const;
 
-/** A run's messages as it shows them: without what only its own activities read. */
+/** A run's messages as query `transcript` shows them: without the parts that only its own activities read. */
 export function shownTranscript(messages: readonly KeptMessage[]): Message[] {
   return messages.map((message) => {
     if (message.role === 'tool') return message;
     if (message.role === 'user') {
-      const { refused: _, ...said } = message;
-      return said;
+      const { refused: _, ...kept } = message;
+      return kept;
     }
     const { providerTurn: _, outputProblem: __, ...shown } = message;
     return shown;
   });
 }
 
-/** What the user has said since anybody else did, without what was refused before. */
+/** The user's messages after the last one of another role, without earlier refused ones. */
 export function newInput(messages: readonly KeptMessage[]): KeptMessage[] {
   return messages.slice(messages.findLastIndex((each) => each.role !== 'user' || each.refused === true) + 1);
 }

@@ -1,4 +1,4 @@
-/** JSON, as all of Countersign reads and digests it. */
+/** The JSON reader and digests of all of Countersign. */
 // Re-exports only, for Countersign's own packages: docs/decisions/0063-each-kind-of-process-has-a-package.md.
 export { callDigest, definitionDigest } from './core/base/digest.ts';
 export { jsonPlace } from './core/base/json.ts';

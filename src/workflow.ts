@@ -32,8 +32,8 @@ export { agentRun } from './workflows/agent/agent-run.ts';
 export { approvalChannels } from './workflows/channels/approval-channels.ts';
 export type { ChannelsInput } from './workflows/channels/approval-channels.ts';
 /**
- * The workflow that delegates what comes for one person until a date. `createWorker` bundles it beside `agentRun`; export
- * it, too, from a module of your own. `client.standingDelegations` starts it.
+ * The workflow that delegates one person's later requests until a date. `createWorker` bundles it beside `agentRun`;
+ * export it, too, from a module of your own. `client.standingDelegations` starts it.
  *
  * @example It is exported as {@link agentRun} is.
  */

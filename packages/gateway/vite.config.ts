@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** An entry of `countersign` names more than the inbox uses. What is not used does nothing by being loaded. */
+/** An entry of `countersign` exports more than the inbox uses. The unused modules have no side effects. */
 const treeshake = { moduleSideEffects: (id: string) => id.startsWith(import.meta.dirname) };
 
 // Any other value, such as that of a test runner, builds the inbox for its developers, with absolute paths in it.
@@ -12,17 +12,17 @@ export default defineConfig({
   base: '/inbox/',
   worker: { rolldownOptions: { treeshake } },
   build: {
-    // Another folder is given where several may build at the same time.
+    // Another folder for builds that may run at the same time.
     outDir: process.env['COUNTERSIGN_INBOX_FOLDER'] ?? '../../dist/inbox',
     emptyOutDir: true,
-    // The strict content security policy admits no data: addresses.
+    // The strict content security policy forbids data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       treeshake,
       input: { index: 'src/inbox/index.html', 'service-worker': 'src/inbox/service-worker.ts' },
-      // Browsers know a service worker by its address, so it has the same in every version.
+      // Browsers identify a service worker by its address, so the address is the same in every version.
       output: {
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },

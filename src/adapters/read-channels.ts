@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, ChannelKind>> = {
 
 /** Options of `readChannels`. */
 export interface ReadChannelsOptions {
-  /** Kinds of your own, by name, beside the built-in ones. */
+  /** Custom kinds, by name, besides the built-in ones. */
   kinds?: Readonly<Record<string, ChannelKind>>;
 }
 

@@ -7,18 +7,18 @@ import type { Assessment } from '../core/assess/assessment.ts';
 
 export type { AdvisorAnswer } from '../core/policy/advice.ts';
 
-/** A call that rules ask about, as an advisor gets it. A model wrote `args` and `contextSummary`: believe neither. */
+/** A call that rules ask about, as an advisor receives it. A model wrote `args` and `contextSummary`: trust neither. */
 export interface AdvisedCall {
   /** The tool's name. */
   tool: string;
-  /** A copy of the arguments as the tool would get them: nothing of them is redacted. */
+  /** A copy of the arguments as the tool would receive them, without redaction. */
   args: JsonObject;
   risk: Risk;
   /** By the assessment so far. */
   severity: Severity;
   /** The name of the calling agent. */
   agent: string;
-  /** The caller that started the run. Absent: the run does not know it. */
+  /** The caller that started the run. Absent: unknown to the run. */
   caller?: string;
   /** Id of the rule that asks; null if a risk default or a mode does. */
   rule: string | null;
@@ -29,23 +29,24 @@ export interface AdvisedCall {
 }
 
 /**
- * A function on the worker that is consulted about a call; nothing means `{ answer: 'ask' }`. `signal` is aborted when its time
- * is over, and when the call is given up. If it throws, gives something else or takes too long, reviewers are asked.
+ * A function on the worker that is consulted about a call; undefined means `{ answer: 'ask' }`. `signal` is aborted
+ * when its time is over, and when the call is abandoned. If it throws, returns something else or takes too long,
+ * reviewers are asked.
  */
 export type AdvisorFunction = (
   call: AdvisedCall,
   context: { signal: AbortSignal },
 ) => AdvisorAnswer | undefined | void | Promise<AdvisorAnswer | undefined | void>;
 
-/** A model that is consulted. It gets the instructions, the form of its answer, and the call as JSON. */
+/** A model that is consulted. It receives the instructions, the schema of its answer, and the call as JSON. */
 export interface ModelAdvisor {
   /** Any model that implements the interface of `@ai-sdk/provider`, version 4. */
   model: LanguageModelV4;
-  /** By what it decides. */
+  /** The criteria for its answer. */
   instructions: string;
 }
 
-/** What a policy names as `advisor` (docs/advisors.md). */
+/** The `advisor` of a policy (docs/advisors.md). */
 export type Advisor = AdvisorFunction | ModelAdvisor;
 
 /** Throws a `DefinitionError` unless each is a function, or a model with instructions, under a name of 1 to 64 characters. */

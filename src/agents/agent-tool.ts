@@ -10,7 +10,10 @@ export interface AgentToolOptions {
   name?: string;
   /** For the calling model. Default: the agent's `description`, or else a sentence that names the agent. */
   description?: string;
-  /** Default `read_only`: calling an agent changes nothing by itself, and each of its calls passes its own gate. */
+  /**
+   * Default `read_only`: a call of an agent changes nothing by itself, and each of the agent's own calls passes its own
+   * gate.
+   */
   risk?: Exclude<Risk, 'unknown'>;
 }
 
@@ -60,7 +63,7 @@ export function toolNameOf(agentName: string): string {
   return agentName.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** `execute` of tools that have no activity: calls of agents and handoffs. */
+/** `execute` of tools without an activity: calls of agents and handoffs. */
 export function runsElsewhere(): never {
   throw new Error('a call of an agent is a run of its own, not an activity');
 }

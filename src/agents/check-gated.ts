@@ -80,8 +80,8 @@ function checkSubject(place: string, subject: unknown, names: readonly string[] 
 }
 
 /**
- * While a gate comes into a system that runs: calls without a permit are admitted until `untilMs`, from executions that
- * started before `sinceMs`. Both are milliseconds since 1970.
+ * The window in which a gate is introduced into a running system: calls without a permit are admitted until `untilMs`,
+ * from executions that started before `sinceMs`. Both are milliseconds since 1970.
  */
 export interface UngatedWindow {
   sinceMs: number;

@@ -1,8 +1,6 @@
 import { optionProblem, type OptionNames } from '../text/check-call-options.ts';
 
-/**
- * Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` says in words which those are.
- */
+/** Throws a `DefinitionError` unless `options` is an object with only `known` keys. `listed` names those in words. */
 export function checkOptions<Options>(
   place: string,
   options: Options,

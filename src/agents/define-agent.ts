@@ -32,7 +32,7 @@ export interface AgentOptions {
    * that a run records when it starts.
    */
   tools?: readonly (Tool | Toolset)[];
-  /** Toolsets beside those among `tools`, such as those of an agent that is spread into these options. Default: none. */
+  /** Further toolsets, such as those of an agent that is spread into these options. Default: none. */
   toolsets?: readonly Toolset[];
   /**
    * Agents that a run of this agent can be handed over to, each by a tool `transfer_to_NAME` of risk `read_only`. From
@@ -51,15 +51,15 @@ export interface AgentOptions {
   /** The files and pictures that its user may send. Default: none; a message with one is refused. */
   files?: FileOptions;
   /**
-   * The schema of an object: a run ends with JSON of this shape, and its result has the value as `structuredOutput`. An
-   * answer that does not fit is asked for again, at most twice. Default: a run ends with any text.
+   * The schema of an object: a run ends with JSON of this shape, and its result has the value as `structuredOutput`.
+   * The model is asked again, at most twice, for an answer that does not match. Default: a run ends with any text.
    */
   output?: ToolSchema;
   /**
-   * Runs before each call of the model, with a copy of the transcript that the model would get. If it returns a text, the
-   * model is not called: the run fails as `input_refused` with that reason, and the turn of a session does, whose model
-   * never gets what was refused. If it throws, takes over 30 seconds or returns something else, the call is tried again, up
-   * to the fifth attempt, and then fails as `check_failed`. Default: nothing is checked.
+   * Runs before each call of the model, with a copy of the transcript for the model. If it returns a text, the model is
+   * not called: the run fails as `input_refused` with that reason; in a session only the turn fails, and the model
+   * never receives the refused messages. If it throws, takes over 30 seconds or returns something else, the check is
+   * retried, up to the fifth attempt, and then fails as `check_failed`. Default: nothing is checked.
    */
   checkInput?: (messages: Message[], context: CheckContext) => Verdict;
 }
@@ -83,7 +83,7 @@ const optionNames = [
   'checkInput',
 ] as const satisfies (keyof AgentOptions)[];
 
-/** What an agent has beside its options: one may be spread into the options of another. */
+/** Members of an agent that are not options: an agent may be spread into the options of another. */
 const derivedNames = ['outputSchema'] as const satisfies Exclude<keyof Agent, keyof AgentOptions>[];
 
 /**
@@ -148,7 +148,7 @@ export function defineAgent(options: AgentOptions): Agent {
     );
   }
   const outputSchema = output === undefined ? undefined : jsonSchemaOf(`${place}: output`, output, 'output');
-  // Options that were not given are absent, also where somebody prints the agent.
+  // Options that were not given are absent, also when an agent is printed.
   return Object.freeze({
     [agentMark]: true as const,
     name: nfc(name),
@@ -172,7 +172,7 @@ function namedTwice(named: readonly { name: string }[]): string | undefined {
   return names.find((each, index) => names.indexOf(each) !== index);
 }
 
-/** True for what `tool` of the AI SDK returns. */
+/** True for a result of the AI SDK's `tool`. */
 function isAiSdkTool(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'inputSchema' in value;
 }
@@ -185,7 +185,7 @@ function checkAgentName(name: unknown): void {
   }
 }
 
-/** Throws a `DefinitionError` unless `model` can be called, and, if `stream` says how, in that way. */
+/** Throws a `DefinitionError` unless `model` can be called, and, with `stream`, in that way. */
 export function checkModel(place: string, model: unknown, stream?: ModelCallOptions['stream']): void {
   const shape = (typeof model === 'object' && model !== null ? model : {}) as Record<keyof LanguageModelV4, unknown>;
   if (shape.specificationVersion !== 'v4') {

@@ -42,15 +42,15 @@ export interface ToolOptions<Schema extends ToolSchema> {
    */
   show?: readonly ArgumentName<Schema>[];
   /**
-   * Says in one sentence what a call would do, such as `Refund €40 of order 7 to Ann`. Reviewers read it first. It gets a
-   * copy of the arguments, is cut to 300 characters on one line, and is recorded with the call. If it throws, gives no
-   * text or takes longer than a second, there is no sentence. Default: none.
+   * Describes in one sentence the effect of a call, such as `Refund €40 of order 7 to Ann`. Reviewers read it first. It
+   * receives a copy of the arguments, is cut to 300 characters on one line, and is recorded with the call. If it
+   * throws, returns no text or takes longer than a second, there is no sentence. Default: none.
    */
   describe?: (args: StandardSchemaV1.InferOutput<Schema>) => string | Promise<string>;
   /**
-   * Says what a call would change, for reviewers, such as a file before and after. It runs in an activity of its own, only
-   * for calls that wait for a reviewer, and before anybody approved the arguments: it must only read. If it throws, takes
-   * too long or gives something else, reviewers see that it failed. Default: none.
+   * Shows reviewers the change that a call would make, such as a file before and after. It runs in a separate activity,
+   * only for calls that wait for a reviewer, and before the arguments are approved: it must only read. If it throws,
+   * takes too long or returns something else, reviewers see that it failed. Default: none.
    */
   preview?: (
     args: StandardSchemaV1.InferOutput<Schema>,
@@ -59,9 +59,9 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
   previewTimeoutMs?: number;
   /**
-   * For a tool with risk `read_only`: its result answers equal calls of the same run, which then run nothing and ask
-   * nobody. `run`: until the user of a session says more; `session`: for the whole session. A call that may change
-   * something ends it before (docs/tools.md). Default: each call runs.
+   * For a tool with risk `read_only`: its result answers equal calls of the same run, which then neither run nor ask.
+   * `run`: until the next message of a session's user; `session`: for the whole session. A call that may change
+   * something ends it earlier (docs/tools.md). Default: each call runs.
    */
   cache?: (typeof cacheScopes)[number];
   /**
@@ -81,10 +81,10 @@ export interface ToolOptions<Schema extends ToolSchema> {
   /** Receives exactly the approved arguments. Its result must be JSON. If it throws, the model gets the error. */
   execute: (args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext) => unknown;
   /**
-   * Checks each result, a copy of the JSON that the model would get, and the text of each error that `execute` throws. If it
-   * returns a text, throws, takes over 30 seconds or returns something else, the result is withheld: it is neither in the
-   * transcript nor in history, and the model is told that the tool ran and why it gets no result. The text must not quote
-   * the result. Default: nothing is checked.
+   * Checks each result, a copy of the model's JSON, and the text of each error that `execute` throws. If it returns a
+   * text, throws, takes over 30 seconds or returns something else, the result is withheld: it is neither in the
+   * transcript nor in history, and the model learns only that the tool ran and why it gets no result. The text must not
+   * quote the result. Default: nothing is checked.
    */
   checkResult?: (result: Json, context: ResultCheckContext<Schema>) => Verdict;
 }
@@ -187,8 +187,8 @@ export function defineTool<Schema extends ToolSchema>(options: ToolOptions<Schem
   });
 }
 
-// Tools are activities, and tool names from a model are looked up. A property name of every object would be found
-// although nobody defined it, `then` would turn an object of tools into a promise, and Temporal sends every unknown
+// Tools are activities, and tool names from a model are looked up. A look-up would find a property name of every object
+// although no tool defines it, `then` would turn an object of tools into a promise, and Temporal sends every unknown
 // activity to `default`.
 const reservedNames = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then']);
 
@@ -235,7 +235,7 @@ export function readPreview<Preview>(
   return { preview, previewTimeoutMs: timeoutMs };
 }
 
-/** Reads the option `show` of a tool or a gated activity. A name that a call has no argument of shows nothing. */
+/** Reads the option `show` of a tool or a gated activity. A name without a matching argument shows nothing. */
 export function readShow(place: string, show: unknown): { show?: readonly string[] } {
   if (show === undefined) return {};
   const isName = (name: unknown): boolean => typeof name === 'string' && name !== '' && name.length <= 200;
@@ -247,7 +247,7 @@ export function readShow(place: string, show: unknown): { show?: readonly string
   );
 }
 
-// The subject of a tool: the argument that `name:args` patterns match, and what is harmless beside a command.
+// The subject of a tool: the argument that `name:args` patterns match, and the harmless arguments beside a command.
 
 export const shellSubjectOptions = ['argument', 'shell', 'beside'];
 
@@ -294,7 +294,7 @@ export function checkBeside(
   throw new DefinitionError(`${place}: subject.beside must list arguments beside '${command}' (${others})`);
 }
 
-/** `problem` names a place and what was expected there, in at most 1,000 characters. */
+/** `problem` names a place and the expected value, in at most 1,000 characters. */
 export type ValidatedArguments = { args: JsonObject } | { problem: string };
 
 /**

@@ -8,7 +8,7 @@ const optionNames = ['name', 'open'] as const satisfies (keyof ToolsetOptions)[]
 const longestName = 32;
 
 /**
- * Declares tools that a worker learns while it runs, from a service that may change them. Each run records them when it
+ * Declares tools that a worker reads at run time, from a service that may change them. Each run records them when it
  * starts. Before a call runs, the worker asks again: a tool that is gone, or whose definition has changed, does not run
  * in runs that recorded it before, and their model gets an error. Every worker opens the toolset for itself, when it first
  * needs it. Throws a `DefinitionError`, one sentence, for invalid options.

@@ -23,7 +23,7 @@ export interface Agent {
   readonly description?: string;
   readonly tools: readonly Tool[];
   readonly toolsets: readonly Toolset[];
-  /** A function that was given is not checked before a worker is created. */
+  /** A function is not checked before a worker is created. */
   readonly handoffs: () => readonly Agent[];
   readonly policy?: string | object;
   readonly maxTurns: number;
@@ -37,11 +37,11 @@ export interface Agent {
 
 /** The second argument of a tool's `execute`. */
 export interface ToolContext {
-  /** Aborted when the run is cancelled or the worker shuts down. Pass it on to anything that the tool waits for. */
+  /** Aborted when the run is cancelled or the worker shuts down. Pass it on to every operation that the tool awaits. */
   signal: AbortSignal;
   /**
-   * The same for every attempt of one call, so that another system can refuse a repetition, and for no other call:
-   * Temporal's run id of the run's first execution, and the call id.
+   * The same for every attempt of one call, so that another system can refuse a duplicate, and different for every
+   * other call: Temporal's run id of the run's first execution, and the call id.
    */
   idempotencyKey: string;
   /** The workflow id of the run. */
@@ -50,7 +50,7 @@ export interface ToolContext {
   callId: string;
   /** The name of the calling agent. */
   agent: string;
-  /** The user for whom the run works, if the run was started with one. */
+  /** The user of the run, if it was started with one. */
   caller?: Caller;
   /** The logger of the activity; present on a worker. */
   log?: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -58,7 +58,9 @@ export interface ToolContext {
 
 /** The second argument of a tool's `preview`. */
 export interface PreviewContext extends Pick<ToolContext, 'workflowId' | 'agent' | 'caller' | 'log'> {
-  /** Aborted when the preview has taken too long or the worker shuts down. Pass it on to anything that it waits for. */
+  /**
+   * Aborted when the preview has taken too long or the worker shuts down. Pass it on to every operation that it awaits.
+   */
   signal: AbortSignal;
 }
 
@@ -77,7 +79,7 @@ export interface ResultCheckContext<Schema extends ToolSchema = ToolSchema>
   args: StandardSchemaV1.InferOutput<Schema>;
 }
 
-/** What a check says: undefined to let it pass, or why not, in one line of at most 300 characters. */
+/** The result of a check: undefined passes; a text of one line with at most 300 characters refuses, with the reason. */
 export type Verdict = string | undefined | Promise<string | undefined>;
 
 export const toolMark = Symbol.for('countersign.tool');
@@ -135,18 +137,22 @@ export interface Toolset {
 /** A toolset of one worker. */
 export interface OpenToolset {
   /**
-   * The present tools, whose names begin with the toolset's name and `__`. `fresh`: asked for now; otherwise an earlier
-   * answer will do. Rejects with one sentence, without secrets, if nobody can tell. It takes at most 20 seconds.
+   * The present tools, whose names begin with the toolset's name and `__`. `fresh`: read now; otherwise an earlier
+   * result is enough. Rejects with one sentence, without secrets, if the list is unavailable. It takes at most 20
+   * seconds.
    */
   list(options: { fresh: boolean }): Promise<ToolsetListing>;
-  /** Ends what belongs to the worker. What comes later opens it again. */
+  /** Ends the resources of the worker. A later use opens them again. */
   close(): Promise<void>;
 }
 
-/** What a toolset has. */
+/** The tools of a toolset. */
 export interface ToolsetListing {
   tools: readonly Tool[];
-  /** One sentence for the worker's log for each tool that exists and is not offered: which, and why. Default: none. */
+  /**
+   * One sentence for the worker's log for each existing tool that is not offered: its name and the reason. Default:
+   * none.
+   */
   leftOut?: readonly string[];
 }
 
@@ -192,9 +198,9 @@ export function isToolset(value: unknown): value is Toolset {
 }
 
 /**
- * Thrown by a tool's `execute` if nobody knows whether the call took effect, such as when the connection to a service broke
- * before it answered. The call's outcome is `ran: unknown`, the model is told so, and only a tool that may be repeated is
- * tried again. `message` is kept in history.
+ * Thrown by a tool's `execute` if it is unknown whether the call took effect, such as when the connection to a service
+ * broke before it answered. The call's outcome is `ran: unknown`, the model is notified, and only a tool that may be
+ * repeated is retried. `message` is kept in history.
  *
  * @example
  * ```ts

@@ -2,20 +2,23 @@ import { isMediaType, mostFiles, type TakenFiles } from '../core/base/user-files
 import { storedLimits } from '../core/base/size-limits.ts';
 import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
 
-/** Option `files` of `defineAgent`: what the agent takes, as far as its model does. Only `types` is required. */
+/**
+ * Option `files` of `defineAgent`: the files that the agent accepts, within the limits of its model. Only `types` is
+ * required.
+ */
 export interface FileOptions {
   /** Media types, such as `['image/png', 'application/pdf']`. */
   types: readonly string[];
   /**
-   * The most bytes of one file that is sent as data. Default 4,000,000, which is also the most. All such files of one message
-   * may have 700,000 bytes, or 4,000,000 if the worker has `largePayloads`.
+   * The most bytes of one file that is sent as data. Default and maximum 4,000,000. All such files of one message may
+   * have 700,000 bytes, or 4,000,000 if the worker has `largePayloads`.
    */
   maxBytes?: number;
   /** The most files of one message. Default 10, at most 20. */
   maxFiles?: number;
   /**
-   * Hosts from which a file may come by https address: `files.example.com`, `*.example.com` for all below it, or `*`. The
-   * model's provider reads the address, at each call; the worker never does. Default: none.
+   * Hosts from which a file may come by https address: `files.example.com`, `*.example.com` for all below it, or `*`.
+   * The model's provider fetches the address, at each call; the worker never does. Default: none.
    */
   hosts?: readonly string[];
 }

@@ -4,14 +4,13 @@ import { checkOptions, checkPositiveInteger, DefinitionError } from './check-opt
 import { isObject } from '../core/base/json.ts';
 
 /**
- * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options belong
- * to the model: like the model itself, they are those of the worker that makes the call. Which of them have an effect
- * is up to the provider.
+ * How the model of an agent is called. A run records the time-outs and attempts at its start. The other options, like
+ * the model itself, are those of the worker that makes the call. The provider determines which of them have an effect.
  */
 export interface ModelCallOptions extends ModelCallLimits {
   /**
    * `auto` (default): answers are streamed; if a server does not stream, the call is repeated without streaming, and
-   * this worker does not try to stream from that model again.
+   * this worker no longer streams from that model.
    */
   stream?: 'auto' | 'on' | 'off';
   temperature?: number;
@@ -75,7 +74,7 @@ export function recordedLimits({ timeoutMs, heartbeatTimeoutMs, maxAttempts }: M
   return { timeoutMs, heartbeatTimeoutMs, maxAttempts };
 }
 
-/** What goes to the provider with each call. */
+/** The settings that each call passes to the provider. */
 export function settingsOf(options: ModelCallOptions): Omit<ModelCallOptions, keyof ModelCallLimits | 'stream'> {
   const { timeoutMs: _t, heartbeatTimeoutMs: _h, maxAttempts: _m, stream: _s, ...rest } = options;
   return rest;

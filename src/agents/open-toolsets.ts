@@ -4,10 +4,10 @@ import type { OpenToolset, Tool, Toolset, ToolsetListing } from './definitions.t
 
 const separator = '__';
 const longestReason = 300;
-/** How long a worker that ends waits for a toolset, in milliseconds. */
+/** How long a stopping worker waits for a toolset, in milliseconds. */
 const closeTimeoutMs = 10_000;
 
-/** What the toolsets of an agent have now. */
+/** The present tools of an agent's toolsets. */
 export interface AgentListing {
   tools: readonly Tool[];
   /** The names of those that could not be listed. */
@@ -16,15 +16,15 @@ export interface AgentListing {
   problems: readonly string[];
 }
 
-/** A tool of a toolset, or one sentence that says why it cannot be used now. */
+/** A tool of a toolset, or one sentence about why it cannot be used now. */
 export type FoundTool = { tool: Tool } | { problem: string };
 
-/** The toolsets of a worker, each opened when it is first needed. */
+/** The toolsets of a worker, each opened at first use. */
 export class OpenToolsets {
   readonly #toolsets = new Map<string, Toolset>();
   readonly #open = new Map<string, OpenToolset>();
 
-  /** A toolset may be given several times. Throws a `DefinitionError` for two of one name. */
+  /** A toolset may occur several times. Throws a `DefinitionError` for two with the same name. */
   constructor(toolsets: readonly Toolset[]) {
     for (const each of toolsets) {
       const known = this.#toolsets.get(each.name);
@@ -37,7 +37,7 @@ export class OpenToolsets {
     }
   }
 
-  /** What the names of their tools begin with. */
+  /** The prefixes of their tools' names. */
   get prefixes(): string[] {
     return [...this.#toolsets.keys()].map((name) => `${name}${separator}`);
   }
@@ -47,7 +47,7 @@ export class OpenToolsets {
     return this.#toolsets.has(ownerOf(tool) ?? '');
   }
 
-  /** Finds a tool of a toolset. `fresh`: as its toolset has it now. Never rejects. */
+  /** Finds a tool of a toolset. `fresh`: in a new list of its toolset. Never rejects. */
   async find(name: string, options: { fresh: boolean }): Promise<FoundTool> {
     const owner = ownerOf(name) ?? '';
     const listing = await this.#list(owner, options);
@@ -74,7 +74,7 @@ export class OpenToolsets {
     const late = sleep(timeoutMs, `not within ${timeoutMs} ms`, { signal: ended.signal }).catch(() => undefined);
     const problems = await Promise.all(
       [...this.#open].map(async ([name, toolset]) => {
-        const problem = await Promise.race([problemOf(() => toolset.close()), late]);
+        const problem = await Promise.race([closeProblem(() => toolset.close()), late]);
         return problem === undefined ? [] : [`'${name}' cannot be closed: ${problem}`];
       }),
     );
@@ -89,7 +89,7 @@ export class OpenToolsets {
       if (foreign === undefined) return listing;
       return { problem: `'${name}' cannot be used: its tool '${foreign.name}' is not named '${name}${separator}…'` };
     } catch (error) {
-      return { problem: `'${name}' cannot be used now: ${reasonOf(error)}` };
+      return { problem: `'${name}' cannot be used now: ${errorReason(error)}` };
     }
   }
 
@@ -100,22 +100,22 @@ export class OpenToolsets {
   }
 }
 
-/** No name of a toolset has the separator in it or `_` at its end, so the first separator ends it. */
+/** A toolset's name neither contains the separator nor ends with `_`, so the first separator ends it. */
 function ownerOf(tool: string): string | undefined {
   const end = tool.indexOf(separator);
   return end === -1 ? undefined : tool.slice(0, end);
 }
 
-/** Why it failed; undefined if it did not. */
-async function problemOf(close: () => Promise<void>): Promise<string | undefined> {
+/** Why it failed; undefined on success. */
+async function closeProblem(close: () => Promise<void>): Promise<string | undefined> {
   try {
     await close();
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return errorReason(error);
   }
 }
 
-function reasonOf(error: unknown): string {
+function errorReason(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, longestReason);
 }

@@ -9,8 +9,7 @@ import { isObject } from '../core/base/json.ts';
 import type { KnownNames } from '../policy-file/lint-names.ts';
 
 /**
- * The agents and tools of a worker. Look-ups find only what was defined, because names may come from a model or a
- * caller.
+ * The agents and tools of a worker. Look-ups find only defined names, because a name may come from a model or a caller.
  */
 export interface Registry {
   readonly agents: readonly Agent[];
@@ -25,7 +24,7 @@ export interface Registry {
 }
 
 /**
- * Collects agents, the agents that these call or hand over to, their tools, and tools without an agent (for user
+ * Collects agents, the agents that these call or hand over to, their tools, and tools without an agent (for custom
  * workflows with a gate). Several agents may share a tool or a toolset. Throws a `DefinitionError` if one name stands
  * for two different things.
  */
@@ -118,12 +117,12 @@ export function definitionOf(tool: Tool): ToolDefinition {
   };
 }
 
-/** False for tools that call an agent or hand over: no activity runs them. */
+/** False for tools that call an agent or hand over, which have no activity. */
 export function isActivity({ agent, handoff }: Pick<Tool, 'agent' | 'handoff'>): boolean {
   return agent === undefined && handoff === undefined;
 }
 
-/** The names of a worker's tools, gated activities and agents, and of their arguments where those are listed. */
+/** The names of a worker's tools, gated activities and agents, and of their arguments if those are listed. */
 export function knownNames(
   { agents, tools, toolsets }: Registry,
   gated: ReadonlyMap<string, ToolDefinition>,
@@ -137,7 +136,7 @@ export function knownNames(
   };
 }
 
-/** Undefined if a call may bring others. */
+/** Undefined if a call may have others. */
 function argumentsOf({ schema }: ToolDefinition): string[] | undefined {
   const { properties, additionalProperties = false } = schema;
   return isObject(properties) && additionalProperties === false ? Object.keys(properties) : undefined;

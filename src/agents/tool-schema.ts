@@ -20,12 +20,12 @@ const reasons = {
 } as const;
 
 /**
- * The JSON Schema (2020-12) of the input that a model must send for `schema`; with `output`, of what `schema` makes of it.
+ * The JSON Schema (2020-12) of the input that a model must send for `schema`; with `output`, of the parsed value.
  *
  * The parsed arguments are shown, hashed, approved and executed, and a reviewer's edit of them is parsed again. So the
  * output of the schema must be JSON, and must be valid as its input. Defaults and stripped keys are allowed;
- * transforms, codecs, dates and similar types are refused with a `DefinitionError`. What a library other than zod does
- * not tell here, `validateArguments` finds out.
+ * transforms, codecs, dates and similar types are refused with a `DefinitionError`. Types that a library other than zod
+ * does not reveal here fail in `validateArguments`.
  */
 export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'output' = 'input'): JsonObject {
   const standard = standardOf(place, schema);
@@ -46,7 +46,7 @@ export function jsonSchemaOf(place: string, schema: unknown, io: 'input' | 'outp
   throw new DefinitionError(`${place}: expected the schema of an object, such as z.object({ path: z.string() })`);
 }
 
-/** What `schema` offers by the Standard Schema interface. Throws a `DefinitionError` that says what to use instead. */
+/** The Standard Schema interface of `schema`. Throws a `DefinitionError` that names an alternative. */
 function standardOf(place: string, schema: unknown): Standard {
   const { '~standard': standard } = (schema ?? {}) as { '~standard'?: Standard };
   if (typeof standard?.validate !== 'function') {
@@ -99,7 +99,7 @@ export type Issue = StandardSchemaV1.Issue & { readonly errors?: unknown };
 
 const mostIssues = 5;
 
-/** Describes the first five issues of a value that its author calls `root`: a place and what was expected there. */
+/** Describes the first five issues of a value that its author calls `root`: a place and the expected value. */
 export function describeIssues(root: string, issues: readonly Issue[], above: readonly PropertyKey[] = []): string {
   const shown = issues.slice(0, mostIssues).map((issue) => describeOne(root, issue, above));
   if (issues.length > mostIssues) shown.push(`and ${issues.length - mostIssues} more`);
@@ -124,8 +124,8 @@ function isUnion(errors: unknown): errors is readonly (readonly Issue[])[] {
 const longestProblem = 1_000;
 
 /**
- * Parses a value with the schema of an object: fills defaults and strips unknown keys. `problem` names places in what is
- * called `root`, and what was expected there, in at most 1,000 characters. Rejects with what a custom check throws.
+ * Parses a value with the schema of an object: fills defaults and strips unknown keys. `problem` names places in
+ * `root`, and the expected values, in at most 1,000 characters. Rejects with a custom check's error.
  */
 export async function parseWith(
   root: string,

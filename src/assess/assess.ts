@@ -19,7 +19,7 @@ import { viewCall, type CallView, assessmentOf, type Finding } from './finding.t
 /**
  * Assesses a call by rules, the built-in assessors and the results of others (`extra`). The most severe counts, with
  * all reasons. The result is never below the severity of the tool's risk, unless a rule that may lower it matches and
- * nothing else says more. The order of rules and of `extra` does not matter. Pure and bounded; never throws.
+ * all else agrees. The order of rules and of `extra` does not matter. Pure and bounded; never throws.
  *
  * @example
  * ```ts
@@ -56,8 +56,8 @@ const notWhole: Finding = {
 };
 
 /**
- * The findings of the built-in assessors in a call, joined; undefined if there are none. They recognise what a tool
- * does by its name and by the names of its arguments, and can only raise a severity. Pure and bounded; never throws.
+ * The findings of the built-in assessors in a call, joined; undefined if there are none. They recognise a tool's effect
+ * by its name and by the names of its arguments, and can only raise a severity. Pure and bounded; never throws.
  */
 export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   const view = viewCall(call);
@@ -66,7 +66,7 @@ export function assessBuiltIn(call: AssessedCall): Assessment | undefined {
   return joinAssessments(merge(findings).map(assessmentOf));
 }
 
-/** One finding for each reason: a long list of files gives the same one again and again. */
+/** One finding for each reason: a long list of files repeats the same one. */
 function merge(findings: readonly Finding[]): Finding[] {
   const byReason = new Map<string, { finding: Finding; affected: Set<string> }>();
   for (const finding of findings) {

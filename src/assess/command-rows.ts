@@ -1,4 +1,4 @@
-/** Commands that can do harm, as data (docs/assessment.md). Other commands keep the severity of their tool's risk. */
+/** Harmful commands, as data (docs/assessment.md). Other commands keep the severity of their tool's risk. */
 import type { Severity } from '../core/base/tool-call.ts';
 
 export interface CommandRow {

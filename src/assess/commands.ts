@@ -17,7 +17,7 @@ const codeFields = new Set('code script source program python javascript'.split(
 const interpreters = new Set(
   'sh bash zsh dash ksh fish python python3 node perl ruby php pwsh powershell iex'.split(' '),
 );
-/** If a split is uncertain for one of these reasons, other programs than its parts may run. */
+/** If a split is uncertain for one of these reasons, programs other than its parts may run. */
 const unknowable = new Set<Uncertainty>([
   'too long',
   'parse error',
@@ -102,11 +102,11 @@ const runsWhatIsWritten: Finding = {
 };
 const unknownCommand: Finding = { severity: 'safe', reason: 'what the command runs is not known', reversible: false };
 
-/** Not `{}` and `%`, in whose place another program writes a name. */
+/** Not `{}` and `%`, which another program replaces by a name. */
 const nameOfProgram = /^(?:\[\[?|[\w./:@+~-]+)$/u;
 const textFromElsewhere = new Set<Uncertainty>(['expansion', 'substitution', 'redirection from a file']);
 
-/** Splits as much in all as of one command; it is not known what the rest runs. */
+/** Splits as much in total as of one command; the commands in the rest are unknown. */
 function splitAll(texts: readonly string[]): ShellSplit[] {
   let length = 0;
   return texts.map((text) => {
@@ -115,7 +115,7 @@ function splitAll(texts: readonly string[]): ShellSplit[] {
   });
 }
 
-/** True if a name that is known only at run time, or text of a variable, a file or another language, may run. */
+/** True if a name known only at run time, or text of a variable, a file or another language, may run. */
 function isUnknown({ parts, uncertain }: ShellSplit): boolean {
   if (uncertain.some((reason) => unknowable.has(reason))) return true;
   const containers = new Set(parts.map(({ within }) => within));
@@ -193,7 +193,7 @@ for (const row of commandRows) {
 /** Not for arguments such as `source`, which may be a place. */
 const unknownCode: Finding = { severity: 'safe', reason: 'what the code does is not known', reversible: false };
 
-/** Code may also be shell text, or hold lines of it. What else it does is not known, so it may last. */
+/** Code may also be shell text, or contain lines of it. Its other effects are unknown, so they may be permanent. */
 function assessCode(text: string, mayBeOther: boolean): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const plain = text.toLowerCase();

@@ -5,11 +5,11 @@ import type { Severity } from '../core/base/tool-call.ts';
 export interface PathRow {
   what: string;
   test: (path: PathText) => boolean;
-  /** If the tool only reads. Absent: no finding. */
+  /** The severity if the tool only reads. Absent: no finding. */
   reading?: Severity;
-  /** If the tool may change something. */
+  /** The severity if the tool may change something. */
   changing: Severity;
-  /** If the tool deletes. Absent: as `changing`. */
+  /** The severity if the tool deletes. Absent: as `changing`. */
   deleting?: Severity;
   /** A clause. */
   reason: string;

@@ -26,7 +26,7 @@ const metadataHosts = new Set([
   'instance-data',
   'instance-data.ec2.internal',
 ]);
-/** Services that show whatever is sent to them, or that forward it to any machine. */
+/** Services that publish received data, or that forward it to any machine. */
 const dropBoxes =
   /(^|\.)(pastebin\.com|paste\.ee|hastebin\.com|transfer\.sh|file\.io|0x0\.st|webhook\.site|requestbin\.(com|net)|pipedream\.net|ngrok\.(io|app|dev)|ngrok-free\.(app|dev)|trycloudflare\.com|interact\.sh|oast\.(fun|live|me|online|pro|site)|burpcollaborator\.net)$/;
 /** Names that spell an address with dots or dashes: `10.0.0.1.nip.io`. */

@@ -1,4 +1,4 @@
-/** Messages to people: how many get one, and who (docs/assessment.md). */
+/** Messages to people: the number and kind of their recipients (docs/assessment.md). */
 import { type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 

@@ -1,4 +1,4 @@
-/** Amounts of money in a call: how much, and whether the call moves it (docs/assessment.md). */
+/** Amounts of money in a call: their size, and whether the call moves them (docs/assessment.md). */
 import { type ArgumentField, type CallView, type Finding, holdsWord, readingWords } from './finding.ts';
 import type { Severity } from '../core/base/tool-call.ts';
 
@@ -75,7 +75,7 @@ function scaleOf(currency: ArgumentField['value']): number {
   return Object.hasOwn(currencyScale, code) ? currencyScale[code]! : 1;
 }
 
-/** The size of an amount; if it can be read in two ways, the larger. Undefined if it is no amount. */
+/** The size of an amount; if it can be read in two ways, the larger. Undefined if it is not an amount. */
 function amountOf({ value, words }: ArgumentField): number | undefined {
   const number = typeof value === 'number' ? value : readAmount(String(value));
   if (number === undefined || !Number.isFinite(number)) return undefined;

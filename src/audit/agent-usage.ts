@@ -9,7 +9,7 @@ import type { RuleLines } from '../core/policy/rule-place.ts';
 
 /** One run: its agent, its tokens and its costs. */
 export interface UsingRun {
-  /** The agent with which it was started. Absent: a workflow of one's own. */
+  /** The agent with which it was started. Absent: a custom workflow. */
   agent?: string;
   /** With nested runs. Absent: it has not ended, or it ended without a result. */
   used?: { usage: Usage; cost?: RunCost };
@@ -20,17 +20,17 @@ export interface UsingRun {
 /** The sums of one agent: over its runs, and over the nested runs that these called. */
 export interface AgentUsage extends Usage {
   agent: string;
-  /** Runs that gave a result: the other figures are theirs. */
+  /** Runs with a result: the other figures are theirs. */
   runs: number;
   /** Runs that are open, or ended without a result. */
   others: number;
   /** One for each currency, by the prices that each run recorded. */
   costs: { currency: string; amount: number }[];
-  /** Runs whose costs are not known, or not all: there was no price, or a model said no numbers of tokens. */
+  /** Runs whose costs are unknown or incomplete: a price was missing, or a model reported no token counts. */
   unpriced: number;
 }
 
-/** One row for each agent; the one with most tokens comes first. */
+/** One row for each agent; the one with the most tokens comes first. */
 export function agentUsage(runs: readonly UsingRun[]): AgentUsage[] {
   const rows = new Map<string, AgentUsage>();
   for (const { agent, used, isNested = false } of runs) {
@@ -58,7 +58,7 @@ function withRun(row: AgentUsage, { usage, cost }: NonNullable<UsingRun['used']>
 
 const mostCurrencies = 20;
 
-/** Undefined if that is no amount in a currency: anybody who runs workers can write a result. */
+/** Undefined if the cost is not an amount in a currency: everyone who runs workers can write a result. */
 function withCost(costs: AgentUsage['costs'], { currency, amount }: RunCost): AgentUsage['costs'] | undefined {
   const before = costs.find((each) => each.currency === currency);
   const sum = (before?.amount ?? 0) + amount;
@@ -88,7 +88,7 @@ export interface RecordedPolicy {
 
 /** A rule of the operator's policy. */
 export interface PlacedRule {
-  /** As journals name it. */
+  /** The id in journals. */
   id: string;
   /** `FILE:LINE`, if the policy was read from a file. */
   place?: string;
@@ -97,11 +97,11 @@ export interface PlacedRule {
 
 /** The result of `policyInForce`. */
 export interface PolicyInForce {
-  /** The policy of the last started run that recorded anything. Absent: that run recorded none, or there is no run. */
+  /** The policy of the last started run with a record. Absent: that run recorded none, or there is no run. */
   present?: RecordedPolicy & { policy: Policy; rules: PlacedRule[] };
   /** Other policies that these runs recorded, the last used first. At most 50. */
   others: RecordedPolicy[];
-  /** Runs that no policy binds. */
+  /** Runs without a binding policy. */
   withoutPolicy: number;
 }
 

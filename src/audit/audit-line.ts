@@ -31,7 +31,7 @@ export interface ExportLine {
   namespace: string;
   /** When the export began: ISO 8601. */
   at: string;
-  /** What was asked for. */
+  /** The scope of the export. */
   of: { workflowId: string } | { query: string };
   /** Ed25519, 32 bytes in base64, if the export is signed. */
   publicKey?: string;
@@ -52,11 +52,11 @@ export interface RunLine {
   startedAt: string | null;
   /** The agent that was started; absent for custom workflows. */
   agent?: string;
-  /** The user for whom it works, as its starter said. */
+  /** The user of the run, as its starter claims. */
   caller?: Json;
   /** False for a run without the secret of its salts: its entries have none, and it wrote no head. */
   committed: boolean;
-  /** The tree over the entries that are gone, because retention has removed their executions. */
+  /** The tree over the missing entries, whose executions retention has removed. */
   before?: TreeState;
 }
 
@@ -74,7 +74,7 @@ export interface EntryLine {
   line: 'entry';
   run: number;
   workflowId: string;
-  /** The entry without what is withheld. */
+  /** The entry without its withheld members. */
   entry: { seq: number; kind: string; at: string } & Record<string, Json>;
   /** The salts of its salted members. */
   salts?: Record<string, string>;
@@ -83,7 +83,7 @@ export interface EntryLine {
   context: EntryContext;
 }
 
-/** What history says about an entry; no part of the run's own tree. */
+/** History's facts about an entry; not part of the run's own tree. */
 export interface EntryContext {
   /** The event that holds the entry: Temporal's run id of its execution, and the number of the event. */
   runId: string;
@@ -103,11 +103,11 @@ export interface MessagePlace {
   eventId: number;
   /** When the server recorded it: ISO 8601. */
   at: string;
-  /** The identity that the sender's Temporal client gave itself; nobody has verified it. */
+  /** The identity that the sender's Temporal client states; it is unverified. */
   sender?: string;
 }
 
-/** What ran for a call that passed the gate. */
+/** The activity or nested run of a call that passed the gate. */
 export interface ActivityLine {
   line: 'activity';
   run: number;
@@ -126,7 +126,7 @@ export interface ActivityLine {
   worker?: string;
 }
 
-/** What a verifier needs to rule again. `part` and `key` say where `value` belongs. */
+/** The data that a verifier needs to rule again. `part` and `key` say where `value` belongs. */
 export interface EvidenceLine {
   line: 'evidence';
   run: number;

@@ -1,4 +1,4 @@
-/** Checks an export line by line, without a server: pure, and with a memory that the runs that are still open fill. */
+/** Checks an export line by line, without a server: pure, with memory proportional to its open runs. */
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import { auditFormat, type EndLine, type ExportLine, type RunLine, type SealedLine } from './audit-line.ts';
 import type { AuditVerdict, RunToRule, VerifierOptions, AuditFinding, FindingKind } from './finding.ts';
@@ -7,7 +7,7 @@ import { readLine } from './read-line.ts';
 import { type TreeState, emptyTree, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 import { lineLeaf, sealText } from './entry-line.ts';
 
-/** What comes first of several findings at one line: what explains the others. */
+/** The order of several findings at one line: causes first. */
 const ranks: readonly FindingKind[] = [
   'unreadable',
   'foreign',
@@ -24,7 +24,7 @@ export class AuditVerifier {
   readonly #options: VerifierOptions;
   readonly #findings: AuditFinding[] = [];
   readonly #notes: string[] = [];
-  /** The runs whose head has not come yet. */
+  /** The runs whose head has not been read yet. */
   readonly #runs = new Map<number, RunCheck>();
   readonly #closed = new Set<number>();
   /** The runs of the export, by `runKey`. */
@@ -45,7 +45,7 @@ export class AuditVerifier {
     this.#options = options;
   }
 
-  /** Takes the next line of the file, or why it cannot be read. */
+  /** Reads the next line of the file, or the reason why it cannot be read. */
   take(read: { text: string } | { problem: string }): void {
     const number = ++this.#lines;
     if (this.#ended)
@@ -196,8 +196,8 @@ function describe(line: SealedLine): string {
 }
 
 /**
- * Findings as people read them: by line, and at one line what explains the others first. An entry that is missing in its
- * place and comes later was moved.
+ * Findings in reading order: by line, and causes first at one line. An entry that is missing in its place and occurs
+ * later was moved.
  */
 function orderFindings(found: readonly AuditFinding[]): AuditFinding[] {
   const rank = ({ kind }: AuditFinding): number => (ranks.includes(kind) ? ranks.indexOf(kind) : ranks.length);
@@ -225,7 +225,7 @@ function workflowIdIn(key: string): string {
 }
 
 export interface ChainOptions {
-  /** Whose signature every line must have; undefined: no line needs one. */
+  /** The key that must have signed every line; undefined: no line needs a signature. */
   publicKey: string | undefined;
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
 }
@@ -247,7 +247,7 @@ export class ChainCheck {
     this.#options = options;
   }
 
-  /** The first break, once all lines were taken. */
+  /** The first break, once all lines were read. */
   get broken(): ChainBreak | undefined {
     if (this.#broken === undefined) return undefined;
     const { line, kind, message } = this.#broken;
@@ -257,7 +257,7 @@ export class ChainCheck {
   take(number: number, line: SealedLine): void {
     const { proof } = line;
     if (this.#broken !== undefined) {
-      // The line that is missing where the chain broke is here: it was moved.
+      // The line missing at the break is here: it was moved.
       if (proof.size === this.#broken.lost) {
         this.#broken = {
           line: this.#broken.line,

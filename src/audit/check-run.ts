@@ -12,7 +12,7 @@ export interface RunFinding {
   seq?: number;
 }
 
-/** Runs whose last entries may be in no payload: nobody asked them to write those. */
+/** Statuses of runs whose last entries may be in no payload: the run had no occasion to write them. */
 const cutOff: readonly string[] = ['RUNNING', 'TERMINATED', 'TIMED_OUT'];
 
 /** Checks the entries of one run: their order, and the heads to which the run has committed itself. */
@@ -36,7 +36,7 @@ export class RunCheck {
     this.#tree = emptyTree;
   }
 
-  /** The head over the entries that were read; undefined if the run wrote no tree or entries are missing. */
+  /** Merkle head of the entries read so far; undefined if any is missing, or the run wrote no tree. */
   get head(): JournalHead | undefined {
     return this.run.committed && this.#isWhole ? { size: this.#lastSeq, root: rootOf(this.#tree) } : undefined;
   }

@@ -47,7 +47,7 @@ const columns: Readonly<Record<string, Column>> = {
   engine: member('engine'),
   deadline: member('deadline'),
   openForMs: ({ context }) => context.openForMs,
-  reviewers: ({ entry }) => (Array.isArray(entry['to']) ? entry['to'].map(textOf).join('; ') : entry['to']),
+  reviewers: ({ entry }) => (Array.isArray(entry['to']) ? entry['to'].map(cellText).join('; ') : entry['to']),
   code: member('code'),
   digest: member('digest'),
   decisionId: member('decisionId'),
@@ -66,10 +66,12 @@ const columns: Readonly<Record<string, Column>> = {
   eventId: ({ context }) => context.eventId,
 };
 
-/** What stands between two cells: spreadsheets expect the one or the other by the language of their computer. */
+/** The separators of cells: spreadsheets expect one of them, by the language of their computer. */
 export const csvSeparators = [',', ';'] as const;
 
-/** Makes rows of lines. The rows of a run come with its head, because what ran is only known then. */
+/**
+ * Converts lines to rows. The rows of a run follow with its head, because only then all of its activities are known.
+ */
 export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
   header: string;
   take: (line: AuditLine) => string[];
@@ -85,7 +87,7 @@ export function csvRows(separator: (typeof csvSeparators)[number] = ','): {
       // A call whose tool has changed runs under its last activity.
       const ran = new Map(activities.get(line.run)?.map((each) => [each.callId, each]));
       const rows = (entries.get(line.run) ?? []).map((each) =>
-        cellsOf(each, ran.get(textOf(each.entry['callId'] ?? ''))).join(separator),
+        cellsOf(each, ran.get(cellText(each.entry['callId'] ?? ''))).join(separator),
       );
       entries.delete(line.run);
       activities.delete(line.run);
@@ -101,7 +103,7 @@ function push<Value>(to: Map<number, Value[]>, run: number, value: Value): void 
 }
 
 function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
-  // What ran belongs to the entries that say that a call may run, or did.
+  // The activity belongs to the entries that permit or record a call.
   const { kind, outcome, runs } = line.entry;
   const isOfRun = kind === 'ran' || outcome === 'allowed' || runs === true;
   return Object.values(columns).map((column) => cell(column(line, isOfRun ? ran : undefined)));
@@ -110,22 +112,24 @@ function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
 function cell(value: Cell): string {
   if (value === undefined || value === null) return '';
   const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);
-  const text = isPlain ? textOf(value) : asText(textOf(value));
+  const text = isPlain ? cellText(value) : asText(cellText(value));
   return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What a spreadsheet takes for a number or a date, in any language: an id such as 1.10 or 12e45 would become another. */
+/**
+ * A text that a spreadsheet parses as a number or a date, in any language: an id such as 1.10 or 12e45 would change.
+ */
 const numberMarks = /^[\p{Nd}\p{Sc}\p{Pd}\s.,:;/'’%()+−e]+$/iu;
 const looksLikeDate =
   /^(?:\p{Nd}{1,4}[\s./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[\s.,/-]*\p{Nd}{1,4}){0,2}$/iu;
-/** What a spreadsheet takes for a formula; some drop what nobody sees before it. */
+/** A text that a spreadsheet parses as a formula; some skip invisible characters before it. */
 const formula = String.raw`(?:(?![\t\n])[\s\p{Cc}\p{Cf}])*[=+\-@＝＋－＠']`;
 const startsLikeFormula = new RegExp(`^(?:[\\t\\n]|${formula})`, 'u');
 
 /**
- * A text that stays the text that it is in a spreadsheet: an apostrophe stands before what would be a formula, a number or
- * a date. Such an apostrophe also stands behind each mark at which a reader with another separator, or without quotes, may
- * begin a cell. Removing one apostrophe at each of these places gives the text back.
+ * Keeps a text unchanged in a spreadsheet: puts an apostrophe before a formula, a number or a date, and also behind
+ * each mark at which a reader with another separator, or without quotes, may begin a cell. Removing one apostrophe at
+ * each of these places restores the text.
  */
 function asText(given: string): string {
   // In a cell, spreadsheets break lines at LF.
@@ -136,6 +140,6 @@ function asText(given: string): string {
   return isChanged ? `'${marked}` : marked;
 }
 
-function textOf(value: Json): string {
+function cellText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

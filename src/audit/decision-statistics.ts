@@ -1,5 +1,5 @@
 /**
- * How rules ask and how reviewers answer, counted from the journals of runs, and what agents used. docs/statistics.md
+ * How rules ask, how reviewers answer, and what agents used, counted from the journals of runs. docs/statistics.md
  * explains each figure.
  */
 import { shortened } from '../core/base/text.ts';
@@ -37,14 +37,14 @@ const texts = [
   'identity',
 ] as const;
 
-/** The journal of one run, and what its rules belong to. */
+/** The journal of one run, and the policy of its rules. */
 export interface CountedRun extends UsingRun {
   entries: readonly JournalEntry[];
   /** The digest of the operator's policy that the run recorded. Absent: it has none. */
   policy?: string;
-  /** The directory of that policy, which says which ids are one person. Absent: it has none. */
+  /** The directory of that policy, which maps ids to persons. Absent: it has none. */
   directory?: Directory;
-  /** True: the run was terminated or timed out, and could not write how its open requests end. */
+  /** True: the run was terminated or timed out, and could not record the end of its open requests. */
   ended?: boolean;
 }
 
@@ -65,8 +65,8 @@ const mostReviewers = 200;
 const mostAgents = 200;
 
 /**
- * Counts the calls ruled on and the requests opened at `sinceMs` or later. Anybody who runs a workflow can write anything
- * into its history: entries that no gate writes are skipped, and names are cut.
+ * Counts the calls ruled on and the requests opened at `sinceMs` or later. Everyone who runs a workflow can write
+ * arbitrary data into its history: entries that no gate writes are skipped, and names are cut.
  */
 export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number): DecisionStatistics {
   const tallies = new Map<string, Tally>();
@@ -84,7 +84,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     for (const entry of entries) {
       const { kind, requestId, rule } = entry;
       if (kind === 'opened') asking.set(requestId, entry);
-      // The entry of another rule does not say its layer.
+      // This entry omits the layer of another rule.
       else if (kind === 'reruled') asking.set(requestId, { ...asking.get(requestId), rule });
       else if (kind === 'ruling' && timeOf(entry.at) >= sinceMs) tallyOf(run, entry).counts[countOf(entry)] += 1;
     }

@@ -5,10 +5,12 @@ import { leafOf, plainMembers, saltedHash, type saltsOf, committable } from '../
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { type TreeState, emptyTree, leafHash, rootOf, withLeaf } from '../core/ledger/merkle.ts';
 
-/** What an export may withhold beside salted members of entries. */
+/** Members that an export may withhold besides salted members of entries. */
 export const otherWithholdable: readonly string[] = ['caller', 'sender', 'worker', 'arguments'];
 
-/** Withheld by `--redact`: what people wrote, who they are, and what could be guessed from a hash. */
+/**
+ * Members that `--redact` withholds: what people wrote, their identities, and values that could be guessed from a hash.
+ */
 export const redacted: readonly string[] = [
   'reason',
   'reviewerId',
@@ -33,7 +35,7 @@ export interface EntryToWrite {
   withheld: ReadonlySet<string>;
 }
 
-/** The line of an entry: what it shows, the salts of that, and the hashes of what it withholds. */
+/** The line of an entry: its shown members with their salts, and the hashes of its withheld ones. */
 export function entryLine({ run, workflowId, entry, context, saltOf, withheld }: EntryToWrite): EntryLine {
   const shown: Record<string, Json> = {};
   const salts: Record<string, string> = {};
@@ -41,7 +43,7 @@ export function entryLine({ run, workflowId, entry, context, saltOf, withheld }:
   for (const [name, value] of Object.entries(entry) as [string, Json][]) {
     const isPlain = plainMembers.includes(name);
     const salt = isPlain ? undefined : saltOf?.(entry.seq, name);
-    // A name says who it is, too.
+    // A name identifies a person, too.
     const isName = name === 'reviewerName' && withheld.has('reviewerId');
     const isWithheld = !isPlain && (isName || withheld.has(name));
     if (!isWithheld) shown[name] = committable(value);

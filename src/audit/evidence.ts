@@ -1,7 +1,7 @@
 /**
- * What somebody without a server needs to rule again on the calls of a run: policies, calls and contexts, each once under
- * the digest of its canonical JSON, and for each ruling in the journal the digests of what it was about. Everything else
- * that a ruling depends on follows from the journal's earlier entries (standing.ts).
+ * The data with which a verifier without a server can rule again on the calls of a run: policies, calls and contexts,
+ * each once under the digest of its canonical JSON, and for each ruling in the journal the digests of its inputs. All
+ * other inputs of a ruling follow from the journal's earlier entries (standing.ts).
  */
 import type { Assessment } from '../core/assess/assessment.ts';
 import type { JsonObject, Risk, Json } from '../core/base/tool-call.ts';
@@ -29,13 +29,13 @@ export interface EvidenceCall {
   shell?: ShellSplit;
   /** For a shell subject: the other arguments that are harmless beside any command. */
   beside?: readonly string[];
-  /** The result of the assessors, the worker's own among them, as they gave it when the arguments were parsed. */
+  /** The result of all assessors, including the worker's own, as recorded when the arguments were parsed. */
   assessed?: Assessment;
 }
 
 /** A journal entry, as an export gives it. */
 export type AuditedEntry = JournalEntry & {
-  /** The members that a redacted export leaves out. */
+  /** The members that a redacted export withholds. */
   withheld?: readonly string[];
 };
 
@@ -46,7 +46,7 @@ export interface EvidencePolicies {
   run?: string;
 }
 
-/** One ruling of the gate: the journal entry that records it, and what it was about, by digest. */
+/** One ruling of the gate: the journal entry that records it, and its inputs, by digest. */
 export interface Evidence {
   seq: number;
   policies: EvidencePolicies;
@@ -56,13 +56,13 @@ export interface Evidence {
   agent: string;
 }
 
-/** A request that waits, as far as later rulings depend on it. */
+/** The parts of an open request that later rulings depend on. */
 export interface StandingRequest {
   requestId: string;
   callId: string;
-  /** The digest of what would run. */
+  /** The digest of the call that would run. */
   digest: string;
-  /** The digest of its call in `calls`, and the terms on which it is asked about; absent if they are not known. */
+  /** The digest of its call in `calls`, and the terms of its question; absent if unknown. */
   call?: string;
   terms?: AskTerms;
   definition?: string;
@@ -78,12 +78,12 @@ export interface StandingRequest {
   isEdit?: true;
 }
 
-/** What the calls and decisions before a ruling left behind: the parts of the ledger that rulings read. */
+/** The state after the calls and decisions before a ruling: the parts of the ledger that rulings read. */
 export interface Standing extends Pick<Ledger, 'engine' | 'counts' | 'sums' | 'denied' | 'grants'> {
   /** The last journal entry that it includes. */
   seq: number;
   open: StandingRequest[];
-  /** Settled requests whose irreversible call runs: they may be asked about again after a change of their tool. */
+  /** Settled requests whose irreversible call runs: a change of their tool may open them again. */
   running: { requestId: string; callId: string }[];
   /** Grants whose entries do not say everything: their scope is hidden, or was not recorded. */
   vague: string[];
@@ -99,9 +99,9 @@ export interface RunEvidence {
   contexts: Record<string, EvidenceContext>;
   /** In the order of the journal. */
   rulings: Evidence[];
-  /** Rulings that cannot be made again, and the one sentence that says why. */
+  /** Rulings that cannot be made again, each with one sentence about the reason. */
   missing: { seq: number; why: string }[];
-  /** For a run whose first executions are gone: what they left behind. */
+  /** For a run whose first executions are gone: the state after them. */
   start?: Standing;
 }
 
@@ -116,7 +116,7 @@ export interface EvidencePart {
 
 const byDigest = { policy: 'policies', call: 'calls', context: 'contexts' } as const;
 
-/** The parts of a run's evidence: what rulings are about comes before them. */
+/** The parts of a run's evidence: the inputs of rulings precede the rulings. */
 export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   const { rulings, missing, start } = evidence;
   const parts = Object.entries(byDigest).flatMap(([part, list]) =>
@@ -132,7 +132,7 @@ export function evidenceParts(evidence: RunEvidence): EvidencePart[] {
   return [...parts, ...began, ...ruled, ...lost];
 }
 
-/** The evidence that parts make, or the one sentence that says which part is none. Never throws. */
+/** The evidence of these parts, or one sentence about the invalid part. Never throws. */
 export function evidenceOfParts(parts: readonly EvidencePart[]): { evidence: RunEvidence } | { problem: string } {
   const evidence: RunEvidence = { version: 1, policies: {}, calls: {}, contexts: {}, rulings: [], missing: [] };
   for (const [index, { part, key, value }] of parts.entries()) {

@@ -1,7 +1,7 @@
 import type { JournalHead } from '../core/ledger/journal-entry.ts';
 import type { EntryLine, EvidenceLine, RunLine } from './audit-line.ts';
 
-/** What a verifier found wrong. The message says what happened and where, in one sentence. */
+/** A problem found by a verifier. The message names the problem and its place, in one sentence. */
 export interface AuditFinding {
   /** The line of the file, from 1. */
   line: number;
@@ -13,10 +13,10 @@ export interface AuditFinding {
 }
 
 /**
- * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: what was done to the file. `foreign`: a line of another run or
- * export. `signature`: signed by somebody else, or not at all. `head`: the entries are not those to which the run, or an
- * older export, is committed. `unreadable`: no line of an export. `ruling`: the recorded policy rules otherwise. `live`:
- * the server's history says something else.
+ * `deleted`, `reordered`, `repeated`, `edited`, `cut off`: how the file was changed. `foreign`: a line of another run
+ * or export. `signature`: signed with another key, or not at all. `head`: the entries are not those to which the run,
+ * or an older export, is committed. `unreadable`: not a line of an export. `ruling`: the recorded policy rules
+ * otherwise. `live`: the server's history differs.
  */
 export type FindingKind =
   | 'deleted'
@@ -31,7 +31,7 @@ export type FindingKind =
   | 'ruling'
   | 'live';
 
-// What a verification of an export takes, and what it finds.
+// Input and result of a verification.
 
 /** A run with all its lines, to be ruled on again. */
 export interface RunToRule {
@@ -43,13 +43,13 @@ export interface RunToRule {
 /** The rulings of a run, made again. */
 export interface RuledAgain {
   findings: { seq?: number; message: string }[];
-  /** How many rulings came out as recorded. */
+  /** How many rulings match the record. */
   agreed: number;
   /** Why each other ruling could not be made again. */
   notMade: string[];
 }
 
-/** What a verification takes besides the lines. */
+/** The input of a verification besides the lines. */
 export interface VerifierOptions {
   /** Ed25519 over a text. All three values are texts of the file: an invalid key or signature is `false`. */
   isSigned: (publicKey: string, text: string, signature: string) => boolean;
@@ -57,22 +57,22 @@ export interface VerifierOptions {
   publicKey?: string;
   /** The heads of an older export, by `runKey`: each must be a prefix of the run in this one. */
   since?: ReadonlyMap<string, JournalHead>;
-  /** Rules again on the calls of a run, and says for which entries the answer differs. */
+  /** Rules again on the calls of a run, and names the entries with another answer. */
   ruleAgain?: (run: RunToRule) => RuledAgain;
 }
 
 /** The result of a verification. */
 export interface AuditVerdict {
-  /** True: nothing was found. */
+  /** True: no problem was found. */
   ok: boolean;
   /** The first finding is the first place in the file. At most 100. */
   findings: AuditFinding[];
-  /** What an honest export may say too, such as entries that retention has removed. */
+  /** Notes that an honest export may have, too, such as about entries that retention has removed. */
   notes: string[];
   lines: number;
   runs: number;
   entries: number;
-  /** Rulings that were made again and came out as recorded; and why others were not, with their number. */
+  /** The number of matching rulings; and the reasons why others were not made again, with their numbers. */
   rulings: { agreed: number; notMade: Record<string, number> };
   /** The key whose signatures were checked: 32 bytes in base64. */
   signedBy?: string;

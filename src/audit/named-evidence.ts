@@ -5,10 +5,10 @@ import type { PolicyLayers } from '../core/policy/policy.ts';
 import type { EvidenceCall, EvidencePolicies, RunEvidence } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
 
-/** Why evidence is not used: it is not what its digest names, or it is not there. */
+/** Why evidence is not used: it does not match its digest, or it is missing. */
 export type Unusable = { differs: string } | { why: string };
 
-/** Evidence by the digests that name it. Nothing is used that is not what its digest names. */
+/** Evidence by the digests that name it. Only evidence that matches its digest is used. */
 export class NamedEvidence {
   readonly #evidence: RunEvidence;
   readonly #rules = new Map<string, RunRules | Unusable>();
@@ -17,7 +17,7 @@ export class NamedEvidence {
     this.#evidence = evidence;
   }
 
-  /** `digest`: of what would run, by the journal. */
+  /** `digest`: of the call that would run, by the journal. */
   call(key: string, digest: string | undefined): { call: EvidenceCall } | Unusable {
     const call = ownOf(this.#evidence.calls, key);
     if (call === undefined) return { why: 'its call is not in the evidence' };
@@ -58,7 +58,7 @@ export class NamedEvidence {
   }
 }
 
-/** The digest of what would run; undefined for arguments without canonical JSON. */
+/** The digest of the call that would run; undefined for arguments without canonical JSON. */
 function digestOf({ tool, definition }: EvidenceCall, args: JsonObject): string | undefined {
   try {
     return callDigest({ tool, args, definition });

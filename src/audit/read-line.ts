@@ -2,10 +2,10 @@ import { strictJsonProblem, isObject, parseJson } from '../core/base/json.ts';
 import type { EntryLine, SealedLine } from './audit-line.ts';
 import { isHash, isTree } from '../core/ledger/merkle.ts';
 
-/** As deep as the arguments of a call may be, and the line around them. */
+/** The depth that the arguments of a call may have, plus that of the line around them. */
 const maxDepth = 210;
 
-/** Reads one line of an export: a line that the rest of the verifier can rely on, or why it is none. Never throws. */
+/** Reads one line of an export: a validated line, or the reason why it is invalid. Never throws. */
 export function readLine(text: string): { line: SealedLine } | { problem: string } {
   const strict = strictJsonProblem(text, { maxDepth });
   if (strict !== undefined) return { problem: `it is not strict JSON: expected ${strict.expected}` };
@@ -44,7 +44,7 @@ export function isEntryLine(value: unknown): value is Pick<EntryLine, 'entry' | 
   return isObject(value) && Object.entries(entryShape).every(([name, check]) => check(value[name]));
 }
 
-/** What the verifier reads of each kind of line. */
+/** The members that the verifier reads of each kind of line. */
 const shapes: Readonly<Record<SealedLine['line'], Readonly<Record<string, Check>>>> = {
   export: { format: isCount, namespace: isText, at: isText, publicKey: optional(isText), withheld: Array.isArray },
   run: {

@@ -1,4 +1,7 @@
-/** A report on one run, as one page of HTML without scripts: who was entitled, what they saw and decided, what ran. */
+/**
+ * A report on one run, as one page of HTML without scripts: the entitled reviewers, what they saw and decided, and the
+ * calls that ran.
+ */
 import { escapeText } from '../core/base/text.ts';
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -97,10 +100,10 @@ function isAnswer({ entry }: EntryLine): boolean {
 function ruledSentence(line: EntryLine | undefined): string {
   if (line === undefined) return 'no ruling is recorded';
   const { entry } = line;
-  const rule = entry['rule'] === null ? 'no rule, a default' : `rule ${shown(line, 'rule')}`;
-  const facts = [rule, `layer ${shown(line, 'layer')}`, `severity ${shown(line, 'severity')}`];
+  const rule = entry['rule'] === null ? 'no rule, a default' : `rule ${memberText(line, 'rule')}`;
+  const facts = [rule, `layer ${memberText(line, 'layer')}`, `severity ${memberText(line, 'severity')}`];
   const how = entry.kind === 'opened' ? 'asked' : text(entry['action'] ?? entry['outcome']);
-  return `${how}: ${shown(line, 'reason')} (${facts.join(', ')})`;
+  return `${how}: ${memberText(line, 'reason')} (${facts.join(', ')})`;
 }
 
 function entitledSentence(entries: readonly EntryLine[]): string {
@@ -109,16 +112,16 @@ function entitledSentence(entries: readonly EntryLine[]): string {
       ['opened', 'reruled', 'escalated', 'delegated'].includes(entry.kind) && ('to' in entry || 'to' in withheld),
   );
   if (asked.length === 0) return 'everybody who may answer requests of this namespace: the rule names no reviewers';
-  return asked.map((line) => `${shown(line, 'to')} (${text(line.entry.kind)} ${text(line.entry.at)})`).join('; ');
+  return asked.map((line) => `${memberText(line, 'to')} (${text(line.entry.kind)} ${text(line.entry.at)})`).join('; ');
 }
 
 function answerRows(line: EntryLine): (readonly [string, string])[] {
   const { entry, context } = line;
   const { channel, card, durationMs, batch } = (entry['viewed'] ?? {}) as Record<string, Json>;
-  const said = entry.kind === 'vote' ? (entry['approved'] === true ? 'approved' : 'denied') : text(entry['outcome']);
+  const verb = entry.kind === 'vote' ? (entry['approved'] === true ? 'approved' : 'denied') : text(entry['outcome']);
   const { reviewerId, reviewerName } = entry;
   const isNamed = typeof reviewerId === 'string' && typeof reviewerName === 'string';
-  const person = isNamed ? text(shownPerson(reviewerId, reviewerName)) : shown(line, 'reviewerId');
+  const person = isNamed ? text(shownPerson(reviewerId, reviewerName)) : memberText(line, 'reviewerId');
   const who = `${person} (${text(entry['identity'])})`;
   const seen =
     entry['viewed'] === undefined
@@ -133,7 +136,7 @@ function answerRows(line: EntryLine): (readonly [string, string])[] {
   const by =
     context.message === undefined ? '' : `, by ${text(context.message.via)} in event ${context.message.eventId}`;
   return [
-    ['Decided', `${who} ${said} at ${text(entry.at)}${after}${by}; reason: ${shown(line, 'reason')}`],
+    ['Decided', `${who} ${verb} at ${text(entry.at)}${after}${by}; reason: ${memberText(line, 'reason')}`],
     ['Was shown', seen],
   ];
 }
@@ -158,7 +161,7 @@ function isOutcome(...names: Json[]): (entry: EntryLine['entry']) => boolean {
   return ({ outcome }) => outcome !== undefined && names.includes(outcome);
 }
 
-/** What Article 14 of the EU AI Act and four-eyes rules ask for, in figures. */
+/** The figures for Article 14 of the EU AI Act and for four-eyes rules. */
 function oversight(entries: readonly EntryLine[]): string {
   const count = (test: (entry: EntryLine['entry']) => boolean): number =>
     entries.filter(({ entry }) => test(entry)).length;
@@ -186,7 +189,7 @@ function oversight(entries: readonly EntryLine[]): string {
         'Stopped or taken back',
         `${count(({ kind }) => kind === 'revoked')} grants revoked, ${count(({ kind }) => kind === 'policy')} changes of policy`,
       ],
-      ...said(count(({ kind }) => kind === 'message')),
+      ...messageRow(count(({ kind }) => kind === 'message')),
       ['Refused messages', `${count(({ kind }) => kind === 'refused')}`],
       [
         'Decisions after the deadline',
@@ -197,7 +200,7 @@ function oversight(entries: readonly EntryLine[]): string {
 }
 
 /** Only a session has any. */
-function said(messages: number): (readonly [string, string])[] {
+function messageRow(messages: number): (readonly [string, string])[] {
   return messages === 0 ? [] : [['Further messages of the user', `${messages}`]];
 }
 
@@ -240,11 +243,11 @@ function rows(pairs: readonly (readonly [string, string])[]): string {
 }
 
 /** A member of an entry, or that it is withheld. */
-function shown({ entry, withheld = {} }: EntryLine, name: string): string {
+function memberText({ entry, withheld = {} }: EntryLine, name: string): string {
   return Object.hasOwn(withheld, name) ? 'withheld' : text(entry[name]);
 }
 
-/** Any value as HTML text, with what cannot be seen made visible. */
+/** Any value as HTML text, with invisible characters made visible. */
 function text(value: Json | undefined): string {
   if (value === undefined || value === null) return '–';
   if (Array.isArray(value)) return value.map(text).join(', ');

@@ -1,4 +1,4 @@
-/** Rules again on one recorded call, by the recorded policies, and says what the journal should have recorded. */
+/** Rules again on one recorded call, by the recorded policies, and returns the expected journal entry. */
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { admittedBefore } from '../core/ledger/argument-sums.ts';
 import { answerBefore } from '../core/ledger/admission.ts';
@@ -14,25 +14,25 @@ import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
 import { isCountedBefore, isEdited, openRequestOf, raisedFor } from './standing.ts';
 import { orderedEntries } from '../events/journal.ts';
 
-/** One recorded ruling, and everything that it depends on. */
+/** One recorded ruling, and all of its inputs. */
 export interface RecordedRuling {
   entry: JournalEntry;
   call: EvidenceCall & { args: JsonObject };
   rules: RunRules;
   agent: string;
   context: EvidenceContext;
-  /** What the run's earlier calls and decisions left behind. */
+  /** The state after the run's earlier calls and decisions. */
   standing: Standing;
-  /** For a request about edited arguments: when they were ruled on, and the request that they were a reply to. */
+  /** For a request about edited arguments: when they were ruled on, and the request that the edit answered. */
   edit?: { atMs: number; requestId: string };
 }
 
-/** The members of a journal entry that follow from a ruling. `answer`: what became of the call. */
+/** The members of a journal entry that follow from a ruling. `answer`: the call's outcome. */
 export type Verdict = Pick<JournalEntry, 'rule' | 'layer' | 'severity' | 'reason' | 'grantId' | 'to'> & {
   answer: string;
 };
 
-/** What becomes of a call, or of an open request, that a ruling answers. */
+/** The outcome of a call, or of an open request, for each action. */
 const answers: Readonly<Record<Action, string>> = { allow: 'allowed', ask: 'asked', deny: 'denied' };
 
 /** Rules again. Throws only for an engine version that this version of the package does not have. */
@@ -47,7 +47,7 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
-/** What the entry itself says. */
+/** The entry's own values. */
 export function verdictOfEntry(standing: Standing, entry: JournalEntry): Verdict {
   const { kind, outcome = '', rule, layer, severity, reason, grantId, runs, by, byId, to } = entry;
   if (kind === 'opened') return { answer: 'asked', rule, layer, severity, reason };
@@ -74,12 +74,12 @@ function admitted(recorded: RecordedRuling, { ruling, assessment, limits }: Case
   const replaced = edit === undefined ? undefined : standing.open.find((each) => each.requestId === edit.requestId);
   const reversible =
     assessment.reversible || (edit === undefined ? isCountedBefore(standing, entry) : replaced?.irreversible === 1);
-  // As for a call that is asked about, though an advisor approves it.
+  // As for a call that needs a decision, though an advisor approves it.
   const limited = layer === 'advisor' ? ('ask' as const) : action;
   const asked = { action: edit === undefined ? limited : ('allow' as const) };
   const early = answerBefore(standing, asked, { ruled: call, digest, reversible, atMs }, limits);
   if (early !== undefined) return { answer: early.outcome, reason: early.reason, grantId: early.grantId };
-  // An earlier result answers a call that would run or be asked about.
+  // An earlier result answers a call that would otherwise run or ask.
   if (entry.outcome === 'cached' && limits.cachedResults) return { answer: 'cached', ...facts };
   return { answer: answers[action], ...facts };
 }
@@ -119,8 +119,8 @@ function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }
 }
 
 /**
- * True for an entry that records what the policies said of a call. A call that was settled without them has no digest:
- * an unknown tool, bad arguments, a run that closes. A reviewer's decision is no ruling, unless it edits the arguments.
+ * True for an entry that records a ruling of the policies. A call that was settled without one has no digest: an
+ * unknown tool, bad arguments, a closing run. A reviewer's decision is not a ruling, unless it edits the arguments.
  */
 export function isRuling(
   { open }: { open: readonly { requestId: string; digest: string }[] },

@@ -1,6 +1,6 @@
 /**
- * What a run's calls and decisions left behind, entry by entry: counts, denials, grants and open requests. It repeats
- * what the ledger did, from the journal alone, so that nobody has to be believed about them.
+ * The state after a run's calls and decisions, entry by entry: counts, denials, grants and open requests. It replays
+ * the ledger from the journal alone, so that a verifier need not trust the exporter about them.
  */
 import { withShare, withShareSpent, withoutShare } from '../core/ledger/argument-sums.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -23,12 +23,12 @@ import { raisedBy, type Raised } from '../core/policy/advice.ts';
 import type { Grant } from '../core/policy/grants.ts';
 import type { Standing, StandingRequest } from './evidence.ts';
 
-/** A ruling that was made again, for the entry that records it. */
+/** A repeated ruling, for the entry that records it. */
 export interface Ruled {
   /** The digest of the call in the evidence. */
   call: string;
   definition: string;
-  /** What counts for sums; absent if no history keeps its arguments. */
+  /** The input of sums; absent if no history keeps its arguments. */
   counting?: { tool: string; args: JsonObject };
   answer: Case;
   callerUserId: string | null;
@@ -43,8 +43,8 @@ export function emptyStanding(engine: number): Standing {
 }
 
 /**
- * The standing after one more entry. `ruled`: the ruling that the entry records, if it is known; without it, the call
- * counts as one that can be undone.
+ * The state after one more entry. `ruled`: the ruling that the entry records, if known; without it, the call counts as
+ * reversible.
  */
 export function standingAfter(before: Standing, entry: JournalEntry, ruled?: Ruled): Standing {
   const standing = { ...before, seq: entry.seq, engine: entry.engine };
@@ -77,14 +77,14 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
   return open.find((each) => each.requestId === requestId);
 }
 
-/** True if an irreversible call is counted already: it replaces one whose tool has changed since it was approved. */
+/** True if an irreversible call is counted already: it replaces one whose tool has changed since its approval. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
   return running.some((each) => each.callId === earlier);
 }
 
-/** True for a request that was approved with other arguments than those that were asked about. */
+/** True for a request that was approved with edited arguments. */
 export function isEdited(standing: Standing, entry: JournalEntry): boolean {
   const { kind, outcome, digest } = entry;
   const request = openRequestOf(standing, entry);
@@ -98,8 +98,8 @@ function afterRuling(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   const irreversible = outcome === 'allowed' ? irreversibleCount({ reversible }) : 0;
   const used = useGrant(standing, grantUsedBy(entry));
   const counting = outcome === 'allowed' ? shared(used, callId, ruled) : used;
-  const told = outcome === 'denied' ? withDenial(counting, { toolName, digest, reason, grantId }) : counting;
-  return { ...told, counts: counted(told, { calls: 1, irreversible }) };
+  const next = outcome === 'denied' ? withDenial(counting, { toolName, digest, reason, grantId }) : counting;
+  return { ...next, counts: counted(next, { calls: 1, irreversible }) };
 }
 
 function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
@@ -167,15 +167,15 @@ function afterSettled(standing: Standing, entry: JournalEntry, ruled: Ruled | un
     running: isRunning ? [...used.running, { requestId, callId }].slice(-runningKept) : used.running,
     settled,
   };
-  // The vote that settles a request has no entry of its own.
+  // The vote that settles a request has no separate entry.
   const { reviewerId, identity = 'anonymous' } = entry;
   const votes = [...(settled?.votes ?? []), { reviewerId, identity, approved: outcome === 'approved' }];
-  const told = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
+  const next = settled === undefined ? closed : { ...closed, settled: { ...settled, votes } };
   const denial = { toolName, digest, reason, by: { at: entry.at, reviewerId } };
-  return outcome === 'denied' ? withDenial(told, denial) : told;
+  return outcome === 'denied' ? withDenial(next, denial) : next;
 }
 
-/** A call that does not run gives its share back, and one that a reviewer edited counts what runs. */
+/** A call that does not run returns its share, and one that a reviewer edited counts its new arguments. */
 function withSettledShare(
   standing: Standing,
   { callId = '', runs = false }: JournalEntry,
@@ -185,7 +185,7 @@ function withSettledShare(
   return edited === undefined ? standing : shared(standing, callId, edited);
 }
 
-/** What is not known counts nothing: sums are then not ruled on again. */
+/** Unknown arguments count nothing: sums are then not ruled on again. */
 function shared(standing: Standing, callId: string, { counting }: Partial<Ruled> = {}): Standing {
   return counting === undefined ? standing : withShare(standing, callId, counting.tool, counting.args);
 }
@@ -245,7 +245,9 @@ function withRequest(
   return { ...standing, open };
 }
 
-/** What a ledger says about later rulings. `callOf`: the digest of a request's call in the evidence, if it is known. */
+/**
+ * The parts of a ledger that later rulings read. `callOf`: the digest of a request's call in the evidence, if known.
+ */
 export function standingOf(ledger: Ledger, callOf: (record: RequestRecord) => string | undefined): Standing {
   const { seq, engine, counts, sums, denied, grants, open, settled } = ledger;
   const running = settled.filter(({ settlement, request }) => {

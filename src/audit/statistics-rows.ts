@@ -2,7 +2,7 @@ import { shortened } from '../core/base/text.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import type { ProjectedRequest } from '../events/journal.ts';
 
-/** What one rule did. */
+/** The effects of one rule. */
 export interface RuleStatistics {
   /** Null: no rule matched; the risk of the tool or the mode of the run decided, or a grant did. */
   rule: string | null;
@@ -26,11 +26,11 @@ export interface RuleStatistics {
   cancelled: number;
   superseded: number;
   open: number;
-  /** Of the requests that people settled. */
+  /** Of the requests settled by people. */
   approvalRate: Share;
-  /** From request to settlement, of the requests that people settled. In milliseconds. */
+  /** From request to settlement, of the requests settled by people. In milliseconds. */
   medianMs: number | null;
-  /** Of the requests that people settled: less than three seconds after they were opened. */
+  /** Of the requests settled by people: less than three seconds after they were opened. */
   underThreeSeconds: Share;
   /** Of the requests that are settled. */
   expiredShare: Share;
@@ -38,9 +38,9 @@ export interface RuleStatistics {
 
 /** How one reviewer answers. */
 export interface ReviewerStatistics {
-  /** Null: decisions that name nobody. */
+  /** Null: decisions without a reviewer. */
   reviewerId: string | null;
-  /** What people call the reviewer, as the sender of the last decision with a name says. */
+  /** The reviewer's display name, from the last decision that has one. */
   reviewerName?: string;
   answers: number;
   /** Of all answers. */
@@ -49,17 +49,17 @@ export interface ReviewerStatistics {
   medianMs: number | null;
   /** Of all answers: less than three seconds after the request was opened. */
   underThreeSeconds: Share;
-  /** Of the answers whose channel says how long the card was displayed: less than three seconds. */
+  /** Of the answers whose channel reports how long the card was displayed: less than three seconds. */
   glanced: Share;
   /** Of all answers: given together with others. */
   inBatches: Share;
-  /** Of all answers: the run verified who sent it. */
+  /** Of all answers: the run verified the sender. */
   verified: Share;
 }
 
 /** A decision in less time is hardly more than a click. */
 const hastyMs = 3_000;
-/** Names in the rows have at most so many characters. */
+/** The most characters of a name in the rows. */
 export const longestRowName = 200;
 
 /** The rule that decided on a call, as entries name it. */
@@ -67,11 +67,11 @@ export type Deciding = Pick<JournalEntry, 'rule' | 'layer' | 'agent'>;
 type Place = Pick<RuleStatistics, 'rule' | 'layer' | 'policy' | 'agent'>;
 type Counts = Omit<RuleStatistics, keyof Place | 'approvalRate' | 'medianMs' | 'underThreeSeconds' | 'expiredShare'>;
 
-/** What is counted of one rule. */
+/** The counts of one rule. */
 export interface Tally {
   place: Place;
   counts: Counts;
-  /** From request to settlement, of the requests that people settled. */
+  /** From request to settlement, of the requests settled by people. */
   times: number[];
 }
 
@@ -86,7 +86,7 @@ export function placeOf(
   { rule = null, layer = 'default', agent = run.agent }: Deciding,
 ): Place {
   const name = rule === null ? null : shortened(rule, longestRowName);
-  // The id of a grant says nothing about a rule, and each run has its own.
+  // The id of a grant does not identify a rule, and each run has other grants.
   if (layer === 'grant' || name === null) return { rule: null, layer };
   if (layer === 'ceiling') return { rule: name, layer, ...(run.policy !== undefined && { policy: run.policy }) };
   return { rule: name, layer, ...(agent !== undefined && { agent: shortened(agent, longestRowName) }) };
@@ -129,7 +129,7 @@ export interface Share {
 
 /** One answer that a person gave to a request. */
 export interface Answer {
-  /** Null: the decision names nobody. */
+  /** Null: the decision has no reviewer. */
   reviewerId: string | null;
   /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
@@ -137,9 +137,9 @@ export interface Answer {
   /** From the opening of the request to the answer, in milliseconds. */
   afterMs: number;
   verified: boolean;
-  /** How long the card was displayed, as the channel of the decision says. */
+  /** How long the card was displayed, as reported by the channel of the decision. */
   viewedMs?: number;
-  /** Given together with others, as the channel says. */
+  /** Given together with others, as reported by the channel. */
   inBatch: boolean;
 }
 
@@ -168,17 +168,17 @@ export function answersOf(request: ProjectedRequest): Answer[] {
   });
 }
 
-/** True for an outcome that people decided. */
+/** True for an outcome decided by people. */
 export function isByPeople(outcome: string | undefined): boolean {
   return outcome === 'approved' || outcome === 'denied' || outcome === 'responded';
 }
 
-/** How many of them hold. */
+/** How many of them satisfy `holds`. */
 export function shareOf<One>(all: readonly One[], holds: (one: One) => boolean): Share {
   return { count: all.filter(holds).length, of: all.length };
 }
 
-/** The middle one, or the mean of the two in the middle; null if there is none. */
+/** The middle value, or the mean of the two in the middle; null without values. */
 export function median(values: readonly number[]): number | null {
   if (values.length === 0) return null;
   const sorted = [...values].sort((one, other) => one - other);
@@ -186,7 +186,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[middle]! : Math.round((sorted[middle - 1]! + sorted[middle]!) / 2);
 }
 
-/** In milliseconds; NaN for a text that is no time. */
+/** In milliseconds; NaN for an invalid time. */
 export function timeOf(at: string): number {
   // oxlint-disable-next-line no-restricted-globals -- parses a given date; reads no clock
   return Date.parse(at);

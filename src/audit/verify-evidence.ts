@@ -1,6 +1,6 @@
 /**
- * Checks, offline, that the recorded policies on the recorded calls give the rulings that the journal records. Counts,
- * denials and grants come from the journal itself; policies and calls must be what their digests name.
+ * Checks, offline, that the recorded policies on the recorded calls give the rulings in the journal. Counts, denials
+ * and grants come from the journal itself; policies and calls must match their digests.
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
@@ -23,18 +23,18 @@ const longestText = 120;
 
 /** The result for one run. Each ruling of the journal is in exactly one of the lists. */
 export interface ReRuling {
-  /** The rulings that came out as recorded, by their entries. */
+  /** The rulings that match the record, by their entries. */
   agreed: number[];
-  /** The rulings that did not, each with the one sentence that names what differs. */
+  /** The rulings that do not, each with one sentence about the difference. */
   differing: { seq: number; sentence: string }[];
   /** The rulings that could not be made again, each with the reason. */
   notReRuled: { seq: number; why: string }[];
 }
 
-/** The result of one ruling; `ruled` for the standing after it. */
+/** The result of one ruling; `ruled` for the state after it. */
 type Outcome = { ruled?: Ruled } & ({ agrees: true } | Unusable);
 
-/** Rules again on every call that the journal records a ruling on. Never throws, whatever a file holds. */
+/** Rules again on every call with a ruling in the journal. Never throws, whatever the file contains. */
 export function verifyEvidence(entries: readonly AuditedEntry[], evidence: RunEvidence): ReRuling {
   const result: ReRuling = { agreed: [], differing: [], notReRuled: [] };
   const verifier = new Verifier(evidence);
@@ -62,15 +62,15 @@ class Verifier {
   /** Undefined if earlier results are not all known. */
   readonly #results: KeptResults | undefined;
   #standing: Standing | undefined;
-  /** Why nothing is known for certain from here on. */
+  /** Why the state is uncertain from here on. */
   #gap: string | undefined;
-  /** The irreversible calls are not all known. */
+  /** Some irreversible calls are unknown. */
   #isCountVague = false;
-  /** Arguments of calls that were admitted are not all known. */
+  /** Arguments of some admitted calls are unknown. */
   #isSumVague = false;
-  /** The digest of the policies that the journal named last, and the agent that was in charge. */
+  /** The digest of the policies that the journal named last, and the agent in charge. */
   #named: { digest: string; agent: string | undefined } | undefined;
-  /** A reviewer's edit that another request took over: what was known when it was ruled on. */
+  /** A reviewer's edit that another request continues: the state at its ruling. */
   #edit: { standing: Standing; atMs: number; requestId: string; successor: string } | undefined;
 
   constructor(evidence: RunEvidence) {
@@ -81,7 +81,7 @@ class Verifier {
     this.#results = evidence.start === undefined ? new KeptResults() : undefined;
   }
 
-  /** Takes the next entry; undefined if it records no ruling of the policies. */
+  /** Processes the next entry; undefined if it records no ruling of the policies. */
   next(entry: AuditedEntry): Outcome | undefined {
     const standing = { ...(this.#standing ?? emptyStanding(entry.engine)), engine: entry.engine };
     const { seq, policyDigest: digest, agent } = entry;
@@ -131,7 +131,7 @@ class Verifier {
       const found = this.#found(now, entry, evidence);
       return 'recorded' in found ? this.#compared(found, entry, evidence) : found;
     } catch (error) {
-      // An engine that this version does not have, or evidence that is not of the shape of evidence.
+      // An engine that this version does not have, or evidence of an invalid shape.
       return { why: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -156,14 +156,14 @@ class Verifier {
     const grants = standing.grants.filter(({ tool }) => tool === call.tool);
     const vague = grants.find(({ grantId }) => standing.vague.includes(grantId));
     if (vague !== undefined) return { why: `the journal does not say all about ${vague.grantId}`, ruled };
-    // Nobody's grant answers their own call.
+    // A requester's own grant does not answer their call.
     if (grants.length > 0 && context.unknown?.includes('caller') === true) {
       return { why: `the history does not keep the caller, and ${grants[0]!.grantId} may not be theirs`, ruled };
     }
     return { differs: difference, ruled };
   }
 
-  /** Everything that the ruling was about, checked against the digests that name it. */
+  /** All inputs of the ruling, checked against the digests that name them. */
   #found(
     now: Standing,
     entry: AuditedEntry,
@@ -174,10 +174,10 @@ class Verifier {
     const request = entry.kind === 'reruled' ? openRequestOf(now, entry) : undefined;
     const found = this.#evidence.call(callKey, entry.digest ?? request?.digest);
     if (!('call' in found)) return found;
-    const said = this.#evidence.context(contextKey);
-    if (!('context' in said)) return said;
+    const contextFound = this.#evidence.context(contextKey);
+    if (!('context' in contextFound)) return contextFound;
     const { call } = found;
-    const { context } = said;
+    const { context } = contextFound;
     const rules = this.#evidence.rules(policies);
     if (!('layers' in rules)) return rules;
     if (entry.agent !== undefined && entry.agent !== agent) {
@@ -200,23 +200,23 @@ class Verifier {
 
 /** Names the first member in which the two differ, as one clause. */
 function differenceOf(recorded: Verdict, again: Verdict, withheld: readonly string[] = []): string | undefined {
-  const isOther = (each: (typeof members)[number]): boolean => textOf(recorded[each]) !== textOf(again[each]);
+  const isOther = (each: (typeof members)[number]): boolean => quotedValue(recorded[each]) !== quotedValue(again[each]);
   const member = members.find((each) => !withheld.includes(each) && isOther(each));
   if (member === undefined) return undefined;
   const what = member === 'to' ? 'reviewers' : member;
-  return `by the recorded policies and call, its ${what} is ${textOf(again[member])}; the journal says ${textOf(recorded[member])}`;
+  return `by the recorded policies and call, its ${what} is ${quotedValue(again[member])}; the journal says ${quotedValue(recorded[member])}`;
 }
 
-/** Text from elsewhere, on one line and of bounded length. */
-function textOf(value: Verdict[(typeof members)[number]]): string {
+/** Untrusted text, on one line and of bounded length. */
+function quotedValue(value: Verdict[(typeof members)[number]]): string {
   if (value === undefined) return 'none';
   if (typeof value === 'string') return `'${shortened(escapeText(value), longestText)}'`;
   return shortened(escapeText(JSON.stringify(value)), longestText);
 }
 
-/** The calls of a run that gave a result, by the journal: only these can have answered an equal call. */
+/** The calls of a run with a result, by the journal: only these can have answered an equal call. */
 export class KeptResults {
-  /** The digest of what last passed the gate, by call id. */
+  /** The digest of the last admitted call, by call id. */
   readonly #admitted = new Map<string, string>();
   readonly #ran = new Map<string, string | undefined>();
 
@@ -226,7 +226,7 @@ export class KeptResults {
     else if (digest !== undefined) this.#admitted.set(callId, digest);
   }
 
-  /** What is wrong with an entry that says that an earlier result answered its call, as one clause. */
+  /** The problem of an entry that claims an earlier result as its call's answer, as one clause. */
   problem({ outcome, resultOf = '', digest }: JournalEntry): string | undefined {
     if (outcome !== 'cached' || this.#ran.get(resultOf) === digest) return undefined;
     return 'the call whose result answers it gave none, or is not equal to it';
@@ -272,7 +272,7 @@ export function readsArguments({ layers, assessRules }: RunRules, call: Evidence
 }
 
 /**
- * What later rulings cannot know because of this entry, as a clause; undefined if nothing. A redacted export leaves out
+ * The facts that later rulings lack because of this entry, as a clause; undefined if none. A redacted export leaves out
  * members of entries.
  */
 export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: AuditedEntry): string | undefined {

@@ -11,10 +11,10 @@ import { jsonText, memberSchema, schemaText } from './member-schema.ts';
 /** Longest name, title and description, in characters. */
 const longestWords = 200;
 
-/** The fields, in the order of the arguments, and what may mislead in them. */
+/** The fields, in the order of the arguments, and warnings about misleading ones. */
 export interface ArgumentFields {
   fields: CardField[];
-  /** Members that have no field, because there are too many. */
+  /** Members without a field, because there are too many. */
   left: number;
   warnings: string[];
   /** True if a value is not opened, because it is nested too deeply. */
@@ -33,7 +33,7 @@ export function argumentFields(args: JsonObject, schema: JsonObject, bounds: Car
 interface Place {
   /** Visible, such as `items[0].sku`. */
   name: string;
-  /** The nearest key, which says what the value is. */
+  /** The nearest key, which names the value. */
   key: string;
   schema: JsonObject;
   root: JsonObject;
@@ -46,9 +46,10 @@ function openObject(value: JsonObject, place: Place, bounds: CardBounds, result:
   const beside = currencyBeside(value);
   for (const key of keys) {
     const longest = bounds.value === Infinity ? Infinity : longestWords;
-    // A member's own name is whole. Before those of its members it is cut: each of thousands would repeat all of it.
+    // A member's own name is whole. As a prefix of its members' names it is cut: each of thousands would repeat all of
+    // it.
     const longestOwn = isOpened(value[key]!, place.depth, bounds) ? longestWords : longest;
-    const own = nameOf(key, longestOwn);
+    const own = fieldName(key, longestOwn);
     result.isNameCut ||= key.length > longestOwn && isCut(cutLine(key, longestOwn));
     const name = place.name === '' ? own : `${place.name}.${own}`;
     const schema = memberSchema(place.schema, key, place.root);
@@ -78,7 +79,7 @@ function holdsMembers(value: Json): value is Json[] | JsonObject {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** True if each member is a field of its own. */
+/** True if each member is a separate field. */
 function isOpened(value: Json, depth: number, bounds: CardBounds): value is Json[] | JsonObject {
   return depth < bounds.depth && holdsMembers(value);
 }
@@ -100,8 +101,8 @@ function fieldOf(value: Json, { name, key, schema }: Place, beside: Beside, boun
 }
 
 /**
- * A text as it is; in quotes if people could take it for a number, for nothing or for another text, or could not see
- * where it ends.
+ * A text as it is; in quotes if it could pass for a number, for nothing or for another text, or if its end could not be
+ * seen.
  */
 function writtenText(text: string): string {
   const isLikeJson = /^(?:null|true|false|[-\d.].*)$/s.test(text) && isJson(text);
@@ -109,13 +110,13 @@ function writtenText(text: string): string {
   return isQuoted && !text.includes('\n') ? `"${text}"` : text;
 }
 
-/** A key as part of a name; in quotes if it could be taken for several parts. */
-function nameOf(key: string, longest: number = longestWords): string {
+/** A key as part of a name; in quotes if it could pass for several parts. */
+function fieldName(key: string, longest: number = longestWords): string {
   const shown = cutInline(key, longest);
   return /^[^ .[\]"]+$/.test(key) ? shown : `"${shown.replaceAll('"', '\\u{0022}')}"`;
 }
 
-/** Two keys that look alike, so that one could be read for the other. */
+/** Warns of two keys that look alike. */
 function warnOfTwins(keys: readonly string[], place: string, result: ArgumentFields): void {
   const seen = new Map<string, string>();
   for (const key of keys) {
@@ -124,19 +125,19 @@ function warnOfTwins(keys: readonly string[], place: string, result: ArgumentFie
     if (twin === undefined) seen.set(look, key);
     else {
       const where = place === '' ? '' : ` in ${place}`;
-      result.warnings.push(`Two arguments${where} look alike: '${nameOf(twin)}' and '${nameOf(key)}'.`);
+      result.warnings.push(`Two arguments${where} look alike: '${fieldName(twin)}' and '${fieldName(key)}'.`);
     }
   }
 }
 
 function currencyBeside(value: JsonObject): Beside {
   const found = Object.keys(value).filter((key) => nameWords(key).includes('currency'));
-  // Of several, nobody can say which is the amount's.
+  // Of several, the amount's currency is unknown.
   const currency = found.length === 1 ? value[found[0]!] : undefined;
   return typeof currency === 'string' && /^[A-Za-z]{3,5}$/.test(currency) ? { currency } : {};
 }
 
-// How an argument is to be read: as its schema says, else as its name and value suggest.
+// The format of an argument: by its schema, else by its name and value.
 
 const bySchema: Readonly<Record<string, FieldFormat>> = {
   email: 'address',
@@ -182,7 +183,9 @@ const texts: readonly (readonly [ReadonlySet<string>, FieldFormat])[] = [
 
 const weak = words('to cc bcc');
 
-/** The format of a value that is no object or array. `name`: the key of the value, or of the list that holds it. */
+/**
+ * The format of a value that is not an object or array. `name`: the key of the value, or of the list that contains it.
+ */
 export function fieldFormat(name: string, schema: JsonObject, value: Json): FieldFormat {
   if (typeof value === 'boolean') return 'flag';
   if (value === null) return 'text';
@@ -199,7 +202,7 @@ export function fieldFormat(name: string, schema: JsonObject, value: Json): Fiel
   return format ?? (/^\d{4}-\d\d-\d\d(?:$|T)/.test(value) ? 'date' : 'text');
 }
 
-/** A journey also has a `to`: such names say only with a value like an address, or its placeholder, what it is. */
+/** A journey also has a `to`: such a name marks an address only with a value like an address, or its placeholder. */
 function isAddress(own: readonly string[], value: string): boolean {
   return !own.every((each) => weak.has(each)) || /[@\d]|\[[A-Z_]+\]/.test(value);
 }

@@ -6,7 +6,7 @@ import { instantMs } from '../core/messages/control.ts';
 import type { CardAnswer, CardRequest } from './card.ts';
 import { quoted } from './card-rows.ts';
 
-/** `chosen`: any grant, where the reviewer chooses it next. */
+/** `chosen`: any grant, which the reviewer chooses next. */
 export type OfferedAlways = Always | 'chosen';
 
 const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: string) => string> = {
@@ -19,14 +19,17 @@ const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: st
     `It runs, and so do later calls of ${tool} in this run, as many as the rule admits. The receipt says which.`,
 };
 
-/** What rules admit by default, as far as the request tells: it does not tell whether the call is a shell command. */
+/**
+ * The widest grant that rules admit by default, as far as the request shows: it does not show whether the call is a
+ * shell command.
+ */
 function likely(risk: Risk): 'call' | 'unknown' {
   return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
 }
 
 /**
- * Says what each answer would do. `always` is the widest grant that the answer "always" can leave, or undefined if nobody
- * knows it. The list holds that answer only if `offersAlways` is true.
+ * Describes the effect of each answer. `always` is the widest grant that the answer "always" can make, or undefined if
+ * unknown. The list contains that answer only if `offersAlways` is true.
  */
 export function cardAnswers(
   request: CardRequest,

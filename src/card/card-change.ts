@@ -1,4 +1,4 @@
-/** What a call would change, as lines of a difference or as a table. */
+/** The changes of a call, as lines of a difference or as a table. */
 import { structuredPatch } from 'diff';
 import type { Change } from '../core/base/call-preview.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -98,7 +98,7 @@ type Rows = (Change & { kind: 'table' })['rows'];
 
 const mostDecimals = 6;
 
-/** How many rows change, and the sums of the columns that hold only numbers: of all rows, shown or not. */
+/** How many rows change, and the sums of the columns with only numbers: of all rows, shown or not. */
 export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   const of = (count: number, what: string): string[] => (count === 0 ? [] : [`${countedNoun(count, 'row')} ${what}`]);
   const added = rows.filter(({ before }) => before === null).length;
@@ -122,7 +122,7 @@ export function tableTotals(columns: readonly string[], rows: Rows): string[] {
   return [...counts, ...sums];
 }
 
-/** Undefined if a cell holds no number that can be summed exactly. */
+/** Undefined if a cell is not a number that can be summed exactly. */
 function sumOf(rows: Rows, side: 'before' | 'after', index: number): string | undefined {
   const values = rows.flatMap((row): (Json | undefined)[] => (row[side] === null ? [] : [row[side][index]]));
   let sum = 0n;
@@ -144,10 +144,10 @@ type RowKind = TableChange['rows'][number]['kind'];
 
 const rowMarks: Record<RowKind, string> = { same: '', removed: '-', added: '+', changed: '~' };
 const gap = '  ';
-/** Beside a wider cell, others are not filled up: one long cell among thousands would make a text of gigabytes. */
+/** Cells beside a wider one are not padded: one long cell among thousands would make a text of gigabytes. */
 const widestColumn = 2_000;
 
-/** A table of a change as cells: one that changes is `BEFORE → AFTER`, and the first column says what happens. */
+/** A table of a change as cells: a changed one is `BEFORE → AFTER`, and the first column names the kind of change. */
 export function changeTable({ columns, rows }: TableChange): { kind: RowKind | 'head'; cells: string[] }[] {
   return [
     { kind: 'head', cells: ['', ...columns] },
@@ -165,7 +165,7 @@ export function changeTable({ columns, rows }: TableChange): { kind: RowKind | '
   ];
 }
 
-/** The same as lines of text, in columns. `columnsOf`: the columns that a text takes. */
+/** The same as lines of text, in columns. `columnsOf`: the columns of a text. */
 export function tableText(
   change: TableChange,
   columnsOf: (text: string) => number,

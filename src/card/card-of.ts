@@ -21,15 +21,15 @@ const longestValue = 60;
 const mostValues = 3;
 
 export interface CardOptions {
-  /** The present, in milliseconds since 1970. Without it, the card does not say how much time is left. */
+  /** The current time, in milliseconds since 1970. Without it, the card does not show the time left. */
   nowMs?: number;
   /** True: nothing is cut. */
   all?: boolean;
-  /** The widest grant that "always" may leave behind. Default: the request's, else what rules admit by default. */
+  /** The widest grant that "always" may make. Default: the request's, else the one that rules admit by default. */
   always?: OfferedAlways;
-  /** Sentences to warn with, beside the card's own. */
+  /** Further warnings, as sentences. */
   warnings?: readonly string[];
-  /** The JSON text of the call as it was written, if its value alone does not say everything. */
+  /** The JSON text of the call as written, if its value alone does not represent all of it. */
   written?: string;
 }
 
@@ -62,7 +62,7 @@ export function cardOf(
     raw: rawOf(request, written),
   };
   const whole = isWhole(card, args, request, bounds);
-  // Nobody approves calls to come by what could not all be read.
+  // A reviewer approves later calls only after reading all of this one.
   const isAllRead = whole && redactedNames(request).length === 0;
   return {
     ...card,
@@ -162,7 +162,7 @@ function redactedWarning(request: CardRequest): string[] {
   return names.length === 0 ? [] : [`Placeholders stand for values that the tool gets: see ${names.join(', ')}.`];
 }
 
-/** The arguments of which reviewers do not see all, because a policy redacts them. */
+/** The arguments that a policy redacts for reviewers. */
 function redactedNames({ redacted = [] }: CardRequest): string[] {
   return redacted.map((name) => quoted(name));
 }
@@ -264,8 +264,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Identifies what a reviewer was shown: SHA-256 over the canonical JSON of the card without the time left, as 64
- * lower-case hex digits.
+ * Identifies the shown content: SHA-256 over the canonical JSON of the card without the time left, as 64 lower-case hex
+ * digits.
  */
 export function cardDigest({ time, ...card }: Card): string {
   const { left: _, ...fixed } = time;

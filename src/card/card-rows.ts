@@ -1,4 +1,4 @@
-/** Why a call is asked about, and who and what runs it. */
+/** Why a call needs a decision, and the people and programs that run it. */
 import { adviceSentence } from '../core/policy/advice.ts';
 import { personsShown } from '../core/people/directory.ts';
 import { visibleText } from '../text/visible-text.ts';
@@ -6,7 +6,7 @@ import type { CardRow, CardText, CardRequest } from './card.ts';
 import { type CardBounds, cutLine } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
 
-/** A row of texts, none of which is longer than a value may be; no row if there are no texts. */
+/** A row of texts, none longer than a value may be; no row if there are no texts. */
 function rows(label: string, texts: readonly (string | null | undefined)[], bounds: CardBounds): CardRow[] {
   const shown = texts.flatMap((text): CardText[] =>
     text === null || text === undefined || text === '' ? [] : [cutLine(text, bounds.value)],
@@ -32,7 +32,7 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
-/** The instant stands before what the reviewer wrote, so that nothing written there passes for it. */
+/** The instant precedes the reviewer's text, so that no part of the text passes for it. */
 function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBefore']>, bounds: CardBounds): CardRow {
   const who = reviewerId === undefined ? [] : [`by ${quoted(reviewerId)}`];
   const why = reason === undefined ? [...who, 'without a reason'].join(', ') : [...who, reason].join(': ');
@@ -46,7 +46,7 @@ function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): stri
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   const { approvals, votes = [], delegations = [], metadata, people } = request;
   const person = personsShown(people);
-  const said = votes.map(
+  const answers = votes.map(
     ({ reviewerId, reviewerName, identity, approved }) =>
       `${reviewerId === undefined ? 'an unnamed reviewer' : person(reviewerId, reviewerName)} ${approved ? 'approves' : 'denies'} (${identity})`,
   );
@@ -64,7 +64,7 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
       delegations.map(({ from, to }) => `${person(to)} in the place of ${person(from)}`),
       bounds,
     ),
-    ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...said], bounds),
+    ...rows('Approvals', [...(isVote ? [`${approvals.have} of ${approvals.need}`] : []), ...answers], bounds),
     ...rows('Request', [request.requestId], bounds),
     ...rows('Digest', [request.digest], bounds),
   ];
@@ -105,7 +105,7 @@ export function settledRows(
   ];
 }
 
-/** A name of this kind in a sentence that the card makes. */
+/** A name of this kind in one of the card's own sentences. */
 export function quoted(name: string): string {
   return `'${visibleText(name)}'`;
 }

@@ -1,4 +1,4 @@
-/** The words of a card that all channels share. */
+/** The texts of a card that all channels share. */
 import { instantText, leftText, type ReaderClock } from '../text/instant-text.ts';
 import type { AnswerName, Card, CardChange, CardField, CardText } from './card.ts';
 import { countedNoun } from './cut-text.ts';
@@ -9,7 +9,7 @@ export const headings = {
   changes: 'What would change',
   why: 'Why you are asked',
   who: 'Who and what runs it',
-  words: 'Words of the model or its user (nobody checked them)',
+  words: 'Words of the model or its user (not checked)',
   time: 'Time',
   settled: 'How it was settled',
   answers: 'What each answer does',
@@ -22,7 +22,7 @@ export const answerLabels: Record<AnswerName, string> = {
   always: 'Always',
   edit: 'Edit',
   respond: 'Respond',
-  nobody: 'Nobody answers',
+  nobody: 'No answer',
 };
 
 /** A field's title and name, such as `Recipient (to)`. */
@@ -30,12 +30,12 @@ export function fieldLabel({ title, name }: CardField): string {
   return saysName(title, name) ? (title ?? name) : `${title} (${name})`;
 }
 
-/** True if there is no title, or one that is the name with other capitals. */
+/** True without a title, or if the title differs from the name only in capitals. */
 export function saysName(title: string | undefined, name: string): boolean {
   return title === undefined || title.toLowerCase() === name.toLowerCase();
 }
 
-/** What kind of value it is, and what it means: `money: 120.00 EUR`. Empty for plain values. */
+/** A value's kind and meaning: `money: 120.00 EUR`. Empty for plain values. */
 export function fieldNote({ name, format, reading }: CardField): string {
   const isPlain = ['text', 'number', 'flag', 'json'].includes(format) || name.toLowerCase().includes(format);
   return [...(isPlain ? [] : [format]), ...(reading === undefined ? [] : [reading])].join(': ');
@@ -46,7 +46,7 @@ export function argumentsNote({ arguments: fields, notShown }: Card): string {
   return fields.length === 0 && notShown.length === 0 ? 'none' : '';
 }
 
-/** What stands above a change, such as `config.yaml changes: 3 lines added, 1 line removed`. */
+/** The heading of a change, such as `config.yaml changes: 3 lines added, 1 line removed`. */
 export function changeTitle(change: CardChange): string {
   if (change.kind === 'table') return `${change.name}: ${change.totals.join('; ') || 'no rows'}`;
   const { name, what, added, removed } = change;
@@ -57,7 +57,7 @@ export function changeTitle(change: CardChange): string {
   return `${name} ${what}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
 }
 
-/** What is left out below a change; empty if nothing is. */
+/** The omitted rest of a change; empty if nothing is omitted. */
 export function changeRest(change: CardChange): string {
   const [hidden, noun] = change.kind === 'table' ? [change.hiddenRows, 'row'] : [change.hiddenLines, 'line'];
   return hidden === 0 ? '' : `${countedNoun(hidden, `more ${noun}`)} hidden`;
@@ -75,7 +75,7 @@ export function previewNote({ preview }: Card): { text: string; message?: string
   return preview.changes.length === 0 ? { text: 'The tool says that nothing would change.' } : undefined;
 }
 
-/** What the card says of the request's time, in parts that follow one another; `at`: an instant behind the text. */
+/** The times of a request on its card, in consecutive parts; `at`: an instant behind the text. */
 export function timeParts({ time: { requestedAt, deadline, left } }: Card): { text: string; at?: string }[] {
   return [
     deadline === null ? { text: 'no deadline' } : { text: 'until ', at: deadline },

@@ -7,26 +7,26 @@ import type { NamedPerson } from '../core/people/directory.ts';
 import type { ApprovalRequest, ReviewerVote, Settlement, UserMessages } from '../core/ledger/approval.ts';
 
 /**
- * What a reviewer sees of a request, before it is written for a channel. All texts are visible: a renderer escapes only
- * what its channel would read as markup.
+ * A reviewer's view of a request, before it is rendered for a channel. All texts are visible: a renderer escapes only
+ * the markup of its channel.
  */
 
-/** Text from elsewhere. If it is cut, `hidden` characters of it are between `text` and `end`. */
+/** Untrusted text. If it is cut, `hidden` characters of it are between `text` and `end`. */
 export interface CardText {
   text: string;
   hidden?: number;
   end?: string;
-  /** An instant (ISO 8601) that follows the text, behind a comma. A renderer writes it by its reader's clock. */
+  /** An instant (ISO 8601) that follows the text, behind a comma. A renderer formats it for its reader's clock. */
   at?: string;
 }
 
-/** One fact, under a label that the card made. */
+/** One fact, under a label of the card. */
 export interface CardRow {
   label: string;
   texts: CardText[];
 }
 
-/** How a value is read. `json`: an object or array that is not opened further. */
+/** The format of a value. `json`: an object or array that is not opened further. */
 export type FieldFormat =
   'text' | 'code' | 'money' | 'path' | 'address' | 'url' | 'date' | 'duration' | 'bytes' | 'number' | 'flag' | 'json';
 
@@ -39,9 +39,9 @@ export interface CardField {
   /** The description that the tool's schema gives the argument. */
   description?: string;
   format: FieldFormat;
-  /** The exact value. Line feeds and tabs are the value's. */
+  /** The exact value, with its own line feeds and tabs. */
   value: CardText;
-  /** The same value in a form that people read more easily, such as `1.5 MiB` for 1572864 bytes. */
+  /** The same value in a more readable form, such as `1.5 MiB` for 1572864 bytes. */
   reading?: string;
 }
 
@@ -68,32 +68,32 @@ export type CardChange =
       totals: string[];
     };
 
-/** An answer that a card offers; `nobody`: what follows without one. */
+/** An answer that a card offers; `nobody`: the effect without one. */
 export type AnswerName = 'approve' | 'deny' | 'always' | 'edit' | 'respond' | 'nobody';
 
-/** What follows if a reviewer gives this answer; `nobody`: if nobody answers. */
+/** The effect of this answer; `nobody`: of no answer. */
 export interface CardAnswer {
   name: AnswerName;
   effect: string;
 }
 
-/** What a reviewer sees of a request, for every channel (docs/card.md). */
+/** A reviewer's view of a request, for every channel (docs/card.md). */
 export interface Card {
   version: 1;
   requestId: string;
   toolName: string;
   /** `tool`: written by the tool's own `describe`. `card`: built from name and arguments. */
   sentence: CardText & { by: 'tool' | 'card' };
-  /** Sentences about what may mislead, or may not be undone. */
+  /** Sentences about misleading or irreversible parts. */
   warnings: string[];
   arguments: CardField[];
-  /** Names of arguments that reviewers do not see. */
+  /** Names of arguments that are hidden from reviewers. */
   notShown: string[];
   /** Absent: the tool has no preview. */
   preview?: { state: 'pending' } | { state: 'failed'; message: CardText } | { state: 'ready'; changes: CardChange[] };
   why: CardRow[];
   who: CardRow[];
-  /** The text that the model wrote with the call, else the last message of the user. Nobody checked it. */
+  /** The model's text beside the call, else the last message of the user. It is unverified. */
   words?: CardText;
   time: {
     requestedAt: string;
@@ -106,7 +106,7 @@ export interface Card {
   answers: CardAnswer[];
   /** The whole call as canonical JSON, invisible characters escaped as JSON does. */
   raw: string;
-  /** False: something is cut, bounded or withheld. */
+  /** False: a part is cut, bounded or withheld. */
   whole: boolean;
 }
 
@@ -115,7 +115,7 @@ export function isCut({ hidden = 0 }: CardText): boolean {
   return hidden > 0;
 }
 
-/** A request, and what is known beside it: the answer of query `approvals` with an id. */
+/** A request and its context: the answer of query `approvals` with an id. */
 export interface CardRequest extends ApprovalRequest {
   settled?: Settlement;
   votes?: ReviewerVote[];
@@ -128,13 +128,16 @@ export interface CardRequest extends ApprovalRequest {
   ranBefore?: EarlierRun;
   deniedBefore?: EarlierDenial;
   userMessages?: UserMessages;
-  /** What the operator's directory says of the people who are named here. */
+  /** The operator's directory entries of the people who are named here. */
   people?: Record<string, NamedPerson>;
-  /** What happens at the deadline. Default: `deny`. */
+  /** The effect of the deadline. Default: `deny`. */
   onTimeout?: 'deny' | 'allow';
 }
 
-/** What a reviewer decides by, as one text; without what may change at any time: votes, seats, the deadline, the outcome. */
+/**
+ * The texts on which a reviewer bases a decision, as one text; without those that may change at any time: votes, seats,
+ * the deadline, the outcome.
+ */
 export function decidingTexts(request: CardRequest): string {
   const {
     votes: _,

@@ -21,7 +21,7 @@ export const cardBounds: CardBounds = {
   diffLines: 160,
   rows: 20,
 };
-/** Everything is shown, except nesting that no layout holds. */
+/** Shows everything, except nesting that no layout can show. */
 export const noBounds: CardBounds = {
   sentence: Infinity,
   value: Infinity,
@@ -32,7 +32,7 @@ export const noBounds: CardBounds = {
   rows: Infinity,
 };
 
-/** The share of a cut text that is kept of its end. */
+/** The share of a cut text's end among its shown characters. */
 const endShare = 0.2;
 /** A text made visible on one line, cut in its middle if it has more than `most` characters. */
 export function cutLine(text: string, most: number): CardText {
@@ -51,7 +51,7 @@ export function cutLines(text: string, { value, lines }: Pick<CardBounds, 'value
   return { text: start, hidden, end };
 }
 
-/** One line of at most about `most` characters, with a note in the place of what is hidden. */
+/** One line of at most about `most` characters, with a note in place of the hidden ones. */
 export function cutInline(text: string, most: number): string {
   const line = cutLine(text, most);
   return line.hidden === undefined ? line.text : `${line.text}…${hiddenNote(line)}…${line.end}`;
@@ -75,7 +75,7 @@ function unitsOf(shown: string): string[] {
   return shown.match(visibleUnit) ?? [];
 }
 
-/** A text that may be cut, with a note in the place of what is hidden. */
+/** A text that may be cut, with a note in place of the hidden part. */
 export function wholeText(text: CardText): string {
   return text.hidden === undefined ? text.text : `${text.text} … ${hiddenNote(text)} … ${text.end ?? ''}`;
 }
@@ -100,8 +100,8 @@ export function grouped(digits: string): string {
 }
 
 /**
- * Breaks a text into lines of at most so many columns: between words, and within a word that is wider than a line, but
- * never within an escape. `keepsSpaces`: the lines together are the text.
+ * Breaks a text into lines of at most this many columns: between words, and within a word that is wider than a line,
+ * but never within an escape. `keepsSpaces`: joining the lines gives the text.
  */
 export function wrapText(
   text: string,
@@ -127,7 +127,7 @@ export function wrapText(
   return line === undefined ? lines : [...lines, line];
 }
 
-/** Breaks after spaces, and drops none of them. */
+/** Breaks after spaces, and keeps all of them. */
 function wholeLines(text: string, most: number, columnsOf: (text: string) => number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,4 +1,4 @@
-/** What a value means, beside the value itself: `1.5 MiB`, the host of a URL, the folder that `..` leads to. */
+/** The meaning of a value, to show beside it: `1.5 MiB`, the host of a URL, the folder that `..` leads to. */
 import { nameWords } from '../assess/finding.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import type { Json } from '../core/base/tool-call.ts';
@@ -6,19 +6,19 @@ import { visibleText } from '../text/visible-text.ts';
 import type { FieldFormat } from './card.ts';
 import { grouped } from './cut-text.ts';
 
-/** `currency`: the value of an argument beside it that is named so. */
+/** `currency`: the value of a sibling argument with that name. */
 export interface Beside {
   currency?: string;
 }
 
 const longestText = 2_000;
 
-/** Undefined if there is nothing to add. */
+/** Undefined without an addition. */
 export function fieldReading(name: string, format: FieldFormat, value: Json, beside: Beside): string | undefined {
   if (typeof value === 'number') return readNumber(nameWords(name), format, value, beside);
   if (typeof value !== 'string') return undefined;
   if (format === 'url') return readUrl(value.slice(0, longestText));
-  // Longer ones are no addresses and no amounts, and the end of a path may lead elsewhere.
+  // Longer texts are neither addresses nor amounts, and the end of a path may lead elsewhere.
   if (value.length > longestText) return undefined;
   if (format === 'address') return readAddress(value);
   if (format === 'path') return readPath(value);
@@ -93,7 +93,10 @@ function readEpoch(words: readonly string[], value: number): string | undefined 
 }
 
 const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
-/** Browsers take these for addresses with a host, too: with other slashes than two, or with characters that they leave out. */
+/**
+ * Browsers read these as addresses with a host, too: with a number of slashes other than two, or with characters that
+ * they ignore.
+ */
 const isLoose = /^\s|[\t\n\r]|^(?:https?|wss?|ftp):(?!\/\/[^/\\])|^[/\\]{2}/i;
 
 function readUrl(text: string): string | undefined {

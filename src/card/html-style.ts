@@ -1,4 +1,4 @@
-/** The style of a card in HTML: made for a phone first, dark and light. It loads nothing. */
+/** The style of a card in HTML, for phones first, dark and light. It loads nothing. */
 export const cardStyle = `
 :root { color-scheme: light dark; }
 body { margin: 0; background: #f4f5f7; }

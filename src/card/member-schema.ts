@@ -7,18 +7,18 @@ import { visibleJson } from '../text/visible-text.ts';
 /** Longest chain of references and choices that is followed. */
 const mostSteps = 10;
 
-/** `{}` if the schema says nothing about the member. Never throws. */
+/** `{}` if the schema does not describe the member. Never throws. */
 export function memberSchema(schema: JsonObject, key: string | number, root: JsonObject): JsonObject {
   for (const each of branches(schema, root)) {
     const found = typeof key === 'number' ? itemOf(each, key) : ownObject(own(each, 'properties'), key);
     if (found === undefined) continue;
-    // The words of a reference itself come before those of what it refers to.
+    // The texts beside a reference override those of its target.
     return Object.assign({}, ...branches(found, root).toReversed()) as JsonObject;
   }
   return {};
 }
 
-/** `title` or `description`, if it is text that says something. */
+/** `title` or `description`, if it is a non-empty text. */
 export function schemaText(schema: JsonObject, name: 'title' | 'description'): string | undefined {
   const text = own(schema, name);
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;

@@ -1,4 +1,4 @@
-/** Says in words what the escapes of a card show. */
+/** Explains the escapes of a card in words. */
 import { lookAlikes, looksLike } from '../text/look-alikes.ts';
 import { fromVisible, visibleEscape, visibleText } from '../text/visible-text.ts';
 import type { CardField, CardRequest } from './card.ts';
@@ -31,7 +31,7 @@ export function misleading(
 /** Hebrew, Arabic and others, without the controls, which are escaped. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Beside such letters, digits and signs are drawn in another order: `/srv/א/12/34` as `/srv/12/34/א`. */
+/** Beside such letters, digits and signs are displayed in another order: `/srv/א/12/34` as `/srv/12/34/א`. */
 function orderWarning(name: string, shown: string): string[] {
   if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
   return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
@@ -62,7 +62,7 @@ function warningsOf(name: string, shown: string): string[] {
 
 const blank = /\s/;
 
-/** The word with the character at `at`, and what it looks like. */
+/** The word with the character at `at`, and its look-alike. */
 function oddWord(text: string, at: number): string {
   let start = at;
   while (start > 0 && !blank.test(text[start - 1]!)) start -= 1;

@@ -1,4 +1,4 @@
-/** Which "always" to propose for a call, and which calls a proposal would answer. */
+/** The "always" to propose for a call, and the calls that a proposal would answer. */
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 import { exactGlob } from '../text/exact-glob.ts';
@@ -15,7 +15,7 @@ import type { Card, CardRequest } from './card.ts';
 /** A decision with more globs, or with a longer name, is refused. */
 const most = { fields: 20, nameLength: 200 };
 
-/** A call that was asked about, and the terms of that request. */
+/** A call of a request, and the terms of that request. */
 export interface AskedAlways {
   tool: string;
   args: JsonObject;
@@ -23,11 +23,12 @@ export interface AskedAlways {
 }
 
 /**
- * The narrowest proposal: `arguments` with the exact value of each argument, or `call` where that cannot be written or
- * the terms do not admit it.
+ * The narrowest proposal: `arguments` with the exact value of each argument, or `call` if that cannot be written or the
+ * terms do not admit it.
  *
  * @example
- * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } }); // => { kind: 'arguments', match: { to: 'a[*]', amount: '20' } }
+ * narrowestScope({ tool: 'pay', args: { to: 'a*', amount: 20 }, terms: { widest: 'tool' } });
+ * // => { kind: 'arguments', match: { to: 'a[*]', amount: '20' } }
  * narrowestScope({ tool: 'pay', args: { to: 'ann' }, terms: { widest: 'call' } }); // => { kind: 'call' }
  */
 export function narrowestScope(asked: AskedAlways): RequestedScope {
@@ -55,7 +56,7 @@ function exactMatch(args: JsonObject): Record<string, string> | undefined {
   return Object.fromEntries(globs as [string, string][]);
 }
 
-/** True if a grant with this scope, made for the call that was asked about, answers a call of that tool with `args`. */
+/** True if a grant with this scope, made for the request's call, answers a call of that tool with `args`. */
 export function scopeCovers(scope: RequestedScope, asked: AskedAlways, args: JsonObject): boolean {
   const { tool, terms } = asked;
   const { command } = terms;
@@ -74,7 +75,10 @@ function grantScope({ kind, match = {} }: RequestedScope): Grant['scope'] {
   return kind === 'call' ? { kind, digest: 'same' } : { kind };
 }
 
-/** The whole card for a terminal that reads one line, and what its `A` grants, as the card says; absent: `A` is not offered. */
+/**
+ * The whole card for a terminal that reads one line, and the grant of its `A`, as on the card; absent: `A` is not
+ * offered.
+ */
 export function lineCard(request: CardRequest, nowMs: number): { card: Card; always?: RequestedScope } {
   const pressed = request.always && pressedScope(request.always);
   const card = cardOf(request, { all: true, always: pressed?.kind ?? false, nowMs });

@@ -1,6 +1,6 @@
 /**
- * A card as HTML without scripts, addresses and style attributes. All text from elsewhere is content of elements, never
- * part of a tag.
+ * A card as HTML without scripts, addresses and style attributes. All untrusted text is content of elements, never part
+ * of a tag.
  */
 import { escapeHtml, htmlPage } from '../text/html-page.ts';
 import type { ReaderClock } from '../text/instant-text.ts';
@@ -22,12 +22,12 @@ import {
 import { hiddenNote } from './cut-text.ts';
 import { cardStyle } from './html-style.ts';
 
-/** A whole page, which loads nothing and runs nothing. `clock`: that of its reader; default UTC. */
+/** A whole page, which loads nothing and runs nothing. `clock`: its reader's; default UTC. */
 export function renderHtmlPage(card: Card, clock: ReaderClock = {}): string {
   return htmlPage({ title: card.sentence.text, style: cardStyle, body: renderHtml(card, clock) });
 }
 
-/** The card alone, as one `article`. `cardStyle` styles it. `clock`: that of its reader; default UTC. */
+/** The card alone, as one `article`. `cardStyle` styles it. `clock`: its reader's; default UTC. */
 export function renderHtml(shown: Card, clock: ReaderClock = {}): string {
   const card = cardFor(shown, clock);
   const note = argumentsNote(card);
@@ -75,7 +75,7 @@ function fieldHtml(field: CardField): string {
   return entry(fieldLabel(field), `${value(text, format)}${noted}`);
 }
 
-/** `name`: a class that the card chose. */
+/** `name`: a class of the card. */
 function value(text: CardText, name = 'text'): string {
   return `<bdi class="value ${name}">${textHtml(text)}</bdi>`;
 }
@@ -131,7 +131,7 @@ function tableHtml({ columns, rows }: CardChange & { kind: 'table' }): string {
   return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${shown.join('')}</tbody></table></div>`;
 }
 
-/** Escaped text in which the escapes of invisible and look-alike characters stand out. */
+/** Escaped text that highlights the escapes of invisible and look-alike characters. */
 function marked(text: string): string {
   return escapeHtml(text).replace(visibleEscape, (each) => `<mark>${each}</mark>`);
 }

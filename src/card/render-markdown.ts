@@ -1,6 +1,6 @@
 /**
- * A card as GitHub-flavoured Markdown. Text from elsewhere stands in code spans and fences; outside of them are only
- * plain words, so that nothing in it becomes markup, a link or a mention.
+ * A card as GitHub-flavoured Markdown. Untrusted text is in code spans and fences; outside of them are only plain
+ * words, so that no text becomes markup, a link or a mention.
  */
 import type { ReaderClock } from '../text/instant-text.ts';
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
@@ -40,7 +40,7 @@ export function renderMarkdown(shown: Card, clock: ReaderClock = {}): string {
   return [
     `### ${markdownText(wholeText(card.sentence))}`,
     card.warnings.map((each) => `- ⚠ ${markdownText(each)}`).join('\n'),
-    ...sections.flatMap(([heading, blocks]) => (blocks.length === 0 ? [] : [`#### ${heading}`, joined(blocks)])),
+    ...sections.flatMap(([heading, blocks]) => (blocks.length === 0 ? [] : [`#### ${heading}`, joinBlocks(blocks)])),
     ...(card.raw === ''
       ? []
       : [`<details>\n<summary>${headings.raw}</summary>`, fence(card.raw, 'json'), '</details>']),
@@ -53,8 +53,8 @@ function texts(list: readonly string[]): CardText[] {
   return list.map((text) => ({ text }));
 }
 
-/** Items of one list on lines of their own; a fence stands between blank lines. */
-function joined(blocks: readonly string[]): string {
+/** Items of one list on separate lines; a fence between blank lines. */
+function joinBlocks(blocks: readonly string[]): string {
   return blocks.map((block, index) => (index === 0 ? '' : separator(blocks[index - 1]!, block)) + block).join('');
 }
 
@@ -101,16 +101,16 @@ function changeFence(change: CardChange): string {
   return fence(change.lines.map(({ kind, text }) => diffMarks[kind] + wholeText(text)).join('\n'), 'diff');
 }
 
-/** Letters only, so that no reader makes a link, a mention or markup of it. */
+/** Letters only, so that no reader parses it as a link, a mention or markup. */
 const plainWord = /^[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[,.;:!?]?$/u;
 
-/** A text of one line: plain words as they are, everything else in code spans. */
+/** A text of one line: plain words as they are, all else in code spans. */
 function markdownText(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   const flush = (): void => {
     const whole = run.join(' ');
-    // Not by an expression, which would begin anew at each sign of punctuation.
+    // Not by a regular expression, which would restart at each sign of punctuation.
     let end = whole.length;
     while (end > 0 && ',.;:!?'.includes(whole[end - 1]!)) end -= 1;
     const [inside, after] = [whole.slice(0, end), whole.slice(end)];

@@ -1,5 +1,5 @@
 /**
- * A card as Slack messages. Text from elsewhere stands in rich text, which Slack does not parse: nothing in it becomes a
+ * A card as Slack messages. Untrusted text is in rich text, which Slack does not parse: no part of it becomes a
  * mention, a link or markup.
  */
 import type { Card, CardChange, CardField, CardRow, CardText } from './card.ts';
@@ -28,7 +28,7 @@ import {
 } from './slack-blocks.ts';
 
 /**
- * The messages, in order: the card, then the raw call, to be sent as answers to the first. Each fits Slack's limits. The
+ * The messages, in order: the card, then the raw call, to send as replies to the first. Each fits Slack's limits. The
  * caller adds buttons.
  */
 export function renderSlack(card: Card): SlackMessage[] {
@@ -55,8 +55,8 @@ export function renderSlack(card: Card): SlackMessage[] {
 }
 
 /**
- * The card in one block of about `most` characters of JSON, for a message about several requests: what the call does,
- * warnings and arguments, then why, as far as there is room. `whole`: sentence, warnings and arguments are all there.
+ * The card in one block of about `most` characters of JSON, for a message about several requests: the call's effect,
+ * warnings and arguments, then the reasons, if there is room. `whole`: it contains sentence, warnings and arguments.
  */
 export function renderSlackSummary(card: Card, most: number): { block: SlackBlock; whole: boolean } {
   const title = section([{ text: titleOf(card), bold: true }]);

@@ -26,9 +26,9 @@ export interface TerminalOptions {
   width?: number;
   /** Default: no styles. */
   style?: (style: CardStyle, text: string) => string;
-  /** The columns that a text takes. Default: one for each character. */
+  /** The columns of a text. Default: one for each character. */
   columnsOf?: (text: string) => number;
-  /** How to see what is hidden, such as `--all shows it`. */
+  /** How to show the hidden part, such as `--all shows it`. */
   seeAll?: string;
   /** True: with the raw call. Default: it is named, with `seeAll`. */
   raw?: boolean;
@@ -40,12 +40,12 @@ type Terminal = Required<TerminalOptions>;
 
 const gap = '  ';
 const gutter = '│ ';
-/** Marks a line that the terminal breaks, and the value does not. */
+/** Marks a line broken by the terminal, not by the value. */
 const brokenGutter = '┆ ';
-/** Marks what the card says of a value. No line of a value begins with it. */
+/** Marks the card's note about a value. No line of a value begins with it. */
 const noteMark = '↳ ';
 
-/** The lines end with no line feed. Every text of the card stays in a place that the layout gives it. */
+/** The last line has no line feed. Every text of the card stays in its place in the layout. */
 export function renderTerminal(shown: Card, options: TerminalOptions = {}): string {
   const read = cardFor(shown, options.clock ?? {});
   const card = { ...joinersSpelled(read, escapeText), raw: joinersSpelled(shown.raw, jsonEscapes) };
@@ -88,7 +88,7 @@ export function renderTerminal(shown: Card, options: TerminalOptions = {}): stri
   ].join('\n');
 }
 
-/** Many terminals draw each letter by itself, so that a joiner of a word would not be seen. */
+/** Many terminals draw each letter separately, so that a joiner in a word would be invisible. */
 function joinersSpelled<Value>(value: Value, escape: (text: string) => string): Value;
 function joinersSpelled(value: unknown, escape: (text: string) => string): unknown {
   if (typeof value === 'string') return value.replaceAll(/[\u200c\u200d]\p{M}*/gu, escape);
@@ -127,7 +127,7 @@ function linesOfField(terminal: Terminal, field: CardField, width: number): stri
   return isBlock ? [...lines, ...blockLines(terminal, value)] : lines;
 }
 
-/** The value itself; a line that the terminal breaks is marked, so that no part of a value passes for a note. */
+/** The value itself; a line broken by the terminal is marked, so that no part of a value passes for a note. */
 function valueLines(terminal: Terminal, value: CardText, columns: number): string[] {
   const [first = '', ...rest] = textLines(terminal, value, columns - brokenGutter.length);
   return [first, ...rest.map((line) => terminal.style('dim', brokenGutter) + line)];
@@ -172,7 +172,7 @@ function beside(
   return lines.map((line, index) => (index === 0 ? labels[0]! + gap : margin) + line);
 }
 
-/** A text on as many lines as it takes, with its escapes marked. */
+/** A text on as many lines as needed, with its escapes marked. */
 function textLines(terminal: Terminal, text: CardText, columns: number): string[] {
   return wrapText(inline(terminal, text), columns, terminal.columnsOf).map((line) => marked(terminal, line));
 }

@@ -1,4 +1,4 @@
-/** Rich text of Slack, and how it is cut into blocks and messages that Slack accepts. */
+/** Rich text of Slack, and its division into blocks and messages that Slack accepts. */
 import { instantMs } from '../core/messages/control.ts';
 import { instantText } from '../text/instant-text.ts';
 
@@ -8,7 +8,7 @@ interface RichText {
   style?: { bold?: true; italic?: true; code?: true };
 }
 
-/** An instant, which Slack shows to each reader by their own clock. `timestamp`: in seconds since 1970. */
+/** An instant, which Slack shows by each reader's clock. `timestamp`: in seconds since 1970. */
 interface RichDate {
   type: 'date';
   timestamp: number;
@@ -25,9 +25,9 @@ export type SlackBlock =
   | { type: 'header'; text: { type: 'plain_text'; text: string; emoji: false } }
   | { type: 'rich_text'; elements: RichElement[] };
 
-/** The arguments of `chat.postMessage` beside the channel. */
+/** The arguments of `chat.postMessage` besides the channel. */
 export interface SlackMessage {
-  /** What notifications show. */
+  /** The text of notifications. */
   text: string;
   blocks: SlackBlock[];
 }
@@ -67,7 +67,7 @@ export function preformatted(text: string): RichElement {
   return { type: 'rich_text_preformatted', elements: [{ type: 'text', text: text === '' ? ' ' : text }] };
 }
 
-/** As many messages as the groups take; each group begins a block. `first`: a block at the top of the first message. */
+/** As many messages as the groups need; each group begins a block. `first`: a block at the top of the first message. */
 export function slackMessages(
   title: string,
   groups: readonly (readonly RichElement[])[],
@@ -96,8 +96,8 @@ export function slackMessages(
 }
 
 /**
- * The elements of one block: those of `first`, and as many of the others as fit in `most` characters of JSON. `left`: how
- * many do not.
+ * The elements of one block: those of `first`, and as many of the others as fit in `most` characters of JSON. `left`:
+ * the number of the rest.
  */
 export function richText(
   first: readonly RichElement[],
@@ -105,9 +105,9 @@ export function richText(
   most: number,
 ): { elements: RichElement[]; left: number } {
   const fitting = others.flatMap(fittingElements);
-  let elements = joined(first);
+  let elements = mergeElements(first);
   for (const [index, element] of fitting.entries()) {
-    const longer = joined([...elements, element]);
+    const longer = mergeElements([...elements, element]);
     if (JSON.stringify(longer).length > most || textLength(longer) > longestText) {
       return { elements, left: fitting.length - index };
     }
@@ -116,13 +116,13 @@ export function richText(
   return { elements, left: 0 };
 }
 
-function joined(elements: readonly RichElement[]): RichElement[] {
+function mergeElements(elements: readonly RichElement[]): RichElement[] {
   const block: RichElement[] = [];
   for (const element of elements) append(block, element);
   return block;
 }
 
-/** Lines that follow one another are one section. */
+/** Consecutive lines form one section. */
 function append(block: RichElement[], element: RichElement): void {
   const last = block.at(-1);
   if (last?.type !== 'rich_text_section' || element.type !== 'rich_text_section') {
@@ -131,14 +131,14 @@ function append(block: RichElement[], element: RichElement): void {
 }
 
 function textLength(elements: readonly RichElement[]): number {
-  return elements.flatMap((each) => each.elements).reduce((sum, each) => sum + textOf(each).length + 1, 0);
+  return elements.flatMap((each) => each.elements).reduce((sum, each) => sum + elementText(each).length + 1, 0);
 }
 
-function textOf(each: RichText | RichDate): string {
+function elementText(each: RichText | RichDate): string {
   return each.type === 'text' ? each.text : each.fallback;
 }
 
-/** The element, or several of it whose texts are not too long. */
+/** The element, or several of it with short enough texts. */
 function fittingElements(element: RichElement): RichElement[] {
   if (element.elements.length === 0) return [];
   if (textLength([element]) < longestText) return [element];

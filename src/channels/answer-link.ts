@@ -6,7 +6,7 @@ import { ProblemError } from '../core/base/problem.ts';
 import { instantMs } from '../core/messages/control.ts';
 import type { Seals } from './sealed-text.ts';
 
-/** The origin of a gateway as its identity file has it in `public_url`. Throws `policy_invalid` for any other text. */
+/** The origin of a gateway, as in its identity file's `public_url`. Throws `policy_invalid` for any other text. */
 export function gatewayOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isLocal = url?.protocol === 'http:' && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
@@ -19,18 +19,18 @@ export function gatewayOrigin(text: string): string {
 
 type Place = Pick<ChannelRequest, 'workflowId'> & Partial<Pick<ChannelRequest, 'requestId'>>;
 
-/** The request in the inbox of the gateway at `origin`, or its run. Whoever opens it signs in there. */
+/** The address of the request, or of its run, in the inbox of the gateway at `origin`. The inbox requires a sign-in. */
 export function inboxUrl(origin: string, { workflowId, requestId }: Place): string {
   const run = asPart(workflowId);
   return `${origin}/inbox/${requestId === undefined ? `runs/${run}` : `requests/${run}/${asPart(requestId)}`}`;
 }
 
-/** Half a surrogate pair has no place in an address. */
+/** Half a surrogate pair is not valid in an address. */
 function asPart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** What a link is good for: one answer of one person to one request, as it was when the link was made. */
+/** The permission of a link: one answer of one person to one request, in its state when the link was made. */
 export interface Link {
   readonly requestId: string;
   readonly workflowId: string;
@@ -41,7 +41,7 @@ export interface Link {
 const defaultMs = 7 * 24 * 3_600_000;
 const longestMs = 30 * 24 * 3_600_000;
 
-/** When a link ends: with its request at the latest. Throws a `ProblemError` for an instant that it cannot have. */
+/** When a link ends: with its request at the latest. Throws a `ProblemError` for an instant out of range. */
 export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, wanted: string | undefined): number {
   const nowMs = Date.now();
   const wantedMs = wanted === undefined ? nowMs + defaultMs : instantMs(wanted);
@@ -51,7 +51,7 @@ export function linkExpiry({ deadline }: Pick<ApprovalDetails, 'deadline'>, want
   }
   const deadlineMs = instantMs(deadline) ?? Infinity;
   if (deadlineMs > nowMs) return Math.min(wantedMs, deadlineMs);
-  throw new ProblemError({ code: 'expired', message: 'The request has expired: nobody can answer it any more.' });
+  throw new ProblemError({ code: 'expired', message: 'The request has expired: it can no longer be answered.' });
 }
 
 export function sealLink(seals: Seals, link: Link, expiresMs: number): Promise<string> {
@@ -63,7 +63,7 @@ export function linkUrl(origin: string, link: string): string {
   return `${origin}/links/${link}`;
 }
 
-/** Throws a `ProblemError` (`forbidden`) for a link that is not valid or has expired. */
+/** Throws a `ProblemError` (`forbidden`) for an invalid or expired link. */
 export async function openLink(seals: Seals | undefined, text: string): Promise<Link> {
   const content = await seals?.open('link', text);
   if (content !== undefined) return content as unknown as Link;
@@ -71,7 +71,7 @@ export async function openLink(seals: Seals | undefined, text: string): Promise<
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** The `decisionId` of the one answer that a link can give: the run keeps it, so the gateway need not. */
+/** The `decisionId` of the one answer that a link can give: the run stores it, so the gateway need not. */
 export function decisionIdOf(link: string): string {
   return `link-${createHash('sha256').update(link).digest('hex')}`;
 }

@@ -16,42 +16,44 @@ export interface QueueOptions {
   tool?: string;
   /** Only requests of this run. */
   workflowId?: string;
-  /** Who answers, unless an answer says so itself. It is a claim unless `sign` proves it. */
+  /** The reviewer, unless an answer names another. It is a claim unless `sign` proves it. */
   reviewerId?: string;
   /** Signs the answers. */
   sign?: Signer;
 }
 
 /**
- * The open requests as a queue, for a page or a program that answers them, in any process. The requests stay in their runs:
- * the queue remembers only which of them it has shown, so none is lost with it. Methods throw what the client throws.
+ * The open requests as a queue, for a page or a program that answers them, in any process. The requests stay in their
+ * runs: the queue stores only which of them it has shown, so losing it loses no request. Methods throw the client's
+ * errors.
  */
 export interface ApprovalQueue {
   /** The open requests, the earliest deadline first. Needs no worker. */
   pending(): Promise<ApprovalSummary[]>;
   /**
-   * Waits for a request that this queue has not given out yet, looking once a second, and returns it with its arguments. One
-   * that cannot be read now, as no worker answers, is tried again later. Throws the signal's reason if it aborts.
+   * Waits for a request that this queue has not returned yet, polling once a second, and returns it with its arguments.
+   * A request that cannot be read now, because no worker answers, is retried later. Throws the signal's reason if it
+   * aborts.
    */
   next(signal?: AbortSignal): Promise<ApprovalDetails>;
   /**
-   * Answers one request, as the queue has shown it. Throws `InvalidAnswer` too. After `request_changed`, because the user of
-   * the run has written since, `next` gives the request out again.
+   * Answers one request, as the queue has shown it. Also throws `InvalidAnswer`. After `request_changed`, because the
+   * user of the run has written since, `next` returns the request again.
    */
   respond(requestId: string, answer: ChannelAnswer | boolean): Promise<Receipt>;
   /**
-   * Approves what this queue has shown, by `pending` or `next`, as far as it is open and was not answered here; never a
-   * request that has come since. Returns a receipt for each.
+   * Approves the requests that this queue has shown, by `pending` or `next`, if they are open and not answered here;
+   * never a newer request. Returns a receipt for each.
    */
   approveAll(reason?: string): Promise<Receipt[]>;
-  /** Denies all that is open now, whether it was shown or not. Returns a receipt for each. */
+  /** Denies all requests that are open now, shown or not. Returns a receipt for each. */
   denyAll(reason?: string): Promise<Receipt[]>;
 }
 
 const lookEveryMs = 1_000;
-/** A pause is at least this many times as long as the look before it, so looking takes at most a fifth of the time. */
+/** A pause is at least this many times as long as the poll before it, so polling takes at most a fifth of the time. */
 const pausePerLook = 4;
-/** How long a request that cannot be read is skipped: each attempt takes seconds, in which the others wait. */
+/** How long an unreadable request is skipped: each attempt takes seconds, during which the others wait. */
 const unreadAgainMs = 5_000;
 
 /**
@@ -76,22 +78,22 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   if (options.sign !== undefined) checkOptions('approvalQueue: sign', options.sign, signerNames);
   const { reviewerId, sign, ...filter } = options;
   // All three hold open requests only.
-  /** As they were shown first, because people answer what they were shown. */
+  /** As first shown, because reviewers answer the shown content. */
   const shown = new Map<string, ApprovalSummary & Pick<ChannelAnswer, 'userMessages'>>();
   const given = new Set<string>();
-  /** When those that could not be read are tried again, in milliseconds. */
+  /** When the unreadable ones are retried, in milliseconds. */
   const unread = new Map<string, number>();
 
   const look = async (): Promise<ApprovalSummary[]> => {
     const { approvals } = await client.approvals.list({ ...filter, limit: Infinity });
-    const open = new Set(approvals.map(keyOf));
+    const open = new Set(approvals.map(requestKey));
     for (const each of [shown, given, unread]) {
       for (const key of each.keys()) if (!open.has(key)) each.delete(key);
     }
     return approvals;
   };
   const show = (row: ApprovalSummary): void => {
-    if (!shown.has(keyOf(row))) shown.set(keyOf(row), row);
+    if (!shown.has(requestKey(row))) shown.set(requestKey(row), row);
   };
   const answerAll = (rows: Iterable<ReviewedRequest>, approved: boolean, reason: string | undefined) =>
     client.decideAll(
@@ -101,7 +103,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
     );
   /** Undefined if it was settled meanwhile, or cannot be read now. */
   const take = async (row: ApprovalSummary): Promise<ApprovalDetails | undefined> => {
-    const key = keyOf(row);
+    const key = requestKey(row);
     if (given.has(key) || (unread.get(key) ?? 0) > performance.now()) return undefined;
     given.add(key);
     try {
@@ -152,11 +154,12 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
       };
       const place = { sign, ...(row && { workflowId: row.workflowId }) };
       const receipt = await client.decide(decision, place).catch((error: unknown) => {
-        // The user has written since: `next` gives it out again.
-        if (row !== undefined && isProblemError(error) && error.code === 'request_changed') given.delete(keyOf(row));
+        // The user has written since: `next` returns it again.
+        if (row !== undefined && isProblemError(error) && error.code === 'request_changed')
+          given.delete(requestKey(row));
         throw error;
       });
-      if (row !== undefined) shown.delete(keyOf(row));
+      if (row !== undefined) shown.delete(requestKey(row));
       return receipt;
     },
     approveAll: async (reason) => {
@@ -167,7 +170,7 @@ export function approvalQueue(client: CountersignClient, options: QueueOptions =
   };
 }
 
-/** Not the id alone: anybody who can start workflows can list a request under an id that is another run's. */
-function keyOf({ requestId, workflowId }: ApprovalSummary): string {
+/** Not the id alone: everyone who can start workflows can list a request under the id of another run's. */
+function requestKey({ requestId, workflowId }: ApprovalSummary): string {
   return `${requestId} ${workflowId}`;
 }

@@ -1,4 +1,4 @@
-/** What the person for whom a run works reads while it waits for a decision, and once there is one. */
+/** The texts for the caller of a run: while it waits for a decision, and after the decision. */
 import { DefinitionError } from '../agents/check-options.ts';
 import { argumentsText } from '../core/ledger/shown-arguments.ts';
 import { isAmong, personKeyIn, personsShown } from '../core/people/directory.ts';
@@ -8,14 +8,16 @@ import { deadlineText, instantText, type ReaderClock } from '../text/instant-tex
 import { shownName, visibleLine, visibleText } from '../text/visible-text.ts';
 import type { ChannelRequest } from './channel.ts';
 
-/** Texts without markup, in which nothing is invisible. They hold no link: a caller approves no call of their own run. */
+/**
+ * Texts without markup and invisible characters. They contain no link: a caller cannot approve a call of their own run.
+ */
 export interface CallerNotice {
   title: string;
-  /** Sentences, a line each. */
+  /** Sentences, one per line. */
   lines: string[];
 }
 
-/** Whether a channel tells callers: `also` tells its reviewers, `only` nobody else. */
+/** How a channel treats callers: `also` notifies them besides its reviewers, `only` in place of its reviewers. */
 export type CallersOption = 'also' | 'only';
 
 export const callersOptions = ['also', 'only'] as const satisfies readonly CallersOption[];
@@ -39,7 +41,7 @@ export function waitingNotice(request: ChannelRequest, nowMs: number, clock: Rea
     lines: [
       `${shownName(agentName)} works for you, and waits for a decision before it calls ${callShown(request)}.`,
       `It waits for ${awaited(request)}, ${until}.`,
-      'There is nothing for you to do. You hear how it was decided.',
+      'There is nothing for you to do. You will be notified of the decision.',
     ],
   };
 }
@@ -50,14 +52,14 @@ export function outcomeNotice(request: ChannelRequest, settlement: Settlement, c
     reviewerId === undefined
       ? ''
       : ` by ${bounded(personsShown(request.people)(reviewerId, reviewerName), longestPerson)}`;
-  const said = reason.trim() === '' ? [] : [`Reason: ${bounded(reason, longestReason)}`];
+  const reasonLine = reason.trim() === '' ? [] : [`Reason: ${bounded(reason, longestReason)}`];
   const [title, sentence] = outcomeWords(settlement, who);
   return {
     title: `${title}: ${shownName(request.toolName)}`,
     lines: [
       `${shownName(request.agentName)} asked to call ${callShown(request)}.`,
       `${sentence}, on ${instantText(settledAt, clock)}.`,
-      ...said,
+      ...reasonLine,
     ],
   };
 }
@@ -98,12 +100,12 @@ function outcomeWords({ outcome, runs, by }: Settlement, who: string): [title: s
     case 'denied_by_policy':
     case 'refused':
     case 'cached':
-      // No request is settled so.
+      // No request is settled this way.
       return ['Decided', `It was decided${who}: ${runsOrNot}`];
   }
 }
 
-/** Values only of the arguments that `show` of the policy or of the tool names; of the others their names. */
+/** Values only of the arguments that `show` of the policy or of the tool names; names of the others. */
 function callShown({
   toolName,
   arguments: args,
@@ -119,7 +121,7 @@ function bounded(text: string, most: number): string {
   return shortened(visibleText(shortened(text, most)), most);
 }
 
-/** For whom it waits: the people whose approval would count, where they are known. */
+/** The awaited reviewers: those whose approval would count, if known. */
 function awaited({ approvers = [], reviewers, people }: ChannelRequest): string {
   const person = personsShown(people);
   const names = approvers.length > 0 ? approvers : reviewers;

@@ -6,7 +6,7 @@ import { isObject, kindOf, parseJson } from '../core/base/json.ts';
 import { jsonDigest } from '../core/base/digest.ts';
 import type { Json } from '../core/base/tool-call.ts';
 
-/** An answer of a channel as members of the decision that it becomes, which says what `channel` showed. */
+/** An answer of a channel as members of its decision, which records that `channel` showed the request. */
 export function answerDecision(
   { userMessages, ...answer }: ChannelAnswer,
   channel?: string,
@@ -18,7 +18,7 @@ export function answerDecision(
   return { ...answer, ...(Object.keys(viewed).length > 0 && { viewed }) };
 }
 
-/** Why a channel answers as it does: a text of at most 2,000 characters, or a function that makes it. */
+/** The reason of a channel's answer: a text of at most 2,000 characters, or a function that makes it. */
 export type AnswerReason = string | ((request: ChannelRequest, approved: boolean) => string);
 
 /** Options of the channels that give reasons. */
@@ -36,7 +36,9 @@ export function answerTo(request: ChannelRequest, approved: boolean, reason?: An
   return { approved, ...why, digest: request.digest };
 }
 
-/** Checks the members of an answer as those of a decision about this request. An empty reviewer is an absent one. */
+/**
+ * Validates the members of an answer like those of a decision about this request. An empty reviewer counts as absent.
+ */
 export function parseAnswer(
   { userMessages, reviewerId, ...members }: Readonly<Record<string, unknown>>,
   requestId: string,
@@ -53,7 +55,7 @@ export function parseAnswer(
 }
 
 /**
- * Thrown for an answer of a channel that is not valid. `message` is one sentence.
+ * Thrown for an invalid answer of a channel. `message` is one sentence.
  *
  * @example See {@link checkAnswer}, which throws it.
  */
@@ -73,7 +75,7 @@ export const answerMembers = {
   userMessages: true,
 } satisfies Record<keyof ChannelAnswer, true>;
 
-/** `parseDecision` judges whole decisions, so the answer gets an id of that form. */
+/** `parseDecision` validates whole decisions, so the answer gets an id of that form. */
 const anyRequestId = '0'.repeat(32);
 
 /**
@@ -105,7 +107,7 @@ export function checkAnswer(value: unknown): ChannelAnswer {
   return parsed.answer;
 }
 
-/** Ties an answer to the request as it was shown: the run refuses it for another call, and if the user has written since. */
+/** Ties an answer to the shown request: the run refuses it for another call, and if the user has written since. */
 export function whatWasShown({
   digest,
   userMessages,
@@ -121,7 +123,10 @@ export function answerDigest(answer: ChannelAnswer | boolean): string {
 
 const mostRecent = 10_000;
 
-/** The ids of messages that this process has sent lately, so that a retry for one recipient sends nothing to the others. */
+/**
+ * The ids of messages that this process has sent recently, so that a retry for one recipient sends nothing to the
+ * others.
+ */
 export function recentIds(): Pick<Set<string>, 'add' | 'has'> {
   const ids = new Set<string>();
   return {

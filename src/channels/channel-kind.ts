@@ -48,8 +48,8 @@ export function readPem(path: string, member: string): string {
 }
 
 /**
- * Throws `policy_invalid` unless an optional package is installed. It finds the package and does not load it, which takes
- * time and is done for the first message.
+ * Throws `policy_invalid` unless an optional package is installed. It only finds the package; the first message loads
+ * it, which takes time.
  */
 export function requirePackage(name: string, what: string): void {
   try {
@@ -61,11 +61,11 @@ export function requirePackage(name: string, what: string): void {
   }
 }
 
-/** What a member that holds a secret must be. */
+/** The expected value of a secret member. */
 export const secretPlace =
   'must say where the secret is, { env: NAME } or { file: PATH }: it never stands in the file itself';
 
-/** A secret in a channel file: the place that holds it, never the secret itself. */
+/** A secret in a channel file: its place, never the secret itself. */
 export const secretShape = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   secretPlace,
@@ -96,7 +96,7 @@ export interface ChannelKind<Members = unknown> {
   make(members: Members, context: ChannelContext): Channel | Promise<Channel>;
 }
 
-/** What a kind may ask for while it makes a channel of a file. */
+/** The context in which a kind makes a channel of a file. */
 export interface ChannelContext {
   /** The name of the entry. */
   name: string;
@@ -104,24 +104,24 @@ export interface ChannelContext {
   channel(name: string): Promise<Channel>;
 }
 
-/** An entry of a channel file that its kind has found valid. */
+/** A valid entry of a channel file. */
 export interface ChannelEntry {
   kind: ChannelKind;
   members: unknown;
 }
 
-/** Makes the channels of a file, each once, those that others refer to first. */
+/** Makes the channels of a file, each once, in the order of their references. */
 export class ChannelBuilder {
   readonly #entries: ReadonlyMap<string, ChannelEntry>;
   readonly #made = new Map<string, Promise<Channel>>();
-  /** The names that each entry has asked for. */
+  /** The names to which each entry refers. */
   readonly #needs = new Map<string, Set<string>>();
 
   constructor(entries: ReadonlyMap<string, ChannelEntry>) {
     this.#entries = entries;
   }
 
-  /** Throws `policy_invalid` for a channel that needs itself, and what the kind throws. */
+  /** Throws `policy_invalid` for a channel that refers to itself, and the kind's errors. */
   make(name: string): Promise<Channel> {
     const made = this.#made.get(name) ?? this.#makeNew(name, this.#entries.get(name)!);
     this.#made.set(name, made);

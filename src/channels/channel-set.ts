@@ -5,21 +5,21 @@ import { type Channel, type ChannelFunction, stepKinds } from './channel.ts';
 import { quietHoursProblem, type QuietHours } from './quiet-hours.ts';
 import { toChannel } from './simple-channels.ts';
 
-/** The channels of a worker, and which of them carry which requests. */
+/** The channels of a worker, and the requests that each carries. */
 export interface ChannelOptions {
   /** By name: 1 to 64 of `a-z`, `0-9`, `-` and `_`. Any function that answers is a channel. Default: none. */
   channels?: Readonly<Record<string, Channel | ChannelFunction>>;
   /**
-   * Which channels carry which requests: a table, or a function that looks it up when a run starts, such as in a directory
-   * of people. The run records what it returns; until it returns, the run does not begin, and an error is tried again.
+   * The routes of requests to channels: a table, or a function that looks them up when a run starts, such as in a
+   * directory of people. The run records the result; it does not begin before, and an error is retried.
    */
   routes?: Partial<WorkerRoutes> | (() => Partial<WorkerRoutes> | Promise<Partial<WorkerRoutes>>);
   /**
-   * When channels notify nobody. A channel without `notify`, and one whose answer is automatic, is asked all the same; one
-   * that notifies is asked once it has. Default: never.
+   * When channels send no notifications. A channel without `notify`, and one whose answer is automatic, is called
+   * anyway; one that notifies is called after its notification. Default: never.
    */
   quietHours?: QuietHours;
-  /** Those of single channels, in their place, by name; `false`: none. */
+  /** Quiet hours of single channels, which replace these, by name; `false`: none. */
   quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
   /** How long a channel with `batch` collects the requests of a run before it is called, in milliseconds. Default 0. */
   batchMs?: number;
@@ -32,21 +32,21 @@ export interface ChannelSet {
   routes: () => Promise<ChannelRoutes>;
   /** The routes of all runs. Absent: a function makes them for each run. */
   table?: ChannelRoutes;
-  /** When this channel notifies nobody. Absent: at no time. */
+  /** When this channel sends no notifications. Absent: at no time. */
   quietHoursOf: (name: string) => QuietHours | undefined;
   batchMs: number;
 }
 
 /**
- * Behind the name of a channel, in the workflow that carries requests: its messages to callers. No name of a channel has a
- * colon.
+ * The suffix of a channel's name, in the workflow that carries requests, for its messages to callers. No name of a
+ * channel has a colon.
  */
 export const ofCallers = ':caller';
 
 const nameForm = /^[a-z0-9_-]{1,64}$/;
 const longestBatchMs = 600_000;
 
-/** Undefined: the worker has no channels. Throws a `DefinitionError` for names and routes that do not fit. */
+/** Undefined: the worker has no channels. Throws a `DefinitionError` for invalid names and routes. */
 export function channelSetOf({
   channels: given = {},
   routes = {},
@@ -72,7 +72,7 @@ export function channelSetOf({
   }
   const ofChannel = (name: string): QuietHours | undefined =>
     Object.hasOwn(quietHoursOf, name) ? quietHoursOf[name] || undefined : quietHours;
-  // A table is checked at once, what a function returns when it does.
+  // A table is validated at once, a function's result when it returns.
   const table = typeof routes === 'function' ? undefined : routesOf(channels, routes);
   const routesOfRun = async (): Promise<ChannelRoutes> =>
     typeof routes === 'function' ? routesOf(channels, await routes()) : table!;
@@ -87,7 +87,7 @@ function checkQuietHours(place: string, hours: QuietHours): void {
   throw new DefinitionError(`${place}${found.member === undefined ? '' : `.${found.member}`} ${found.problem}`);
 }
 
-/** What a policy can be checked against. Without channels nothing is sent. */
+/** The channels against which a policy can be checked. Without channels nothing is sent. */
 export function knownChannelsOf(set: ChannelSet | undefined): KnownChannels {
   const stepsOf = (channel: Channel): readonly string[] =>
     channel.notify === undefined ? [] : (channel.steps ?? stepKinds);
@@ -130,22 +130,22 @@ function routesOf(channels: ReadonlyMap<string, Channel>, routes: Partial<Worker
   };
 }
 
-/** Which channels carry which requests. */
+/** The routes of requests to channels. */
 export interface WorkerRoutes {
-  /** The channels of requests that no route matches. Default: all that no route names. */
+  /** The channels of requests without a matching route. Default: all that no route names. */
   default: readonly string[];
   /** By person, or `group:NAME`. */
   reviewers: Readonly<Record<string, readonly string[]>>;
-  /** By tool, agent and severity. Every route that matches counts, those of reviewers too. */
+  /** By tool, agent and severity. Every matching route counts, also those of reviewers. */
   requests?: readonly RequestRoute[];
 }
 
-/** What a channel file says. */
+/** The content of a channel file. */
 export interface ChannelSetUp {
   channels: Record<string, Channel>;
   routes: WorkerRoutes;
   quietHours?: QuietHours;
-  /** Those of single channels, in their place; `false`: none. */
+  /** Quiet hours of single channels, which replace these; `false`: none. */
   quietHoursOf?: Readonly<Record<string, QuietHours | false>>;
   /** For how long the requests of one run are collected into one message, in milliseconds. Absent: not at all. */
   batchMs?: number;

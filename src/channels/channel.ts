@@ -3,41 +3,41 @@ import type { Json, JsonObject } from '../core/base/tool-call.ts';
 import type { Records } from '../client/server/records.ts';
 
 /**
- * A way to reach reviewers, or to answer for them. Each member is optional. A workflow beside the run calls them as
- * activities of the run's worker (docs/channels.md), so they survive crashes, and the run itself never waits for one: the
- * first valid decision counts, wherever it comes from.
+ * A way to reach reviewers, or to answer in their place. Each member is optional. A workflow beside the run calls them
+ * as activities of the run's worker (docs/channels.md), so they survive crashes, and the run itself never waits for
+ * one: the first valid decision counts, from any source.
  */
 export interface Channel {
   /** Called when a worker starts. Throws if the channel cannot work there, such as without a package: the worker does not start. */
   check?(): void;
   /**
-   * Looks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws one sentence
-   * that says what is missing. A worker calls it when it has started, and logs what it throws.
+   * Checks, without sending anything, whether the channel can send: its host, its credentials, its place. Throws one
+   * sentence that names the missing part. A worker calls it after its start, and logs its error.
    */
   reach?(signal: AbortSignal): Promise<void>;
   /**
-   * Sends a message that says that it is a test and that nothing waits for an answer, for `countersign channels test`.
-   * Returns what was sent where, as `a message to channel C0123456789`. Throws one sentence that says what is missing.
+   * Sends a message that declares itself a test that needs no answer, for `countersign channels test`. Returns the
+   * message and its receiver, as `a message to channel C0123456789`. Throws one sentence that names the missing part.
    */
   test?(context: TestContext): Promise<string>;
   /**
    * Carries an open request to people: once when it opens, and once for each reminder, warning and escalation that
-   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at most
-   * 4,000 bytes. After an error it is called again while the request is open, with pauses that grow to two minutes, or after
-   * the `nextRetryDelay` of an `ApplicationFailure`; one that is not retryable ends that. An error never decides.
+   * concerns the channel, and each time the user of the run writes. Returns JSON that finds the message again, of at
+   * most 4,000 bytes. After an error it is retried while the request is open, with pauses that grow to two minutes, or
+   * after the `nextRetryDelay` of an `ApplicationFailure`; a non-retryable one ends that. An error never decides.
    */
   notify?(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
   /**
-   * True for a request that `resolve` answers without asking anybody: it is answered at once, also in quiet hours, and
+   * True for a request that `resolve` answers without a person: it is answered at once, also in quiet hours, and
    * `notify` and `settled` are not called for it. If that answer settles nothing, `notify` is called and `resolve` once
    * more, with `refused`. Default: false for all. An error counts as false.
    */
   isAutomatic?(request: ChannelRequest): boolean;
   /**
-   * Answers a request, once `notify` has returned or was refused for good. `signal` aborts when the request is settled elsewhere
-   * and when its deadline passes. A call that waits takes no activity slot of the worker; it has no heartbeat of its own, so
-   * use `signal` and not Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has
-   * no other channel; with `retries`, the call is made again until the deadline instead.
+   * Answers a request, once `notify` has returned or failed permanently. `signal` aborts when the request is settled
+   * elsewhere and when its deadline passes. A waiting call releases its activity slot; it cannot heartbeat, so use
+   * `signal` and not Temporal's `Context`. An error denies at once ("Approval handler error: TYPE") if the request has
+   * no other channel; with `retries`, the call is retried until the deadline instead.
    */
   resolve?(
     request: ChannelRequest,
@@ -45,42 +45,48 @@ export interface Channel {
     context: ResolveContext,
   ): Promise<ChannelAnswer | boolean> | ChannelAnswer | boolean;
   /**
-   * Tells people on the channel how a request was settled, there or elsewhere; also if `notify` failed, because it may
-   * have reached people. `sent` is absent then. An error is tried again: five times in a row, and then after growing waits of up
-   * to an hour, for seven days. An `ApplicationFailure` that is not retryable ends that. Returns JSON that replaces what
-   * `notify` returned, if any.
+   * Notifies people on the channel how a request was settled, there or elsewhere; also if `notify` failed, because it
+   * may have reached people. `sent` is absent then. An error is retried: five times in a row, and then after growing
+   * waits of up to an hour, for seven days. A non-retryable `ApplicationFailure` ends that. Returns JSON that replaces
+   * the result of `notify`, if any.
    */
   settled?(
     request: ChannelRequest,
     settlement: Settlement,
     context: SettledContext,
   ): Promise<Json | void> | Json | void;
-  /** Tells the person for whom the run works that it waits, and how that ended. Absent: the channel tells callers nothing. */
+  /** Notifies the caller of the run that it waits, and of the outcome. Absent: the channel does not notify callers. */
   caller?: CallerNotices;
   /**
-   * Reads an answer that somebody posted to the gateway for this channel, and returns the decision that the gateway then
-   * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that is not proven to be the receiver's own.
+   * Reads an answer that was posted to the gateway for this channel, and returns the decision that the gateway then
+   * sends to the run. Throws a `ProblemError` (`forbidden`) for an answer that it cannot authenticate as its
+   * receiver's.
    */
   receive?(post: PostedAnswer): Promise<Decision> | Decision;
   /**
-   * True: one call of `notify` takes all requests of a run that are to be sent now, and one call of `settled` all requests
+   * True: one call of `notify` carries all requests of a run that are due now, and one call of `settled` all requests
    * of that message that were settled since the last one. Default false.
    */
   readonly batch?: boolean;
-  /** The steps that `notify` sends; it ignores others. `policy check` warns of steps that no channel sends. Default: all. */
+  /**
+   * The steps that `notify` sends; it ignores others. `policy check` warns of steps that no channel sends. Default:
+   * all.
+   */
   readonly steps?: readonly ChannelStep['kind'][];
-  /** True: `resolve` may be called again after an error, and after an answer that was refused. Default false. */
+  /** True: `resolve` may be called again after an error, and after a refused answer. Default false. */
   readonly retries?: boolean;
-  /** The longest time that a request which has this channel alone stays open, in milliseconds. Default: its deadline. */
+  /**
+   * The longest time for which a request without another channel stays open, in milliseconds. Default: its deadline.
+   */
   readonly timeoutMs?: number;
 }
 
 /**
- * The notices of a channel to callers. They are sent for the requests that the channel carries, as messages of their own: no
- * failure keeps a message from the reviewers, or the other way round.
+ * The notices of a channel to callers. They are sent for the requests of the channel, as separate messages: no failure
+ * keeps a message from the reviewers, or the other way round.
  */
 export interface CallerNotices {
-  /** False for a caller whom the channel does not know: nothing is sent. An error counts as false. Default: it knows all. */
+  /** False for a caller unknown to the channel: nothing is sent. An error counts as false. Default: it knows all. */
   knows?(request: ChannelRequest): boolean;
   /** As `notify` of a channel, once, when the request opens. `step` is `asked`. */
   notify(request: ChannelRequest, context: NotifyContext): Promise<Json | void> | Json | void;
@@ -96,7 +102,7 @@ export type ChannelRequest = ApprovalDetails;
 
 /** Why a channel is called. */
 export interface ChannelStep {
-  /** `user_wrote`: the user of the run has written since the request was asked, and the card says what. */
+  /** `user_wrote`: the user of the run has written since the request opened, and the card shows the messages. */
   kind: 'asked' | 'reminded' | 'warned' | 'escalated' | 'user_wrote';
   /** For `escalated`: the additional reviewers. */
   to?: readonly string[];
@@ -110,59 +116,59 @@ export const stepKinds = [
   'user_wrote',
 ] as const satisfies readonly ChannelStep['kind'][];
 
-/** What `notify` gets beside the request. */
+/** The context of `notify`. */
 export interface NotifyContext {
   step: ChannelStep;
   /** The same for each attempt to send this message, and for no other message: an idempotency key. */
   key: string;
-  /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after it had sent the message. */
+  /** 1, or more: an earlier attempt failed, or its worker was lost, perhaps after sending the message. */
   attempt: number;
   /** The requests of this call, the first one included. More than one for channels with `batch` only. */
   requests: readonly ChannelRequest[];
-  /** The value that an earlier `notify` for this request returned, such as the id of a message. */
+  /** The earlier result of `notify` for this request, such as the id of a message. */
   sent?: Json;
   /** Records of the worker's namespace. Absent: no worker makes the call. */
   records?: Records;
   signal: AbortSignal;
 }
 
-/** What `test` gets. */
+/** The context of `test`. */
 export interface TestContext {
   /** A new one for each test. */
   key: string;
-  /** Reads the records of the namespace: for channels that keep something there. Throws if the server does not answer. */
+  /** Opens the records of the namespace, for channels that store some. Throws if the server does not answer. */
   records: () => Promise<Records>;
   signal: AbortSignal;
 }
 
-/** What every test message says. It must not pass for a request. */
+/** The text of every test message. It must not pass for a request. */
 export const testText = 'Test message of Countersign: this channel works. Nothing waits for an answer.';
 
-/** What `resolve` gets beside the request and its signal. */
+/** The context of `resolve`, besides the request and its signal. */
 export interface ResolveContext {
   attempt: number;
-  /** What `notify` returned for the request. */
+  /** The result of `notify` for the request. */
   sent?: Json;
   /**
-   * Why the run refused the channel's last answer, which is digested here, for channels with `retries`. `code` is absent if
-   * that answer counted, and the request needs others too.
+   * Why the run refused the channel's last answer, with that answer's digest, for channels with `retries`. `code` is
+   * absent if that answer counted, but the request needs others, too.
    */
   refused?: { code?: string; message: string; digest: string };
 }
 
-/** What `settled` gets beside the request and how it was settled. */
+/** The context of `settled`, besides the request and its settlement. */
 export interface SettledContext {
   key: string;
   attempt: number;
-  /** True: an error of this attempt is noted, and the next one follows after a wait, as attempt 1. */
+  /** True: an error of this attempt is recorded, and the next one follows after a wait, as attempt 1. */
   isLastAttempt?: boolean;
-  /** What `notify` returned for the request. Absent if it returned nothing, or failed. */
+  /** The result of `notify` for the request. Absent if it returned nothing, or failed. */
   sent?: Json;
-  /** The requests of the same message, as they are now, this one included. */
+  /** The requests of the same message in their present state, this one included. */
   requests: readonly ChannelRequest[];
   /**
-   * The requests of this call, the first one included: those that were settled since the last one. More than one for
-   * channels with `batch` only. Absent: the first one alone.
+   * The requests of this call, the first one included: those settled since the last one. More than one for channels
+   * with `batch` only. Absent: the first one alone.
    */
   settled?: readonly ChannelRequest[];
   /** Records of the worker's namespace. Absent: no worker makes the call. */
@@ -178,21 +184,21 @@ export interface PostedAnswer {
   requestId: string;
   /** By lower-case name. */
   headers: Readonly<Record<string, string>>;
-  /** Exactly as it was sent: signatures cover it. */
+  /** Exactly as sent: signatures cover it. */
   body: string;
 }
 
-/** A decision, without what the channel's caller knows: true alone approves, false alone denies. */
+/** A decision without the members that the channel's caller adds: true alone approves, false alone denies. */
 export interface ChannelAnswer {
   approved: boolean;
   always?: boolean | RequestedScope;
   reason?: string;
   modifiedArguments?: JsonObject;
   response?: Json;
-  /** The person who answered. Default: `channel:NAME`. Nobody has signed it, so the run records it as `claimed`. */
+  /** The reviewer. Default: `channel:NAME`. It is unsigned, so the run records it as `claimed`. */
   reviewerId?: string;
-  /** The digest that was shown: the run refuses the answer if it is another call's. */
+  /** The digest of the shown call: the run refuses the answer if it is another call's. */
   digest?: string;
-  /** How many messages of the user were shown: the run refuses an approval that saw fewer than there are. */
+  /** How many messages of the user were shown: the run refuses an approval if there are more. */
   userMessages?: number;
 }

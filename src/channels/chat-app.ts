@@ -1,27 +1,27 @@
-/** What a chat service and the gateway need of one another, so that neither adapter imports the other. */
+/** The interfaces between chat services and the gateway, so that neither adapter imports the other. */
 import type { ApprovalDetails, Decision, Receipt } from '../contract.ts';
 import type { Records } from '../client/server/records.ts';
 
 /** The part of a chat channel that receives its users' answers. */
 export interface ChatApp {
   /**
-   * Answers a request of the chat service, which a route of the gateway hands over. Anybody may have sent it: the app checks
+   * Answers a request of the chat service, passed on by a route of the gateway. The sender is unknown: the app verifies
    * the service's signature. Absent: the service sends nothing to the gateway's address.
    */
   receive?(request: ChatRequest, gateway: ChatGateway): Promise<Response>;
-  /** Connects to the chat service, which sends what people answer over the connection. Absent: it does not. */
+  /** Connects to the chat service, which sends answers over the connection. Absent: it does not. */
   connect?(gateway: ChatGateway): ChatConnection;
-  /** Waits for the answers that are on their way: some take longer than the service waits. */
+  /** Waits for the answers in flight: some take longer than the service waits. */
   drain(): Promise<void>;
 }
 
-/** A connection to a chat service that opens itself again until it is closed. */
+/** A connection to a chat service that reconnects until it is closed. */
 export interface ChatConnection {
-  /** Takes nothing any more. */
+  /** Stops receiving. */
   close(): Promise<void>;
 }
 
-/** A request of a chat service, as it came. */
+/** A request of a chat service, as received. */
 export interface ChatRequest {
   headers: Headers;
   body: Uint8Array;
@@ -31,57 +31,56 @@ export interface ChatRequest {
 export interface ChatAccount {
   team: string;
   user: string;
-  /** How the service shows it to people. It proves nothing. */
+  /** Its display name at the service. It proves nothing. */
   name: string;
 }
 
 /** The gateway, for a chat app. */
 export interface ChatGateway {
-  /** The person who has linked this account to themselves, as of now; undefined: nobody has. */
+  /** The person who has linked this account, as of now; undefined without a link. */
   personOf(account: ChatAccount): Promise<LinkedPerson | undefined>;
-  /** The page on which a person who signs in links this account to themselves. It is valid for a few minutes. */
+  /** The page on which a signed-in person links this account. It is valid for a few minutes. */
   linkUrl(account: ChatAccount): Promise<string>;
   /** Reads a request from its run. Throws as `client.approvals.get` does. */
   request(workflowId: string, requestId: string): Promise<ApprovalDetails>;
   log(line: string): void;
 }
 
-/** A person of the gateway who answers by a chat account. */
+/** A person of the gateway who answers with a chat account. */
 export interface LinkedPerson {
   readonly id: string;
-  /** Sends a decision in this person's name, as the gateway does for people who are signed in. Throws its refusal. */
+  /** Sends a decision in this person's name, as the gateway does for signed-in people. Throws its refusal. */
   decide(workflowId: string, decision: ChatDecision): Promise<Receipt>;
 }
 
-/** A decision whose reviewer is the person who sends it. `decisionId` is the same for a repetition. */
+/** A decision whose reviewer is its sender. `decisionId` is the same for a retry. */
 export type ChatDecision = Omit<Decision, 'reviewerId' | 'signature'> & { decisionId: string };
 
-// What web push and the gateway need of one another, so that neither adapter imports the other.
+// The interfaces between web push and the gateway, so that neither adapter imports the other.
 
-/** The part of a web push channel that takes subscriptions: the gateway passes on those of people who are signed in. */
+/** The part of a web push channel that receives subscriptions: the gateway passes on those of signed-in people. */
 export interface PushApp {
   /** The key by which browsers subscribe: base64url, 65 bytes. */
   readonly publicKey: string;
-  /** The origin of the gateway to which messages lead. */
+  /** The origin of the gateway in the links of messages. */
   readonly gatewayUrl: string;
   /**
    * Stores a subscription of a person for 30 days; it replaces one of the same endpoint. A person has at most ten: the
-   * oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for an endpoint that no message may be sent to, and
-   * for a key that is not valid.
+   * oldest is removed. Throws a `ProblemError` (`arguments_invalid`) for a forbidden endpoint, and for an invalid key.
    */
   subscribe(person: SubscribedPerson, subscription: BrowserSubscription, records: Records): Promise<void>;
   /** True if the person had a subscription of this endpoint. */
   unsubscribe(person: Pick<SubscribedPerson, 'id'>, endpoint: string, records: Records): Promise<boolean>;
 }
 
-/** Whose subscription it is, as the gateway knows them. */
+/** The person of a subscription, as the gateway knows them. */
 export interface SubscribedPerson {
   id: string;
   /** Without `group:`. */
   groups: readonly string[];
 }
 
-/** A subscription, as a browser makes it. */
+/** A subscription, as created by a browser. */
 export interface BrowserSubscription {
   /** The URL to which messages for this browser are posted. */
   endpoint: string;

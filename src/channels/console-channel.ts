@@ -15,7 +15,7 @@ export interface ConsoleOptions {
   input?: TerminalInput;
   /** Default: the process's standard output. */
   output?: TerminalOutput;
-  /** The longest time that a request which only the terminal is asked about stays open. Default 300,000 (5 minutes). */
+  /** The longest time for which a request without another channel stays open. Default 300,000 (5 minutes). */
   timeoutMs?: number;
 }
 
@@ -23,13 +23,12 @@ const defaultTimeoutMs = 300_000;
 const unneeded = 'No answer is needed here any more: it was settled elsewhere, its time is over, or the worker stops.';
 
 /**
- * A channel that asks whoever sits at the terminal of the worker, one request after another. Shows the card and reads one
- * line: `a` (approve, yes, y) approves, `A` (always) approves later calls of the run too, as the card says, `d` (deny,
- * no, n) denies, `s` (skip) denies with the reason "skipped"; anything else, Enter alone included, asks again. The question
- * appears once nothing has been typed for half a second; what was typed before, or is pasted, is no answer. Without a
- * terminal, and once its input has ended, a request stays open: `resolve` waits until its signal aborts, and rejects with
- * the signal's reason.
- * Throws a `DefinitionError` for an unknown option.
+ * A channel that asks the user at the terminal of the worker, one request at a time. Shows the card and reads one line:
+ * `a` (approve, yes, y) approves, `A` (always) approves later calls of the run too, as the card describes, `d` (deny,
+ * no, n) denies, `s` (skip) denies with the reason "skipped"; any other line, Enter alone included, asks again. The
+ * question appears after half a second without typing; text typed before, or pasted, is not an answer. Without a
+ * terminal, and once its input has ended, a request stays open: `resolve` waits until its signal aborts, and rejects
+ * with the signal's reason. Throws a `DefinitionError` for an unknown option.
  *
  * @example
  * ```ts

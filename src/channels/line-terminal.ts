@@ -2,18 +2,18 @@ import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { armingMs } from '../text/console-line.ts';
 
-/** A stream from a terminal, such as `process.stdin`. One without `isTTY` is no terminal. */
+/** A stream from a terminal, such as `process.stdin`. Without `isTTY` it is not a terminal. */
 export type TerminalInput = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
 /** A stream to a terminal, such as `process.stdout`. */
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
 
-/** What a caller can do while it has the terminal. Questions resolve with undefined at the end of the input. */
+/** The operations of the terminal's current user. Questions resolve with undefined at the end of the input. */
 export interface Asking {
   readonly columns: number | undefined;
   readonly print: (text: string) => void;
   /**
-   * Asks for a line that decides something: the question appears once nothing has been typed for `armingMs`, what was
-   * typed before it is dropped, and pasted text is no answer. Rejects with the signal's reason as soon as it aborts.
+   * Asks for a line that decides: the question appears after `armingMs` without typing, earlier typing is dropped, and
+   * pasted text is not an answer. Rejects with the signal's reason as soon as it aborts.
    */
   readonly answer: (question: string, signal?: AbortSignal) => Promise<string | undefined>;
   /** Asks for a text, which may be pasted; its line breaks become blanks. Rejects as `answer` does. */
@@ -26,7 +26,7 @@ interface Entered {
   hasPasted: boolean;
 }
 
-/** A terminal that callers share: each has it alone, first come, first served. */
+/** A terminal that callers share: each uses it alone, first come, first served. */
 export class LineTerminal {
   static readonly #known = new WeakMap<TerminalInput, LineTerminal>();
   /** The terminals that ask a question now. */
@@ -48,7 +48,7 @@ export class LineTerminal {
     return known;
   }
 
-  /** Writes lines of a log. A question that stands on the terminal is asked again below them. */
+  /** Writes lines of a log. A pending question on the terminal is printed again below them. */
   static logBeside(write: () => void): void {
     for (const terminal of LineTerminal.#asking) terminal.#output.write('\n');
     write();
@@ -56,8 +56,8 @@ export class LineTerminal {
   }
 
   /**
-   * Calls `ask` once the terminal is free. Undefined if it is no terminal, or has ended. Rejects with the signal's reason as
-   * soon as it aborts.
+   * Calls `ask` once the terminal is free. Undefined if it is not a terminal, or has ended. Rejects with the signal's
+   * reason as soon as it aborts.
    */
   async use<Answer>(signal: AbortSignal, ask: (asking: Asking) => Promise<Answer>): Promise<Answer | undefined> {
     signal.throwIfAborted();
@@ -117,8 +117,8 @@ export class LineTerminal {
   }
 
   /**
-   * Drops what is typed until nothing has been typed for `armingMs`. True: something was. In raw mode, so that a line
-   * without its Enter is dropped, too.
+   * Drops input until nothing has been typed for `armingMs`. True: it dropped some. In raw mode, so that a line without
+   * its Enter is dropped, too.
    */
   #untilQuiet(signal: AbortSignal): Promise<boolean> {
     const input = this.#input;
@@ -130,7 +130,7 @@ export class LineTerminal {
     const take = (chunk: Buffer | string): void => {
       hasTyped = true;
       timer.refresh();
-      // In raw mode the terminal sends a key in the place of the signal, and on Windows `kill` would call no handler.
+      // In raw mode the terminal sends a key in place of the signal, and on Windows `kill` would call no handler.
       if (chunk.includes(interruptKey) && !process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     };
     const stop = (): void => quiet.reject(signal.reason);
@@ -147,7 +147,7 @@ export class LineTerminal {
       .then(() => hasTyped);
   }
 
-  /** Reads one line, which the terminal itself edits; with a paste in it, up to the Enter after the paste. */
+  /** Reads one line, edited by the terminal itself; with a paste in it, up to the Enter after the paste. */
   #read(question: string, signal: AbortSignal): Promise<Entered | undefined> {
     const [input, output] = [this.#input, this.#output];
     signal.throwIfAborted();
@@ -155,7 +155,7 @@ export class LineTerminal {
     if (!this.#isOpen()) return Promise.resolve(undefined);
     const marksPastes = input.setRawMode !== undefined && process.env.TERM !== 'dumb';
     const entered = Promise.withResolvers<Entered | undefined>();
-    // Closed after each question: an open interface would keep the process alive, and collect lines that answer none.
+    // Closed after each question: an open interface would keep the process alive, and collect unrelated lines.
     const lines = createInterface({ input, terminal: false });
     let line: Entered = { text: '', hasPasted: false };
     let isPasting = false;
@@ -168,7 +168,7 @@ export class LineTerminal {
       entered.reject(signal.reason);
     };
     lines.on('line', (text) => {
-      // The rest of an input that ended without Enter is no line.
+      // The rest of an input that ended without Enter is not a line.
       if (input.readableEnded) return;
       for (const piece of text.split(pasteMarks)) {
         if (piece === pasteBegin || piece === pasteEnd) isPasting = piece === pasteBegin;
@@ -177,7 +177,7 @@ export class LineTerminal {
       if (isPasting) line = { ...line, text: `${line.text} ` };
       else entered.resolve(line);
     });
-    // A terminal that goes away is an error of the stream.
+    // A disconnected terminal is an error of the stream.
     lines.once('close', end).once('error', end);
     signal.addEventListener('abort', stop, { once: true });
     this.#question = question;
@@ -193,9 +193,9 @@ export class LineTerminal {
 }
 
 const interruptKey = '\u0003';
-/** Around a paste, once a program has asked for it (xterm's "bracketed paste"). */
+/** Around a paste, once a program has turned this on (xterm's "bracketed paste"). */
 const pasteBegin = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 const pasteMarks = new RegExp(String.raw`(\u001b\[20[01]~)`);
-/** What arrow keys and their like leave in a line. */
+/** The characters of arrow keys and the like in a line. */
 const controls = new RegExp(String.raw`[\u0000-\u0008\u000a-\u001f\u007f]`);

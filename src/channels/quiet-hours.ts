@@ -7,8 +7,8 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * When only urgent requests are carried to people; the others wait for the end of these hours and days. Has at least one
- * of `from` with `to`, `workdays` and `holidays`.
+ * When only urgent requests are carried to people; the others wait for the end of these hours and days. Has at least
+ * one of `from` with `to`, `workdays` and `holidays`.
  */
 export interface QuietHours {
   /** A time of day, such as `22:00`. */
@@ -21,7 +21,7 @@ export interface QuietHours {
   workdays?: readonly Weekday[];
   /** Dates that are quiet as a whole, such as `2026-12-25`. At most 400. */
   holidays?: readonly string[];
-  /** Requests of a higher severity are carried all the same. Default `high`: only critical ones are. */
+  /** Requests of a higher severity are carried anyway. Default `high`: only critical ones are. */
   above?: Severity;
 }
 
@@ -31,8 +31,8 @@ const mostHolidays = 400;
 
 /**
  * How long a notification waits, in milliseconds: until the first minute that is not quiet by the clocks of the time
- * zone, whichever way they are changed meanwhile; or not at all. A request that ends before that does not wait: nobody
- * would hear of it. `endsAtMs`: its deadline; null: none.
+ * zone, even if they are changed meanwhile; or not at all. A request that ends before that does not wait, because it
+ * would never be notified. `endsAtMs`: its deadline; null: none.
  */
 export function quietForMs(
   hours: QuietHours,
@@ -50,14 +50,14 @@ export function quietForMs(
     if (left === 0) return untilMs - atMs;
     const minuteBeganMs = untilMs - (untilMs % minuteMs);
     const wholeMs = minuteBeganMs + left * minuteMs;
-    // Where the clocks are changed meanwhile, the quiet minutes may end earlier or later.
+    // A change of the clocks meanwhile may move the end of the quiet minutes.
     const isSteady = read(wholeMs).minute === (now.minute + left) % minutesOfDay;
     untilMs = isSteady ? wholeMs : minuteBeganMs + minuteMs;
     if (endsAtMs !== null && endsAtMs <= untilMs) return 0;
   }
 }
 
-/** How many minutes are left of the hours, or of the day, that are quiet at a time, unless the clocks change; 0: none are. */
+/** How many minutes of the quiet hours, or of the quiet day, are left at a time, unless the clocks change; 0: none. */
 function quietMinutesLeft({ from, to, workdays = weekdays, holidays = [] }: QuietHours): (at: LocalTime) => number {
   const [start, end] = from === undefined || to === undefined ? [0, 0] : [minuteOf(from), minuteOf(to)];
   const free = new Set(holidays);
@@ -92,7 +92,7 @@ function clockOf(timeZone: string): (atMs: number) => LocalTime {
   };
 }
 
-/** What is wrong with quiet hours, and with which member; undefined if nothing is. For what comes from a file or from code. */
+/** The problem of quiet hours, and its member; undefined if they are valid. For values from a file or from code. */
 export function quietHoursProblem(hours: QuietHours): { member?: keyof QuietHours; problem: string } | undefined {
   const { from, to, timeZone, workdays, holidays, above } = hours;
   for (const [member, clock] of Object.entries({ from, to }) as ['from' | 'to', unknown][]) {

@@ -62,7 +62,7 @@ const quietHours = z
 /** A time zone in a channel file. */
 export const timeZoneShape = z.string().refine(isTimeZone, 'must be a time zone that exists, such as Europe/Berlin');
 
-/** What a channel file says, apart from the members of each channel, which are its kind's. */
+/** The content of a channel file, except the members of each channel, which its kind defines. */
 export const channelFileShape = z.strictObject({
   channels: z.record(
     channelName,
@@ -81,12 +81,12 @@ export const channelFileShape = z.strictObject({
 
 export type ChannelDocument = z.infer<typeof channelFileShape>;
 
-/** As they are in code. What they say is checked apart. */
+/** As in code. The values are validated separately. */
 export function quietHoursOf({ time_zone: timeZone, ...hours }: z.infer<typeof quietHours>): QuietHours {
   return { ...hours, timeZone } as QuietHours;
 }
 
-/** The entries that their kinds find valid, and what is wrong with the others and with the routes. */
+/** The valid entries, and the problems of the others and of the routes. */
 export async function readEntries(
   document: Pick<ChannelDocument, 'channels' | 'routes'>,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -162,23 +162,23 @@ export async function readChannelFile(
   source: string,
   kinds: Readonly<Record<string, ChannelKind>>,
 ): Promise<ChannelSetUp> {
-  const { text, file } = textOf(source);
+  const { text, file } = loadChannelSource(source);
   const read = readPolicyText(text, 'channel file');
-  if ('problems' in read) throw invalid(file, read.problems);
+  if ('problems' in read) throw fileError(file, read.problems);
   const placed: Placed = { placeOf: (path, part) => read.placeOf(path, part), file };
   const shaped = channelFileShape.safeParse(read.value);
   const badKeys = prototypeKeys(read.value);
   if (!shaped.success || badKeys.length > 0) {
     const what = { document: read.value, shape: channelFileShape, what: 'a channel file' };
     const found = shaped.success ? badKeys : [...badKeys, ...explainWithoutValues(shaped.error, what)];
-    throw refused(placed, [...found, ...(await problemsOfChannels(read.value, kinds))]);
+    throw shapeError(placed, [...found, ...(await problemsOfChannels(read.value, kinds))]);
   }
   const { entries, problems } = await readEntries(shaped.data, kinds);
-  if (problems.length > 0) throw refused(placed, problems);
+  if (problems.length > 0) throw shapeError(placed, problems);
   return setUpOf(shaped.data, entries, placed);
 }
 
-/** What the kinds find in a file whose other members have mistakes, so that all are told at once. */
+/** Problems inside channel entries, reported with all others. */
 async function problemsOfChannels(
   document: unknown,
   kinds: Readonly<Record<string, ChannelKind>>,
@@ -187,7 +187,7 @@ async function problemsOfChannels(
   return shaped.success ? (await readEntries(shaped.data, kinds)).problems : [];
 }
 
-function textOf(source: string): { text: string; file: string } {
+function loadChannelSource(source: string): { text: string; file: string } {
   if (!/^[^\n]+\.(ya?ml|json)$/.test(source)) return { text: source, file: 'channels' };
   if (existsSync(source)) return { text: readFileSync(source, 'utf8'), file: source };
   throw policyInvalid(`channels: no file ${resolve(source)}`);
@@ -209,7 +209,7 @@ async function setUpOf(
       problems.push({ path: ['channels', name], message: `channel '${name}': ${message}`, part: 'key' });
     }
   }
-  if (problems.length > 0) throw refused(placed, problems);
+  if (problems.length > 0) throw shapeError(placed, problems);
   const needed = builder.needed();
   const own = Object.entries(channels).flatMap(([name, { quiet_hours: hours }]): [string, QuietHours | false][] =>
     hours === undefined ? [] : [[name, hours && quietHoursOf(hours)]],
@@ -234,14 +234,14 @@ function routeOf({
   return minSeverity === undefined ? route : { ...route, minSeverity };
 }
 
-function refused({ placeOf, file }: Placed, problems: readonly ShapeProblem[]): ProblemError {
-  return invalid(
+function shapeError({ placeOf, file }: Placed, problems: readonly ShapeProblem[]): ProblemError {
+  return fileError(
     file,
     problems.map(({ path, message, part }) => ({ ...placeOf(path, part), message })),
   );
 }
 
-function invalid(file: string, problems: readonly Omit<PolicyProblem, 'path'>[]): ProblemError {
+function fileError(file: string, problems: readonly Omit<PolicyProblem, 'path'>[]): ProblemError {
   const sorted = problems.toSorted(
     (one, other) => (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0),
   );

@@ -2,26 +2,26 @@ import { hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
 
 const purposes = ['session', 'login', 'link', 'account', 'account-link', 'push'] as const;
-/** What a sealed text is for. One that was made for another purpose is not valid. */
+/** The purpose of a sealed text, which is invalid for any other one. */
 export type Purpose = (typeof purposes)[number];
 
-/** Makes and opens texts that only the holders of one key can make or read. Gateways with the same key share them. */
+/** Seals and opens texts, which only the holders of one key can do. Gateways with the same key share them. */
 export interface Seals {
   seal(purpose: Purpose, content: JWTPayload, expiresMs: number): Promise<string>;
   /**
-   * Undefined for a text that is not valid: forged, expired, of another purpose or another gateway, or spelled otherwise
-   * than it was sealed.
+   * Undefined for an invalid text: forged, expired, of another purpose or another gateway, or not spelled as it was
+   * sealed.
    */
   open(purpose: Purpose, text: string): Promise<JWTPayload | undefined>;
 }
 
 const longestText = 8_000;
 
-/** The secrets of a gateway, and which gateway it is. */
+/** The secrets and the identity of a gateway. */
 export interface SealOptions {
   /** Absent: a key of this process. */
   secret?: KeyObject;
-  /** For links alone, so that whoever makes links can make no session. Absent: `secret`. */
+  /** For links alone, so that a maker of links can make no session. Absent: `secret`. */
   linkSecret?: KeyObject;
   /** The gateway's address. */
   publicUrl?: string;
@@ -30,9 +30,9 @@ export interface SealOptions {
 }
 
 /**
- * Encrypted JWTs (`dir`, A256GCM). Each purpose has a key of its own, so no text can pass for one of another purpose, and
+ * Encrypted JWTs (`dir`, A256GCM). Each purpose has a separate key, so no text can pass for one of another purpose, and
  * the gateway's address and namespace are part of the key, so two installations with one secret do not share their
- * sessions. Without a secret the key is of this process.
+ * sessions. Without a secret, the key belongs to this process.
  */
 export function createSeals({ secret, linkSecret = secret, publicUrl = '', namespace }: SealOptions): Seals {
   const context = JSON.stringify([publicUrl, namespace]);
@@ -62,7 +62,7 @@ export function createSeals({ secret, linkSecret = secret, publicUrl = '', names
 }
 
 /**
- * Base64 has several spellings of the same bytes. What is known by its text, such as a link that was used, has one.
+ * Base64 has several spellings of the same bytes. A text that serves as an identity, such as a used link, has only one.
  */
 function isSpelledOnce(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

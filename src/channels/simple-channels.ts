@@ -30,7 +30,7 @@ export function autoApprove(options: ReasonOptions = {}): Channel {
  */
 export function autoDeny(options: ReasonOptions = {}): Channel {
   checkOptions('autoDeny', options, { reason: true });
-  const { reason = 'Denied automatically: nobody is here to approve it.' } = options;
+  const { reason = 'Denied automatically: no reviewer is available.' } = options;
   return { resolve: (request) => answerTo(request, false, reason) };
 }
 
@@ -73,9 +73,9 @@ export interface ConditionalOptions extends ReasonOptions {
 }
 
 /**
- * A channel that approves calls below a severity at once and tells nobody, and leaves all others to another channel; those
- * too that its approval does not settle, because a rule needs certain people or several. Throws a `DefinitionError` for an
- * unknown severity or option.
+ * A channel that approves calls below a severity at once without a notification, and leaves all others to another
+ * channel; also those that its approval does not settle, because a rule needs certain people or several. Throws a
+ * `DefinitionError` for an unknown severity or option.
  *
  * @example
  * ```ts
@@ -84,7 +84,7 @@ export interface ConditionalOptions extends ReasonOptions {
  * const night = conditional({
  *   below: 'medium',
  *   reason: ({ assessment }) => `Approved automatically: its severity is ${assessment.severity}.`,
- *   otherwise: autoDeny({ reason: 'Nobody decides at night. Try again after 8:00.' }),
+ *   otherwise: autoDeny({ reason: 'No reviewer works at night. Try again after 8:00.' }),
  * });
  * console.log(Object.keys(night)); // [ 'isAutomatic', 'resolve' ]
  * ```
@@ -98,7 +98,7 @@ export function conditional(options: ConditionalOptions): Channel {
   const other = toChannel(otherwise);
   const isBelow = (request: ChannelRequest): boolean => {
     const rank = severityRank(request.assessment.severity);
-    // Fail closed: a severity that this version does not know is below none.
+    // Fail closed: a severity unknown to this version is below none.
     return rank >= 0 && rank < severityRank(below);
   };
   return {
@@ -108,9 +108,9 @@ export function conditional(options: ConditionalOptions): Channel {
     ...(other.test && { test: (context: TestContext) => other.test!(context) }),
     ...(other.notify && { notify: (...args) => other.notify!(...args) }),
     resolve: (request, signal, context) => {
-      // An answer that settled nothing: the rule needs certain people, or several.
+      // The last answer settled nothing: the rule needs certain people, or several.
       if (isBelow(request) && context.refused === undefined) return answerTo(request, true, reason);
-      // Somebody else answers: the request stays open.
+      // The other channel or another reviewer answers: the request stays open.
       return other.resolve === undefined ? aborted(signal) : other.resolve(request, signal, context);
     },
     ...(other.settled && { settled: (...args) => other.settled!(...args) }),
@@ -184,7 +184,7 @@ export function toChannel(source: Channel | ChannelFunction): Channel {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new DefinitionError(`A channel's timeoutMs is a number of milliseconds above 0.`);
   }
-  // An instance of a class may have fields of its own.
+  // An instance of a class may have further fields.
   if (isPlain(source)) checkOptions('A channel', source, memberNames);
   return source;
 }
@@ -213,7 +213,7 @@ const consoleKind: ChannelKind<z.infer<typeof consoleShape>> = {
   make: ({ timeout }) => consoleChannel({ timeoutMs: timeout }),
 };
 
-/** The kinds that need nothing but the worker, by the names that channel files use. */
+/** The kinds without dependencies, by their names in channel files. */
 export const simpleKinds: Readonly<Record<string, ChannelKind>> = {
   auto_approve: autoApproveKind,
   auto_deny: autoDenyKind,

@@ -4,11 +4,11 @@ import type { Records } from '../client/server/records.ts';
 import type { Channel } from './channel.ts';
 import type { ChannelSet } from './channel-set.ts';
 
-/** What became of a test of a channel. */
+/** The result of a test of a channel. */
 export interface TestedChannel {
   channel: string;
   ok: boolean;
-  /** One sentence; what is wrong comes with the remedy. */
+  /** One sentence; a problem includes the remedy. */
   message: string;
 }
 
@@ -28,11 +28,11 @@ export async function testChannel(
     const sent = await channel.test({ key: `test:${randomUUID()}`, records, signal: AbortSignal.timeout(testMs) });
     return { channel: name, ok: true, message: `Sent ${sent}.` };
   } catch (error) {
-    return { channel: name, ok: false, message: sentenceOf(error) };
+    return { channel: name, ok: false, message: errorSentence(error) };
   }
 }
 
-/** Warns, with one sentence each, of channels that cannot send. It finds that out without sending, and never rejects. */
+/** Warns, with one sentence each, of channels that cannot send. It checks without sending, and never rejects. */
 export async function warnOfUnreached(
   set: ChannelSet | undefined,
   signal: AbortSignal,
@@ -44,14 +44,14 @@ export async function warnOfUnreached(
     try {
       await Promise.race([channel.reach?.(limited), aborted(limited)]);
     } catch (error) {
-      const why = limit.aborted ? `it did not answer within ${reachMs / 1_000} seconds.` : sentenceOf(error);
+      const why = limit.aborted ? `it did not answer within ${reachMs / 1_000} seconds.` : errorSentence(error);
       if (!signal.aborted) warn(`channel '${name}' cannot be reached: ${why}`);
     }
   });
   await Promise.all(reached);
 }
 
-function sentenceOf(error: unknown): string {
+function errorSentence(error: unknown): string {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }

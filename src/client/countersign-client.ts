@@ -57,8 +57,8 @@ export interface ClientOptions extends TimeLimitOptions {
    */
   largePayloads?: LargePayloads | false;
   /**
-   * The codecs and the failure converter of the workers, such as `encrypted()` of `countersign/codec`. The payload
-   * converter is ours.
+   * The codecs and the failure converter of the workers, such as `encrypted()` of `countersign/codec`. Countersign sets
+   * the payload converter.
    */
   dataConverter?: DataConverter;
   /**
@@ -189,14 +189,14 @@ export interface RunHandle {
  * ```
  */
 export interface CountersignClient {
-  /** The connection, for everything that this client does not offer. */
+  /** The Temporal connection, for operations beyond this client. */
   readonly session: Session;
   /**
-   * Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before, and for
-   * an `idempotencyKey` that has started something else.
+   * Starts a run of an agent, given by its name or its definition. Throws `already_started` for an id used before, and
+   * for an `idempotencyKey` that has started a different run.
    */
   start(agent: string | { name: string }, input: string | Message[], options?: StartOptions): Promise<RunHandle>;
-  /** The handle of a run that exists. Makes no call to the server. */
+  /** The handle of an existing run. Makes no call to the server. */
   run(workflowId: string): RunHandle;
   /** Lists runs, the newest first, page by page. It reads visibility, which lags by up to seconds. */
   runs(filter?: RunFilter): AsyncIterable<ListedRun>;
@@ -219,10 +219,10 @@ export interface CountersignClient {
   /** Sends several decisions and returns a receipt for each, in order; refused ones carry a code. */
   decide(decisions: Decision[], options?: RequestOptions): Promise<Receipt[]>;
   /**
-   * Gives one answer to exactly the requests that were reviewed, whatever else waits by now: each counts only under the
-   * digest that was reviewed. Returns a receipt for each, in order, and throws for an unknown option alone: what is
-   * refused, such as a request that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`), has a code. All
-   * requests of a run are sent in one update, and eight runs are asked at the same time.
+   * Gives one answer to exactly the reviewed requests, whatever other requests are open now: each counts only under the
+   * reviewed digest. Returns a receipt for each, in order, and throws for an unknown option alone: a refused one, such
+   * as a request that has changed (`digest_mismatch`) or was settled elsewhere (`already_settled`, with `settledBy`),
+   * has a code. All requests of a run are sent in one update, and eight runs are called at the same time.
    */
   decideAll(reviewed: readonly ReviewedRequest[], decision: CommonDecision, options?: SendOptions): Promise<Receipt[]>;
   /**
@@ -234,36 +234,40 @@ export interface CountersignClient {
   /** Transfers the seat of `by` among a request's reviewers to `to`. Throws as `extend` does. */
   delegate(message: DelegateMessage, options?: RequestOptions): Promise<Receipt>;
   /**
-   * Delegates each open request that `by` may answer and has not answered, as `delegate` does one. What is refused has a
-   * receipt with a code. With `until`, a workflow on the client's task queue does the same with what comes, within about a
-   * minute; it signs nothing. The index of requests lags by up to seconds. Throws `invalid_message`, `too_large`,
-   * `already_started` if what comes for `by` is delegated already, and `server_unreachable`.
+   * Delegates each open request that `by` may answer and has not answered, as `delegate` does one. A refused one has a
+   * receipt with a code. With `until`, a workflow on the client's task queue does the same with later requests, within
+   * about a minute; it signs nothing. The index of requests lags by up to seconds. Throws `invalid_message`,
+   * `too_large`, `already_started` if `by` has such a delegation already, and `server_unreachable`.
    */
   delegateAll(message: DelegationUntil, options?: DelegateAllOptions): Promise<DelegatedUntil>;
   /** The standing delegations: each gives the requests of one person to another person, until a date. */
   readonly standingDelegations: StandingDelegations;
-  /** The grants of a run from "always" decisions, standing denials and tools that are denied for good included. Throws `no_worker`, `run_not_found`. */
+  /**
+   * The grants of a run from "always" decisions, including standing denials and tools that are denied permanently.
+   * Throws `no_worker`, `run_not_found`.
+   */
   grants(workflowId: string): Promise<Grant[]>;
   /** Revokes grants of a run, by id or `'all'`. Throws `grant_unknown`, and `not_permitted_by_ceiling` for denials. */
   revoke(workflowId: string, message: RevokeMessage, options?: SendOptions): Promise<Receipt>;
   /**
    * Changes the run's side of the policy of a running run, below its ceiling. Replaces an earlier change. Open requests
-   * are ruled on again, and `settled` in the receipt names those that this settled. Throws `policy_invalid`,
+   * are ruled on again, and `settled` in the receipt names those settled by the change. Throws `policy_invalid`,
    * `not_permitted_by_ceiling`, `run_closed`.
    */
   setPolicy(workflowId: string, message: SetPolicyMessage, options?: SendOptions): Promise<Receipt>;
   /**
-   * Makes one change of policy in every open run that a visibility query finds, and yields what became of it in each. Runs
-   * in which it is in force get nothing. Throws `policy_invalid`, and `invalid_message` for a query that the server refuses.
+   * Makes one change of policy in every open run that a visibility query finds, and yields the result of each. Runs in
+   * which it is in force get no message. Throws `policy_invalid`, and `invalid_message` for a query that the server
+   * refuses.
    */
   setPolicyOfRuns(
     message: Omit<SetPolicyMessage, 'signature'>,
     options?: SetPolicyOfRunsOptions,
   ): AsyncIterable<PolicyResult>;
   /**
-   * Sends what the user of a session says next: a run that was started with `session: true`. The model gets it before its
-   * next turn, after the results of the calls in progress. Throws `invalid_message` for a run that is no session,
-   * `run_closed`, `too_large` if the transcript cannot hold it, and `rate_limited` while 100 messages wait.
+   * Sends the next message of a session's user: of a run that was started with `session: true`. The model receives it
+   * before its next turn, after the results of the calls in progress. Throws `invalid_message` for a run that is no
+   * session, `run_closed`, `too_large` if the transcript cannot hold it, and `rate_limited` while 100 messages wait.
    */
   message(workflowId: string, message: UserMessage, options?: Omit<SendOptions, 'sign'>): Promise<Receipt>;
   /**
@@ -280,16 +284,16 @@ export interface CountersignClient {
    */
   journal(workflowId: string): Promise<Journal>;
   /**
-   * The events of a run, past and future, in order and each once: messages, calls, requests, decisions, results. Ends when
-   * the run is complete; with `follow: false`, with what has happened so far. `after` is the id of an event: the stream
-   * goes on after it, also when the run is over. Also ends when the client is closed. Waits for a server that is away. However many watch a run, one poller
-   * reads it, and watching adds nothing to its history. Throws `run_not_found`, and `invalid_message` for an id that is not
-   * of this run.
+   * The events of a run, past and future, in order and each once: messages, calls, requests, decisions, results. Ends
+   * when the run is complete; with `follow: false`, after the present events. `after` is the id of an event: the stream
+   * resumes after it, also when the run is over. Also ends when the client is closed. Waits during an outage of the
+   * server. One poller reads a run for all its watchers, and watching adds nothing to its history. Throws
+   * `run_not_found`, and `invalid_message` for an id that is not of this run.
    */
   events(workflowId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
   /**
-   * Exports what was decided in a run, by its workflow id, or in all runs that a visibility query finds, as lines that
-   * anybody can check with `verifyAudit` (docs/audit.md). Needs no worker. Throws `run_not_found`, and `arguments_invalid`
+   * Exports the decisions of a run, by its workflow id, or of all runs that a visibility query finds, as lines that
+   * `verifyAudit` can verify anywhere (docs/audit.md). Needs no worker. Throws `run_not_found`, and `arguments_invalid`
    * for a member that cannot be withheld.
    */
   audit(scope: string | AuditScope, options?: AuditOptions): AsyncIterable<SealedLine>;
@@ -302,11 +306,11 @@ export interface CountersignClient {
   /** Registers the search attributes of the inbox in the namespace, and reads its retention. Repeating it is harmless. */
   setUp(): Promise<Setup>;
   /**
-   * Checks everything that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks,
-   * the search attributes, the retention, the workers of the task queue and their engine, the versions to which runs are
-   * pinned, and the codecs. What is wrong is a finding with its remedy.
+   * Checks all that runs and clients need, as `countersign doctor`: the SDK, the server, the namespace, the clocks, the
+   * search attributes, the retention, the workers of the task queue and their engine, the versions to which runs are
+   * pinned, and the codecs. A problem is a finding with its remedy.
    */
   check(options?: CheckOptions): Promise<Check[]>;
-  /** Ends what watches a run, and closes the connection, if this client opened it. */
+  /** Ends all watches of runs, and closes the connection, if this client opened it. */
   close(): Promise<void>;
 }

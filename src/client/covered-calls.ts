@@ -18,25 +18,25 @@ export interface CoveredCall {
 }
 
 export interface CoveredCalls {
-  /** False: the scope does not cover the call that waits, so an "always" with it is narrowed to that call. */
+  /** False: the scope does not cover the waiting call, so an "always" with it is narrowed to that call. */
   covers: boolean;
   /** The newest first. */
   matched: CoveredCall[];
-  /** The number of past calls of the tool that were looked at. */
+  /** How many past calls of the tool were examined. */
   looked: number;
 }
 
-/** How many runs are read, of how many that are listed, and how many of them at the same time. */
+/** How many runs are read, out of how many listed ones, and how many of them at the same time. */
 const runsRead = 20;
 const runsListed = 100;
 const runsAtOnce = 4;
 const mostMatched = 100;
 
 /**
- * The past calls of a tool that an "always" with this scope would have answered: those of the run that asks and of the
- * newest runs of the same agent. A call in whose arguments something is hidden from reviewers counts only for a scope
- * that does not look at arguments, so that nobody finds hidden values by trying. Throws `invalid_decision` for a scope
- * that is none, and `not_permitted_by_ceiling` if the request admits no "always".
+ * The past calls of a tool that an "always" with this scope would have answered: those of the run of the request and of
+ * the newest runs of the same agent. A call with hidden arguments counts only for a scope without conditions on
+ * arguments, so that hidden values cannot be found by trial. Throws `invalid_decision` for an invalid scope, and
+ * `not_permitted_by_ceiling` if the request admits no "always".
  */
 export async function coveredCalls(
   client: CountersignClient,
@@ -78,7 +78,7 @@ async function otherRuns(client: CountersignClient, agent: string, own: string):
   return found;
 }
 
-/** A run that cannot be read, or is gone meanwhile, has no calls. */
+/** A run that cannot be read, or was removed meanwhile, has no calls. */
 async function readCalls(client: CountersignClient, workflowId: string, tool: string): Promise<PastCall[]> {
   try {
     return await pastCalls(client.session, workflowId, tool);

@@ -85,7 +85,7 @@ const optionNames = {
   check: { longestWaitMs: true } satisfies OptionNames<CheckOptions>,
 };
 
-/** The options as they are. Throws `arguments_invalid` for one that the method does not have. */
+/** Returns the options. Throws `arguments_invalid` for one that the method does not have. */
 export function checked<Options extends object>(
   method: Exclude<keyof typeof optionNames, 'createClient'>,
   options: Options | undefined,

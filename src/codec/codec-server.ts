@@ -19,7 +19,7 @@ export function payloadToJson({ metadata, data }: Payload): PayloadJson {
   };
 }
 
-/** Undefined for what is not a payload. */
+/** Undefined for any value that is not a payload. */
 export function payloadFromJson(json: unknown): Payload | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const { metadata = {}, data = '' } = json as PayloadJson;
@@ -34,18 +34,21 @@ export function payloadFromJson(json: unknown): Payload | undefined {
 
 /** Options of `codecServer`. */
 export interface CodecServerOptions {
-  /** As the workers have it. */
+  /** The same codec as the workers'. */
   codec: PayloadCodec;
   /** The origin of Temporal's UI, such as `https://temporal.example`. Pages of other origins are refused. */
   uiOrigin: string;
   /**
-   * Decides who may read payloads. A text must equal the `Authorization` header. A function reads the request, such as the
-   * access token that Temporal's UI sends, and returns true to let the sender pass. An error refuses.
+   * Authorizes readers of payloads. A text must equal the `Authorization` header. A function reads the request, such as
+   * the access token that Temporal's UI sends, and returns true to let the sender pass. An error refuses.
    */
   authorize: string | ((request: IncomingMessage) => boolean | Promise<boolean>);
 }
 
-/** The largest body of one call, in bytes, and the most payloads. A page of Temporal's UI asks for its whole list at once. */
+/**
+ * The largest body of one call, in bytes, and the most payloads. A page of Temporal's UI requests its whole list at
+ * once.
+ */
 const maxBodyBytes = 16_000_000;
 const maxPayloads = 10_000;
 
@@ -98,7 +101,7 @@ async function answer(
 ): Promise<{ status: number; body?: string }> {
   const { origin } = request.headers;
   if (origin !== undefined && origin !== uiOrigin) return { status: 403 };
-  // A browser asks first, and sends no credentials with that.
+  // A browser sends a preflight request first, without credentials.
   if (request.method === 'OPTIONS') return { status: 204 };
   const run = { '/encode': encodeEach, '/decode': decodeEach }[URL.parse(request.url ?? '', uiOrigin)?.pathname ?? ''];
   if (run === undefined) return { status: 404 };
@@ -119,7 +122,7 @@ function encodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]
   return codec.encode(payloads);
 }
 
-/** One that cannot be read does not hide the others. */
+/** An unreadable one does not affect the others. */
 async function decodeEach(codec: PayloadCodec, payloads: Payload[]): Promise<Payload[]> {
   return Promise.all(
     payloads.map(async (payload) => {
@@ -165,7 +168,8 @@ function payloadsIn(text: string): Payload[] | undefined {
   } catch {
     return undefined;
   }
-  // An empty list is left out in the JSON of Protocol Buffers: Temporal's command line asks so for a query's arguments.
+  // The JSON of Protocol Buffers omits an empty list: Temporal's command line sends such a body for a query's
+  // arguments.
   const listed: unknown = isObject(read) ? (read['payloads'] ?? []) : undefined;
   if (!Array.isArray(listed) || listed.length > maxPayloads) return undefined;
   const payloads = listed.map(payloadFromJson);

@@ -10,7 +10,10 @@ import { modulePath } from '../connection/module-path.ts';
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 const encoding = 'binary/encrypted';
-/** The encoding of a payload that its own key does not open. No converter knows it, so a reader takes it as undecodable. */
+/**
+ * The encoding of a payload that its own key does not open. No converter knows it, so a reader treats it as
+ * undecodable.
+ */
 const damagedEncoding = 'binary/damaged';
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
@@ -55,7 +58,7 @@ export class EncryptionCodec implements PayloadCodec {
     const { id, key } = await this.#ring.first();
     return payloads.map((payload) => {
       const iv = randomBytes(ivBytes);
-      // The key's id is authenticated too: nobody can present the ciphertext as that of another key.
+      // The key's id is authenticated, too: a ciphertext cannot pass for that of another key.
       const sealing = createCipheriv(cipher, key, iv).setAAD(Buffer.from(id));
       const sealed = [sealing.update(PayloadMessage.encode(payload).finish()), sealing.final()];
       const metadata = { encoding, [keyIdName]: id, 'encryption-key-fingerprint': fingerprintOf(key) };
@@ -71,20 +74,22 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   async #open(payload: Payload): Promise<Payload> {
-    if (textOf(payload, 'encoding') !== encoding) return payload;
-    const id = textOf(payload, keyIdName);
+    if (metadataText(payload, 'encoding') !== encoding) return payload;
+    const id = metadataText(payload, keyIdName);
     if (!idShape.test(id)) return damaged();
     const found = await this.#ring.find(id);
-    // Another worker may have the key, or this one later: what is not known to be damaged is not judged (I5c).
+    // Another worker may have the key, or this one later: only a payload known to be damaged is marked so (I5c).
     if (found === undefined) throw new Error(`a payload is encrypted with key '${id}', which is not known here`);
     if (found.key === null) return damaged();
-    // No id is given to two keys, so this one never fits. What only a worker can have written waits for another worker.
-    if (textOf(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key)) return unreadPayload('encoded');
+    // No id belongs to two keys, so this one never opens it. A payload that only a worker can have written waits for
+    // another worker.
+    if (metadataText(payload, 'encryption-key-fingerprint') !== fingerprintOf(found.key))
+      return unreadPayload('encoded');
     return unsealed(payload.data ?? new Uint8Array(), id, found.key) ?? damaged();
   }
 }
 
-/** Undefined for data that nobody encrypted with this key. */
+/** Undefined for data that was not encrypted with this key. */
 function unsealed(data: Uint8Array, id: string, key: Uint8Array): Payload | undefined {
   if (data.length < ivBytes + tagBytes) return undefined;
   const [iv, sealed, tag] = [data.slice(0, ivBytes), data.slice(ivBytes, -tagBytes), data.slice(-tagBytes)];
@@ -101,7 +106,7 @@ function damaged(): Payload {
   return { metadata: { encoding: Buffer.from(damagedEncoding) }, data: new Uint8Array() };
 }
 
-function textOf({ metadata }: Payload, name: string): string {
+function metadataText({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString();
 }
 

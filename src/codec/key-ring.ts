@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { checkCallOptions } from '../text/check-call-options.ts';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** A key of AES-256, known by an id that stands in clear text beside what it encrypts. */
+/** A key of AES-256, with an id that is stored in clear text beside the ciphertext. */
 export interface EncryptionKey {
   /** 1 to 64 characters of `A-Z a-z 0-9 . _ -`. Never reuse an id for another key. */
   id: string;
-  /** 32 bytes. `null`: this key is gone for ever, so what it encrypted counts as damaged instead of being retried. */
+  /** 32 bytes. `null`: this key is gone for ever, so its payloads count as damaged instead of being retried. */
   key: Uint8Array | null;
 }
 
@@ -19,7 +19,7 @@ export type KeySource = readonly EncryptionKey[] | { file: string } | (() => Key
 type KeyList = readonly EncryptionKey[];
 
 const keyBytes = 32;
-/** The shape of key ids. What names anything else was not encrypted by this codec. */
+/** The shape of key ids. A payload with any other id was not encrypted by this codec. */
 export const idShape = /^[\w.-]{1,64}$/;
 const rereadMs = 5_000;
 
@@ -28,7 +28,7 @@ export function keysFromEnvironment(environment: NodeJS.ProcessEnv = process.env
   const { COUNTERSIGN_KEY_FILE: file = '', COUNTERSIGN_KEYS: text = '' } = environment;
   if (file !== '') return { file };
   if (text !== '') return parseKeys(text, 'COUNTERSIGN_KEYS');
-  throw invalid('There are no encryption keys: set COUNTERSIGN_KEY_FILE or COUNTERSIGN_KEYS, or pass keys.');
+  throw invalidKeys('There are no encryption keys: set COUNTERSIGN_KEY_FILE or COUNTERSIGN_KEYS, or pass keys.');
 }
 
 /**
@@ -43,7 +43,7 @@ export function parseKeys(text: string, place: string): KeyList {
     if (written === 'gone') return [{ id, key: null }];
     const key = /^[A-Za-z0-9+/]{43}=?$/.test(written) ? Buffer.from(written, 'base64') : undefined;
     if (key !== undefined) return [{ id, key }];
-    throw invalid(`${place}, entry ${index + 1}: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`);
+    throw invalidKeys(`${place}, entry ${index + 1}: write 'id:key', with a key of 32 bytes in Base64, or 'id:gone'.`);
   });
   return checkKeys(keys, place);
 }
@@ -53,17 +53,17 @@ function checkKeys(keys: KeyList, place: string): KeyList {
   for (const [index, each] of keys.entries()) {
     checkCallOptions(`${place}[${index}]`, each, { id: true, key: true }, 'internal');
     const { id, key } = each;
-    if (!idShape.test(id)) throw invalid(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
+    if (!idShape.test(id)) throw invalidKeys(`${place}: a key id has 1 to 64 characters of A-Z a-z 0-9 . _ -`);
     if (key !== null && key.length !== keyBytes)
-      throw invalid(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
-    if (ids.has(id)) throw invalid(`${place}: two keys have the id '${id}'.`);
+      throw invalidKeys(`${place}: key '${id}' has ${key.length} bytes, not 32.`);
+    if (ids.has(id)) throw invalidKeys(`${place}: two keys have the id '${id}'.`);
     ids.add(id);
   }
-  if ((keys[0]?.key ?? null) === null) throw invalid(`${place}: the first key encrypts, so it must be there.`);
+  if ((keys[0]?.key ?? null) === null) throw invalidKeys(`${place}: the first key encrypts, so it must be there.`);
   return keys;
 }
 
-/** The keys of a source, read when they are first needed. */
+/** The keys of a source, read at first use. */
 export class KeyRing {
   readonly #source: KeySource;
   #keys: KeyList | undefined;
@@ -71,7 +71,7 @@ export class KeyRing {
 
   constructor(source: KeySource) {
     this.#source = source;
-    // Report what can be known before the first payload.
+    // Reports problems that are detectable before the first payload.
     if (Array.isArray(source)) this.#keys = checkKeys(source, 'keys');
     else if (typeof source !== 'function') {
       checkCallOptions('keys', source, { file: true }, 'internal');
@@ -85,7 +85,7 @@ export class KeyRing {
     return first as { id: string; key: Uint8Array };
   }
 
-  /** The key with this id; undefined if nobody knows it, also after the source was read again. */
+  /** The key with this id; undefined if it is unknown, also after another read of the source. */
   async find(id: string): Promise<EncryptionKey | undefined> {
     const found = (await this.#all()).find((each) => each.id === id);
     if (found !== undefined || Array.isArray(this.#source) || Date.now() - this.#readAtMs < rereadMs) return found;
@@ -108,15 +108,15 @@ function readFile(file: string): KeyList {
     return parseKeys(readFileSync(file, 'utf8'), file);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    throw invalid(`The encryption keys cannot be read: ${(error as Error).message}.`);
+    throw invalidKeys(`The encryption keys cannot be read: ${(error as Error).message}.`);
   }
 }
 
-/** Tells two keys under one id apart, without telling anything about a random key. */
+/** Distinguishes two keys under one id, without revealing anything about a random key. */
 export function fingerprintOf(key: Uint8Array): string {
   return createHash('sha256').update('countersign key').update(key).digest('hex').slice(0, 16);
 }
 
-function invalid(message: string): ProblemError {
+function invalidKeys(message: string): ProblemError {
   return new ProblemError({ code: 'internal', message });
 }

@@ -16,9 +16,10 @@ export interface RemoteCodecOptions {
 }
 
 /**
- * A payload codec that asks a codec server of Temporal's protocol, such as the one that the Temporal CLI uses. It is for
- * clients: a worker should not depend on an HTTP call in each workflow task. Throws `internal` for an `endpoint` that is
- * no http or https URL, and for an unknown option. An answer that is no list of payloads is an error of the call.
+ * A payload codec that calls a codec server of Temporal's protocol, such as the one that the Temporal CLI uses. It is
+ * for clients: a worker should not depend on an HTTP call in each workflow task. Throws `internal` for an `endpoint`
+ * that is not an http or https URL, and for an unknown option. A response that is not a list of payloads is an error of
+ * the call.
  *
  * @example
  * ```ts

@@ -11,14 +11,14 @@ const pollIntervalMs = 500;
  * Runs `work` while holding the lock `path`. If another process holds it, waits and calls `onWait` once with its
  * process id. A dead holder is detected by its process id or, on another machine, by a file that was not touched for 30
  * s. Two waiters that detect a dead holder at the same time may both proceed: the lock only saves duplicate work, and
- * what it guards must be correct without it.
+ * the guarded work must be correct without it.
  */
 export async function withFileLock<T>(
   path: string,
   options: { onWait: (holder: string) => void; signal?: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
-  let told = false;
+  let hasNotified = false;
   while (!(await tryCreate(path))) {
     const holder = await holderOf(path);
     if (holder === undefined) continue;
@@ -26,8 +26,8 @@ export async function withFileLock<T>(
       await rm(path, { force: true });
       continue;
     }
-    if (!told) options.onWait(holder.processId);
-    told = true;
+    if (!hasNotified) options.onWait(holder.processId);
+    hasNotified = true;
     await sleep(pollIntervalMs, undefined, { signal: options.signal });
   }
   const touching = setInterval(() => void touch(path), touchIntervalMs);

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** Under Node 24 our sources run uncompiled, elsewhere compiled; a module loaded by path has the same extension. */
+/** Under Node 24 the sources run uncompiled, elsewhere compiled; a module loaded by path has the same extension. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-/** The path of one of our modules that Temporal loads by path: its bundler, and its data converter. */
+/** The path of a module of this package that Temporal loads by path: its bundler, and its data converter. */
 export function modulePath(
   name:
     | 'worker/payload-converter'

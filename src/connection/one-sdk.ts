@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ProblemError } from '../core/base/problem.ts';
 
-/** The packages of Temporal's SDK that keep state, which another copy of the package does not see. */
+/** The packages of Temporal's SDK with state, which another copy of the package does not see. */
 const entryOfStateful = /^(.*[\\/]@temporalio[\\/](activity|client|worker|workflow))[\\/]lib[\\/]index\.js$/;
 
 /**
@@ -45,13 +45,15 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** What a worker of ours says of itself in its identity, which the server shows to whoever asks for its pollers. */
+/** The facts in the identity of a Countersign worker, which the server shows to every client that lists its pollers. */
 export interface WorkerFacts {
   /** The version of the package. */
   version: string;
   /** The engine that rules on the calls of the runs that it starts. */
   engine: number;
-  /** The first 12 hex digits of the digest of the operator's policy, or `none`. Absent: the worker does not say. */
+  /**
+   * The first 12 hex digits of the digest of the operator's policy, or `none`. Absent: the worker does not report it.
+   */
   policy?: string;
 }
 
@@ -66,7 +68,7 @@ export function workerIdentity(
   return `${process.pid}@${host};countersign=${ownVersion()};engine=${engine};policy=${policy}`;
 }
 
-/** Undefined for another worker, and for one whose identity its author has chosen. Anybody can claim any identity. */
+/** Undefined for another worker, and for one whose identity its author has chosen. A worker can claim any identity. */
 export function workerFacts(identity: string): WorkerFacts | undefined {
   const [, version, engine, policy] = shape.exec(identity) ?? [];
   if (version === undefined) return undefined;

@@ -7,8 +7,9 @@ const own = modulePath('workflows/sandbox/payload-converter');
 const ownOfWorkers = modulePath('worker/payload-converter');
 
 /**
- * The path of our payload converter. It never throws while it reads: with another one, a single signal could stop a run
- * for ever, and a single memo could hide the inbox (I5a). Throws `internal` with one sentence if `given` is another one.
+ * The path of Countersign's payload converter. It never throws while it reads: with another one, a single signal could
+ * stop a run for ever, and a single memo could hide the inbox (I5a). Throws `internal` with one sentence if `given` is
+ * another one.
  */
 export function ownConverterPath(given: string | undefined): string {
   if (given === undefined || given === own || given === ownOfWorkers) return own;
@@ -18,7 +19,10 @@ export function ownConverterPath(given: string | undefined): string {
   });
 }
 
-/** The data converter of a client, with our payload converter. Its codecs and its external storage stay. Throws as above. */
+/**
+ * The data converter of a client, with Countersign's payload converter. Its codecs and its external storage stay.
+ * Throws as above.
+ */
 export function withOwnConverter(given: DataConverter | undefined): DataConverter {
   return { ...given, payloadConverterPath: ownConverterPath(given?.payloadConverterPath) };
 }

@@ -1,6 +1,6 @@
 /**
- * The search attributes that the inbox needs, and the retention, on a cluster that somebody else may operate. Errors of
- * the connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences.
+ * The search attributes that the inbox needs, and the retention, on any cluster, such as a managed one. Errors of the
+ * connection are thrown as the SDK throws them: wrap a call in `callServer` to get sentences.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
@@ -24,7 +24,7 @@ export type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 export interface Registration {
   /** Names that this call registered; empty if all existed already. */
   added: string[];
-  /** How many more attributes of each type the namespace takes; null if its store has no limit that can be read. */
+  /** How many more attributes of each type the namespace allows; null if its store has no limit that can be read. */
   freeSlots: Record<AttributeType, number | null>;
 }
 
@@ -148,14 +148,14 @@ async function freeSlots(connection: Services, namespace: string): Promise<Regis
  * (`ids=MyIds,tags=off,due=MyDue`), else the defaults. Throws `internal` with one sentence.
  */
 export function attributeNamesOf(
-  wishes: AttributeNameOptions | undefined,
+  given: AttributeNameOptions | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): AttributeNames {
-  if (wishes !== undefined) checkCallOptions('attributes', wishes, { ids: true, tags: true, due: true }, 'internal');
-  const names = attributeNames(wishes ?? readAttributeOptions(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
+  if (given !== undefined) checkCallOptions('attributes', given, { ids: true, tags: true, due: true }, 'internal');
+  const names = attributeNames(given ?? readAttributeOptions(environment['COUNTERSIGN_ATTRIBUTES'] ?? ''));
   if (typeof names !== 'string') return names;
-  const where = wishes === undefined ? 'COUNTERSIGN_ATTRIBUTES' : 'attributes';
-  const remedy = wishes === undefined ? '; write it like ids=MyIds,tags=off,due=MyDue' : '';
+  const where = given === undefined ? 'COUNTERSIGN_ATTRIBUTES' : 'attributes';
+  const remedy = given === undefined ? '; write it like ids=MyIds,tags=off,due=MyDue' : '';
   throw new ProblemError({ code: 'internal', message: `${where}: ${names}${remedy}.` });
 }
 

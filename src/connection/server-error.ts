@@ -17,7 +17,7 @@ export const grpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** What a call says that was made after its client was closed. */
+/** The message of a call after its client was closed. */
 export const clientClosed = 'the client was closed';
 
 /** The gRPC status of an SDK error or of its cause; undefined if there is none. */
@@ -62,7 +62,7 @@ function mayBeOwn(address: string): boolean {
   return isLocal && apiKey === undefined && (tls ?? false) === false;
 }
 
-/** The command that such a sentence names; undefined if no server of this machine was meant. */
+/** The command in such a sentence; undefined if it is not about a server of this machine. */
 export function startCommandIn(message: string): string | undefined {
   return message.includes(`\`${ownServerCommand}\``) ? ownServerCommand : undefined;
 }
@@ -74,11 +74,13 @@ export function runNotFound(workflowId: string, namespace: string, cause?: unkno
   );
 }
 
-/** What helps against payloads that this client cannot read. */
+/** The remedy for payloads that this client cannot read. */
 export const readingRemedy =
   'Give this client what its workers have: the payload folder (largePayloads, COUNTERSIGN_PAYLOAD_FOLDER) and the payload codecs (dataConverter, --codec-endpoint).';
 
-/** The error for a run's answer that this client cannot read: it lacks the payload folder or the codec of the worker. */
+/**
+ * The error for a run's answer that this client cannot read: it lacks the payload folder or the codec of the worker.
+ */
 export function unreadAnswer(workflowId: string, why: string): ProblemError {
   return new ProblemError({
     code: 'undecodable',
@@ -150,9 +152,9 @@ export function translateServerError(
 }
 
 /**
- * Returns the payload that replaces one that cannot be read here. `elsewhere`: its content is in a store that is not
- * configured here. `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload
- * folder. `encoded`: no codec here decodes it, such as for want of the key with the id `key`.
+ * Returns the payload that replaces an unreadable one. `elsewhere`: its content is in a store that is not configured
+ * here. `gone`: its file is missing or damaged. `forged`: its writer did not have the key of the payload folder.
+ * `encoded`: no codec here decodes it, for example because the key with the id `key` is missing.
  */
 export function unreadPayload(why: 'elsewhere' | 'gone' | 'forged' | 'encoded', key?: string): Payload {
   const text = new TextEncoder();

@@ -2,11 +2,11 @@ import type { Message } from './run.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
 
 /**
- * One turn as its provider gave it, for a provider that wants back more than text and calls: reasoning, signatures, ids of
- * its own. Nobody else reads it.
+ * One turn in its provider's form, for a provider that requires more than text and calls in later requests: reasoning,
+ * signatures, its own ids. Only that provider reads it.
  */
 export interface ProviderTurn {
-  /** The AI SDK's name of the provider, such as `anthropic.messages`. It goes back to no other. */
+  /** The AI SDK's name of the provider, such as `anthropic.messages`. It is sent to no other provider. */
   provider: string;
   /** All parts of the turn, in their order. */
   parts: ProviderPart[];
@@ -25,13 +25,13 @@ export type ProviderPart =
 export type KeptMessage = Exclude<Message, AnswerOfModel | SaidByUser> | KeptAnswer | KeptInput;
 
 type KeptInput = SaidByUser & {
-  /** The agent's check has refused it, and its user has said more since: the model does not get it. */
+  /** The agent's check has refused it, and its user has written since: the model does not receive it. */
   refused?: true;
 };
 
 type KeptAnswer = AnswerOfModel & {
   providerTurn?: ProviderTurn;
-  /** Why this is no final answer, as the model is told right after it. */
+  /** Why this is not a final answer, in the words that the model receives after it. */
   outputProblem?: string;
 };
 

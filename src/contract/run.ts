@@ -1,4 +1,4 @@
-/** The shapes of a run: its input, its result, its status and its requests, as they cross between client, run and worker. */
+/** The shapes of a run between client, run and worker: its input, its result, its status and its requests. */
 import type {
   ApprovalRequest,
   CallOutcome,
@@ -24,16 +24,17 @@ import type { UserFile } from '../core/base/user-files.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 
 /**
- * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: under which the user of a
- * session sent it, at most 200 characters; the session takes no other message under that id. `files`: 1 to 20, in their order,
- * if the agent takes such; `content` may be empty beside them. Query `transcript` gives files without their data.
+ * One message of a run's transcript. `content` is text; a tool's result is its JSON. `messageId`: the id under which
+ * the user of a session sent it, at most 200 characters; the session accepts no other message under that id. `files`: 1
+ * to 20, in their order, if the agent accepts them; `content` may be empty beside them. Query `transcript` returns
+ * files without their data.
  */
 export type Message =
   | { role: 'user'; content: string; files?: UserFile[]; messageId?: string }
   | { role: 'assistant'; content: string; toolCalls?: { id: string; name: string; arguments: Json }[] }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError?: boolean };
 
-/** The user for whom a run works, as whoever starts it says. Conditions of the policy read it. */
+/** The user of a run, as its starter claims. Conditions of the policy read it. */
 export interface Caller {
   userId: string;
   groups?: string[];
@@ -73,7 +74,7 @@ export interface ParentOfRun {
 }
 
 /**
- * The state of a run. `waiting`: a request is open, or was when a worker last ran. `closed`: somebody sent `close`.
+ * The state of a run. `waiting`: a request is open, or was when a worker last ran. `closed`: the run received `close`.
  * `limit`: the run reached a limit of its agent or of a policy, or its transcript became too large.
  */
 export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
@@ -81,9 +82,9 @@ export type RunStatusName = 'running' | 'waiting' | 'completed' | 'failed' | 'ca
 /** The result of workflow `agentRun`. */
 export interface RunResult {
   status: RunStatusName;
-  /** The model's last text; for `limit`, which limit was reached. */
+  /** The model's last text; for `limit`, the name of the reached limit. */
   output: string;
-  /** Why `output` may not be whole. Absent: it is. */
+  /** Why `output` may be incomplete. Absent: it is complete. */
   finish?: Unfinished;
   /** The final answer, if the agent declares an `output`: parsed by its schema. */
   structuredOutput?: JsonObject;
@@ -109,13 +110,13 @@ export interface ApprovalDetails extends ApprovalRequest {
   /** For an open request: the approvals that count so far, and how many are needed. */
   approvals?: { have: number; need: number };
   /**
-   * For an open request that names reviewers: the people whose approval would count now. Of groups, those whom the policy's
-   * directory has in them. Absent: anyone's would, or they are more than 200.
+   * For an open request that names reviewers: the people whose approval would count now. Of groups, their members in
+   * the policy's directory. Absent: every person's would, or they are more than 200.
    */
   approvers?: string[];
   /**
-   * For an open request that no further votes can approve: why, as sentences for people. The people who are named must be
-   * known: of groups, those whom the policy's directory has in them.
+   * For an open request that no further votes can approve: the reason, as sentences for people. Only if the named
+   * people are known: of groups, their members in the policy's directory.
    */
   cannotBeApproved?: string;
   /**
@@ -131,15 +132,18 @@ export interface ApprovalDetails extends ApprovalRequest {
   always?: AlwaysTerms;
   /** The JSON Schema of the tool's arguments, as the run recorded it. Absent if it is unknown or larger than 32 kB. */
   schema?: JsonObject;
-  /**
-   * For an open request: what the call would change. Absent: the tool has no `preview`, or the policy hides arguments.
-   */
+  /** For an open request: the effect of the call. Absent: the tool has no `preview`, or the policy hides arguments. */
   preview?: CallPreview;
-  /** For an open request of a session: what its user has said since the model was asked. Absent: nothing. */
+  /** For an open request of a session: its user's messages since the model's call. Absent: none. */
   userMessages?: UserMessages;
-  /** For an open request: the very same call ran before in this run. Absent: it did not, as far as the run remembers. */
+  /**
+   * For an open request: an earlier execution of the same call in this run. Absent: none, as far as the run remembers.
+   */
   ranBefore?: EarlierRun;
-  /** For an open request: reviewers denied the very same call before in this run. Absent: they did not, as far as the run remembers. */
+  /**
+   * For an open request: an earlier denial of the same call by reviewers in this run. Absent: none, as far as the run
+   * remembers.
+   */
   deniedBefore?: EarlierDenial;
 }
 
@@ -147,13 +151,13 @@ export interface ApprovalDetails extends ApprovalRequest {
 export interface ApprovedBy {
   /** Absent: anonymous. */
   reviewerId?: string;
-  /** The id of the key that signed. Absent: none did. */
+  /** The id of the key that signed. Absent: unsigned. */
   keyId?: string;
 }
 
 /** The first argument of every tool activity: the proof that this call passed the gate. */
 export interface Permit {
-  /** The run's. */
+  /** The run's workflow id. */
   workflowId: string;
   /** Temporal's run id of the run's first execution: no other run has it. */
   firstExecutionRunId: string;
@@ -163,7 +167,7 @@ export interface Permit {
   outcome: 'allowed' | 'approved';
   /** Present if a reviewer approved. */
   requestId?: string;
-  /** Present if the policy allowed: the rule that did, or null for a risk default. */
+  /** Present if the policy allowed: the id of the rule, or null for a risk default. */
   rule?: string | null;
   /** Hash of the tool's definition, as the run recorded it; the digest covers it. */
   definition: string;
@@ -181,7 +185,7 @@ export interface Permit {
   journal?: JournalEntry[];
 }
 
-/** How a request travels to its channels: the answer of query `deliveries` has one for each open request. */
+/** The delivery of a request to its channels: the answer of query `deliveries` has one for each open request. */
 export interface Delivered {
   requestId: string;
   /** The channels that were asked. */
@@ -190,7 +194,9 @@ export interface Delivered {
   failures: string[];
   /** True: no channel could deliver the request yet, and at least one has tried. Absent: one could, or none has tried. */
   undelivered?: true;
-  /** ISO 8601: until then its channels hold the request, for quiet hours or to collect others. Absent: they do not. */
+  /**
+   * ISO 8601: until then its channels hold the request back, for quiet hours or to collect others. Absent: they do not.
+   */
   heldUntil?: string;
 }
 
@@ -209,13 +215,16 @@ export interface RunStatus {
   nestedUsage?: Usage;
   /** By the operator's prices; absent without these. */
   cost?: RunCost;
-  /** Calls that were ruled on, asks, open requests, denials by reviewers, and refused messages. */
+  /** Calls with a ruling, requests, open requests, denials by reviewers, and refused messages. */
   counts: { calls: number; asks: number; open: number; denials: number; refused: number };
   /** For whom the run waits, and until when; absent if no request is open. */
   waitingFor?: WaitingFor[];
   /** True: a session waits for its user: it has answered, or its last model call failed. Absent: it does not. */
   awaitsMessage?: true;
-  /** The model call of a session that failed, and why: a message or a `retry` asks the model again. Absent: none did. */
+  /**
+   * The model call of a session that failed, and why: a message or a `retry` calls the model again. Absent: none
+   * failed.
+   */
   failedTurn?: Problem & { turn: number };
   /** The last 200 calls, oldest first. */
   outcomes: CallOutcome[];

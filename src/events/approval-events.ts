@@ -27,7 +27,7 @@ export class ApprovalEvents {
     this.#startsLate = true;
   }
 
-  /** Takes the entries first: the memo of the same event shows what they led to. */
+  /** Processes the entries first: the memo of the same event shows their effect. */
   add({ journal, open }: HistoryEvent): { drafts: EventDraft[]; entries: JournalEntry[] } {
     const entries = journal.filter(({ seq }) => this.#seen.take(seq));
     if (this.#startsLate) this.#seen.startLate();
@@ -37,7 +37,7 @@ export class ApprovalEvents {
     return { drafts: [...drafts, ...this.#announceAll()], entries };
   }
 
-  /** The run has ended: what it could not settle itself is cancelled, and what is missing is named. */
+  /** The run has ended: cancels the requests that it could not settle itself, and names the missing entries. */
   end(): EventDraft[] {
     const drafts = this.#announceAll();
     for (const [requestId, { opened, row }] of this.#open) {
@@ -136,7 +136,7 @@ function decisionOf({ outcome }: JournalEntry, grantId: string | undefined): App
   }
 }
 
-/** Which journal entries have been seen. Payloads repeat entries, and may carry them out of order. */
+/** The journal entries seen so far. Payloads repeat entries, and may carry them out of order. */
 class SeenEntries {
   /** Every entry up to this one has been seen. */
   #upTo = 0;
@@ -150,14 +150,14 @@ class SeenEntries {
     return true;
   }
 
-  /** Takes what is missing before the first entry that was seen as seen: the server no longer has it. */
+  /** Marks entries before the first seen one as seen: the server no longer has them. */
   startLate(): void {
     if (this.#upTo > 0 || this.#beyond.size === 0) return;
     this.#upTo = Math.min(...this.#beyond) - 1;
     while (this.#beyond.delete(this.#upTo + 1)) this.#upTo += 1;
   }
 
-  /** The entries that are missing between those that were seen: `[first, last]`. */
+  /** The gaps between seen entries: `[first, last]`. */
   get missing(): [number, number][] {
     return gapsIn(
       [...this.#beyond].sort((one, other) => one - other),

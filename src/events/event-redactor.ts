@@ -19,8 +19,8 @@ import { TextRedactor } from './text-redactor.ts';
 import type { TokenTail } from './token-tail.ts';
 
 /**
- * Why a run cannot start, in sentences of our own: they quote at most the agent's name and the policy that its starter sent,
- * and no call.
+ * Why a run cannot start, in Countersign's own sentences: they quote at most the agent's name and the policy that its
+ * starter sent, and no call.
  */
 const startCodes: readonly ProblemCode[] = [
   'agent_unknown',
@@ -46,19 +46,19 @@ export class EventRedactor {
     return this.#policies.version + this.#texts.secrets.size;
   }
 
-  /** Grows with each policy that hides more: what was noted before has to be noted again. */
+  /** Grows with each policy that hides more: earlier notes must be made again. */
   get policyVersion(): number {
     return this.#policies.version;
   }
 
-  /** Takes the next event of the history. An event may be taken twice. */
+  /** Processes the next event of the history. An event may be processed twice. */
   learn(event: HistoryEvent): void {
     const { what } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;
     this.#policies.learn(event);
   }
 
-  /** Takes events that the history was projected to, before any of them is shown. */
+  /** Notes the projected events of the history, before any of them is shown. */
   note(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.type !== 'RunItemEvent') continue;
@@ -81,7 +81,7 @@ export class EventRedactor {
     }
   }
 
-  /** What the model is writing, as far as it can be shown now; undefined: nothing of it. */
+  /** The redacted part of the text that the model is writing; undefined: nothing of it. */
   tail(turn: number, tail: TokenTail): TokenTail | undefined {
     return this.#tail.next(turn, tail);
   }
@@ -160,7 +160,7 @@ export class EventRedactor {
     };
   }
 
-  /** What a text of the same JSON shows; nothing if that is no JSON any more. */
+  /** The redacted text of the same JSON; nothing if that is no longer JSON. */
   #output(value: JsonObject | undefined): { structuredOutput?: JsonObject } {
     if (value === undefined) return {};
     const shown = this.#texts.text(JSON.stringify(value));

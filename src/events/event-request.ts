@@ -9,7 +9,7 @@ import { redactedArguments, redactedNames } from '../core/redact/redact-argument
 import type { JsonObject } from '../core/base/tool-call.ts';
 import type { KnownCall, RunFacts } from './run-facts.ts';
 
-/** What history says of a request that is not settled yet. At least one of the first two is known. */
+/** History's facts about an unsettled request. At least one of the first two is known. */
 export interface OpenRequest {
   opened?: JournalEntry;
   row?: ApprovalSummary;
@@ -18,7 +18,7 @@ export interface OpenRequest {
 }
 
 /**
- * A request as its event shows it: from its journal entry, its row in the memo, and the call that the model asked for. The
+ * A request as its event shows it: from its journal entry, its row in the memo, and the call of the model. The
  * arguments of an edited call are in no payload that only the gate writes, so they are left out.
  */
 export function eventRequest(
@@ -33,7 +33,7 @@ export function eventRequest(
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);
   const riskLevel = row?.riskLevel ?? 'unknown';
-  // History keeps what the assessors said; of the policies' own rules, only the severity to which they lead.
+  // History keeps the results of assessors; of the policies' own rules, only the resulting severity.
   const recorded = asked?.assessment === undefined ? [] : [asked.assessment];
   const assessment = joinAssessments([defaultAssessment(riskLevel), ...recorded]);
   const { toolName = row?.toolName ?? '', reason = row?.reason ?? '', at = '' } = opened ?? {};
@@ -69,7 +69,7 @@ export function eventRequest(
 
 type Arguments = Pick<ApprovalRequest, 'arguments' | 'shown' | 'argumentNames' | 'argumentBytes'>;
 
-/** The arguments as reviewers see them; undefined if it is not known what they may see. */
+/** The arguments as reviewers see them; undefined if their permitted parts are unknown. */
 function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFacts): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
   // Of hidden arguments, only names and sizes are shown.
@@ -78,7 +78,7 @@ function reviewersCopy({ arguments: args, redaction }: KnownCall, facts: RunFact
   return redaction === undefined || facts.mayHideMore ? undefined : redactedArguments(args, redaction.values);
 }
 
-/** Much more than is shown, so that no secret is cut in two. */
+/** Much longer than the shown text, so that no secret is cut in two. */
 const mostSearched = 4_000;
 const mostShown = 500;
 

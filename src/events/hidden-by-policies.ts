@@ -1,6 +1,6 @@
 /**
- * What the policies of a run hide from reviewers, as far as its history has been read. Each policy that the history shows
- * adds to it and none takes away, so a change that loosens a policy uncovers nothing.
+ * The values that the policies of a run hide from reviewers, as far as its history has been read. Each policy in the
+ * history adds to them and none removes any, so a change that loosens a policy reveals nothing.
  */
 import type { GatedDefinition } from '../core/policy/gated-activity.ts';
 import { limitsOf } from '../core/policy/limits.ts';
@@ -27,7 +27,7 @@ export class HiddenByPolicies {
     return this.#policies.config !== undefined && !this.#cannotTell;
   }
 
-  /** True once a policy has said that reviewers see no arguments. */
+  /** True once a policy hides arguments from reviewers. */
   get hidesArguments(): boolean {
     return this.#hidesArguments;
   }
@@ -37,19 +37,19 @@ export class HiddenByPolicies {
     return this.#settings;
   }
 
-  /** The argument of a tool that is a command, if it is shell text: it is never redacted unless a policy names it. */
+  /** The argument of a tool that is a command, if it is shell text: it is redacted only if a policy names it. */
   commandOf(tool: string): string | undefined {
     const { config } = this.#policies;
     const found = config === undefined ? [] : toolsOf(config, agentsOf(config)).filter(({ name }) => name === tool);
     return found.length > 0 && found.every(({ shellSubject }) => shellSubject === true) ? found[0]!.subject : undefined;
   }
 
-  /** For a workflow of one's own: how a gated activity is declared. */
+  /** For a custom workflow: the declaration of a gated activity. */
   gatedActivity(name: string): GatedDefinition | undefined {
     return this.#gated?.find((each) => each.name === name);
   }
 
-  /** True for a workflow of one's own, whose calls have lists of arguments. */
+  /** True for a custom workflow, whose calls have lists of arguments. */
   get isGate(): boolean {
     return this.#gated !== undefined;
   }
@@ -59,7 +59,7 @@ export class HiddenByPolicies {
     return config !== undefined && 'gated' in config ? config.gated : undefined;
   }
 
-  /** Takes the next event of the history. */
+  /** Processes the next event of the history. */
   learn({ what }: HistoryEvent): void {
     const taken = this.#policies.take(what);
     try {
@@ -70,7 +70,7 @@ export class HiddenByPolicies {
     if (taken === 'unreadable') this.#hideAll();
   }
 
-  /** Policies that cannot be read may hide anything. */
+  /** Unreadable policies may hide anything. */
   #hideAll(): void {
     this.#cannotTell = true;
     this.#version += 1;
@@ -82,14 +82,14 @@ export class HiddenByPolicies {
     const before = JSON.stringify([this.#settings, this.#hidesArguments]);
     for (const agent of agentsOf(config)) {
       const layers = layersOf(config, agent, changed);
-      this.#settings = joined(this.#settings, redactionSettings(layers));
+      this.#settings = joinSettings(this.#settings, redactionSettings(layers));
       this.#hidesArguments ||= !limitsOf(layers).includeArguments;
     }
     if (JSON.stringify([this.#settings, this.#hidesArguments]) !== before || this.#version === 0) this.#version += 1;
   }
 }
 
-function joined(
+function joinSettings(
   one: RedactionSettings | undefined,
   other: RedactionSettings | undefined,
 ): RedactionSettings | undefined {

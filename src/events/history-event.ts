@@ -3,7 +3,7 @@ import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts'
 import { type Problem, problemCodeOf } from '../core/base/problem.ts';
 
 /**
- * One event of a run's history, as everything that reads a run sees it: `client/history/read-history-event.ts` makes it of
+ * One event of a run's history, in the form for all readers of runs: `client/history/read-history-event.ts` converts
  * Temporal's event. Payloads are decoded; see `isUndecodable`.
  */
 export interface HistoryEvent {
@@ -11,7 +11,7 @@ export interface HistoryEvent {
   eventId: number;
   /** ISO 8601: when the server recorded it. */
   at: string;
-  /** Absent: nobody asks what the event is. */
+  /** Absent: no reader needs the event. */
   what?: Fact;
   /** The journal entries in payloads that the gate itself wrote. */
   journal: readonly JournalEntry[];
@@ -19,11 +19,11 @@ export interface HistoryEvent {
   head?: JournalHead;
   /** The open requests that the gate wrote into the memo. */
   open?: readonly ApprovalSummary[];
-  /** The number of payloads, among those that run events are made of, that cannot be decoded here. */
+  /** The number of undecodable payloads among the sources of run events. */
   unread?: number;
 }
 
-/** What one event of a history says. */
+/** The fact in one event of a history. */
 export type Fact =
   | Started
   | { kind: 'scheduled'; activity: Activity }
@@ -31,7 +31,7 @@ export type Fact =
   | { kind: 'attempted'; activity: Activity; attempt?: number; worker?: string }
   | { kind: 'ended'; activity: Activity; state: EndState; end: ActivityEnd }
   | RecordedMessage
-  /** A worker has taken all events before this one. */
+  /** A worker has processed all events before this one. */
   | { kind: 'task_completed' }
   /** An operator reset execution `baseRunId`: this execution repeats it up to here. */
   | { kind: 'reset'; baseRunId: string }
@@ -41,7 +41,7 @@ export type Fact =
 export interface Started {
   kind: 'started';
   workflowType: string;
-  /** False: a workflow of one's own. */
+  /** False: a custom workflow. */
   isAgentRun: boolean;
   workflowId: string;
   /** Temporal's run ids: of this execution, and of the first one of the run. */
@@ -49,27 +49,31 @@ export interface Started {
   firstRunId: string;
   /** Temporal's run id of the execution that continued as this one. */
   before?: string;
-  /** Of an agent run; what a workflow of one's own was started with is its author's. */
+  /** The input of an agent run; a custom workflow's input is not read. */
   input?: unknown;
-  /** What that execution handed over, naming itself as the writer. Null: an agent run continues, and nobody can say with what. */
+  /**
+   * The state that the previous execution handed over, naming itself as the writer. Null: an agent run continues with
+   * an unknown state.
+   */
   carried?: unknown;
 }
 
-/** What an execution started: an activity or another workflow. */
+/** An activity or another workflow that an execution started. */
 export type Activity = { scheduledEventId: number } & (
   | { kind: 'model'; activityId: string; input: unknown }
-  /** A call that passed the gate. `values`: what the tool gets, without the permit. */
+  /** A call that passed the gate. `values`: the arguments of the tool, without the permit. */
   | { kind: 'tool'; name: string; permit: ClaimedPermit; values: unknown[] }
   /**
-   * An activity of ours, with what the run gave it: it loads the policies of an agent or a gate, verifies carried state, reads
-   * the policy of a `setPolicy` or those of the calling run, or checks what a reviewer wrote in place of the arguments.
+   * An activity of Countersign, with its input from the run: it loads the policies of an agent or a gate, verifies
+   * carried state, reads the policy of a `setPolicy` or those of the calling run, or validates a reviewer's edited
+   * arguments.
    */
   | { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; given: Readonly<Record<string, unknown>> }
   | { kind: 'nested'; workflowId: string; isAgentRun: boolean }
   | { kind: 'other' }
 );
 
-/** A permit, of which only the id of its call has been looked at. */
+/** A permit of which only the call id has been read. */
 export interface ClaimedPermit {
   callId: string;
   digest?: unknown;
@@ -80,12 +84,12 @@ export type EndState = 'completed' | 'failed' | 'timed out' | 'cancelled';
 
 export type ActivityEnd = { result: unknown } | { failure: PlainFailure };
 
-/** One of our messages. */
+/** A message of Countersign's contract. */
 export interface RecordedMessage {
   kind: 'message';
   name: 'decide' | 'setPolicy' | 'revoke' | 'extend' | 'delegate' | 'message' | 'close';
   via: 'signal' | 'update';
-  /** The identity that the sender's client gave itself. */
+  /** The identity that the sender's client states. */
   sender?: string;
   value: unknown;
 }
@@ -99,7 +103,7 @@ export type RunEnd =
   | { kind: 'cancelled' }
   | { kind: 'terminated'; reason: string };
 
-/** The failure that decides how an activity or a run ended, without the failures around it. */
+/** The failure that determines how an activity or a run ended, without the failures that wrap it. */
 export interface PlainFailure {
   kind: 'application' | 'schedule_to_start' | 'other';
   /** Of an application failure. */
@@ -109,7 +113,7 @@ export interface PlainFailure {
   details?: unknown[];
 }
 
-/** A failure with its code; `internal` if it has none of ours. */
+/** A failure with its code; `internal` if its type is not a known code. */
 export function problemOf({ type, message }: PlainFailure): Problem {
   return { code: problemCodeOf(type), message };
 }

@@ -1,4 +1,4 @@
-/** Reads what the ledger decided from the journal that history keeps. Needs no policy, and decides nothing again. */
+/** Reads the ledger's decisions from the journal that history keeps. Needs no policy, and decides nothing again. */
 import type { CallOutcome, OutcomeName, Settlement } from '../core/ledger/approval.ts';
 import type { Viewed } from '../core/messages/viewed.ts';
 import type { Identity } from '../core/people/entitlement.ts';
@@ -14,7 +14,7 @@ export interface ProjectedRequest {
   openedAt: string;
   deadline: string | null;
   rule: string | null;
-  /** Votes before the one that settled it. */
+  /** Votes before the settling one. */
   votes?: {
     reviewerId?: string;
     reviewerName?: string;
@@ -31,14 +31,14 @@ export interface ProjectedRequest {
   reviewerName?: string;
   identity?: Identity;
   decisionId?: string;
-  /** What the reviewer whose vote settled it saw, as their channel says. */
+  /** What the reviewer of the settling vote saw, as reported by their channel. */
   viewed?: Viewed;
-  /** As in `Settlement`: what kind of change superseded it, and the id of the rule, grant or request. */
+  /** As in `Settlement`: the kind of change that superseded it, and the id of the rule, grant or request. */
   by?: Settlement['by'];
   byId?: string | null;
 }
 
-/** The state that the entries of a journal lead to. */
+/** The state after the entries of a journal. */
 export interface Projection {
   /** In the order of opening. */
   requests: ProjectedRequest[];
@@ -79,7 +79,7 @@ export function projectJournal(entries: readonly JournalEntry[], ended = false):
   };
 }
 
-/** Takes from an entry how its call was settled, and how it ran. */
+/** Adds an entry's facts about the settlement and execution of its call. */
 export function takeOutcome(outcomes: Map<string, CallOutcome>, entry: JournalEntry): void {
   const { kind, callId = '', requestId = '', toolName = '', outcome, runs, ran, code, resultOf } = entry;
   const known = outcomes.get(callId);
@@ -125,7 +125,7 @@ function settle(request: ProjectedRequest, entry: JournalEntry): void {
   Object.assign(request, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
-/** What is missing among entries in their order: `[first, last]`. */
+/** The gaps in entries in their order: `[first, last]`. */
 export function gapsIn(seqs: readonly number[], first = 1): [number, number][] {
   const gaps: [number, number][] = [];
   let expected = first;

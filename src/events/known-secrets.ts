@@ -10,8 +10,8 @@ const mostCharacters = 200_000;
 const mostSearched = 50_000_000;
 
 /**
- * The texts that only their place in a call's arguments shows to be secret, such as the value of `password`: they are
- * hidden wherever else the run repeats them. What a pattern finds by itself is not kept.
+ * Texts that are known as secret only by their place in a call's arguments, such as the value of `password`: they are
+ * hidden in all other places of the run. Texts that a pattern finds are not stored.
  */
 export class KnownSecrets {
   readonly #bySecret = new Map<string, HiddenText>();
@@ -22,7 +22,7 @@ export class KnownSecrets {
     return this.#bySecret.size;
   }
 
-  /** True if there were more than are kept: no text of the run can be shown any more. */
+  /** True if there were more than the limit: no text of the run can be shown any more. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -39,7 +39,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Where a text has any of them, the longest first. If the search would take too long, the whole text. */
+  /** The places of any of them in a text, the longest first. If the search would take too long, the whole text. */
   spansIn(text: string): Span[] {
     if (text.length * this.size > mostSearched) return [[0, text.length, tooMuch]];
     const longestFirst = [...this.#bySecret.values()].sort((one, other) => other.secret.length - one.secret.length);

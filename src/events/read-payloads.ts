@@ -1,4 +1,4 @@
-/** Reads the payloads that run events are made of. Whoever may write to the namespace can put anything into them. */
+/** Reads the payloads that are sources of run events. Every client of the namespace can write arbitrary payloads. */
 import { type Usage, isUnfinished, type Unfinished, unfinishedOf } from '../core/base/model-answer.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import type { CallOutcome } from '../core/ledger/approval.ts';
@@ -60,7 +60,7 @@ export interface ReadCall {
   toolName: string;
   arguments: Json;
   assessment?: Assessment;
-  /** What reviewers do not see of the arguments. Absent: nobody has looked for it. */
+  /** The hidden parts of the arguments. Absent: no activity has searched for them. */
   redaction?: CallRedaction;
 }
 
@@ -173,14 +173,14 @@ export function readRunResult(value: unknown): Completion {
   };
 }
 
-/** Numbers of tokens under `name`, and nothing beside them; empty if these are none. */
+/** The token counts under `name`; empty if they are invalid. */
 function readUsage<Name extends string>(name: Name, value: unknown): Partial<Record<Name, Usage>> {
   const { inputTokens, outputTokens } = (objectIn(value) ?? {}) as Partial<Usage>;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return {};
   return { [name]: { inputTokens, outputTokens } } as Record<Name, Usage>;
 }
 
-/** What a run says that it cost; empty if that is none. */
+/** The cost in a run's result; empty if it is invalid. */
 function readCost(value: unknown): { cost?: RunCost } {
   const { amount, currency, unpriced = [] } = (objectIn(value) ?? {}) as Partial<RunCost>;
   const isCost = typeof amount === 'number' && amount >= 0 && typeof currency === 'string';

@@ -1,6 +1,6 @@
 /**
- * The policies of a run, as far as its history has been read: what its workers loaded, what `setPolicy` and the calling run
- * changed, and what its executions handed over.
+ * The policies of a run, as far as its history has been read: those that its workers loaded, the changes by `setPolicy`
+ * and the calling run, and those that its executions handed over.
  */
 import { isObject } from '../core/base/json.ts';
 import type { ToolDefinition } from '../core/base/tool-call.ts';
@@ -17,7 +17,10 @@ import type { Fact, HistoryEvent } from './history-event.ts';
 
 type Config = RunConfig | GateConfig;
 
-/** What one execution handed to the next. Runs believe it only because `activities/verify-carried.ts` does. */
+/**
+ * The state that one execution handed to the next. Runs trust it only because `activities/verify-carried.ts` verifies
+ * it.
+ */
 export interface CarriedPast {
   gate: { ledger: Ledger; change?: PolicyChange; tree?: unknown };
   config: Config;
@@ -25,31 +28,31 @@ export interface CarriedPast {
   agent?: string;
 }
 
-/** What changes the policies of an agent. */
+/** Changes of an agent's policies. */
 export interface Changed {
   parents?: Policy[];
   change?: PolicyChange;
 }
 
 export class RecordedPolicies {
-  /** With which the history begins that was read. */
+  /** The config at the beginning of the history read so far. */
   first: Config | undefined;
-  /** If the first execution that was read is not the first of the run. */
+  /** Present if the first execution of the history is not the first of the run. */
   carried: CarriedPast | undefined;
-  /** With which the present execution works. */
+  /** The config of the present execution. */
   config: Config | undefined;
-  /** What has changed since. */
+  /** The changes since. */
   changed: Changed = {};
-  /** What executions took up, in their order. */
+  /** The states that executions took over, in their order. */
   readonly pasts: CarriedPast[] = [];
-  /** What `setPolicy` brought: policies, as an activity read them, and modes. */
+  /** The changes by `setPolicy`: policies, as an activity read them, and modes. */
   readonly policies: Policy[] = [];
   readonly modes = new Set<Mode>();
   /** The policies of the calling runs, each time that they changed. */
   readonly inherited: Policy[][] = [];
   #executions = 0;
 
-  /** Takes the next fact, and says whether it shows policies; `unreadable`: it does, and nobody can say which. */
+  /** Processes the next fact, and returns whether it shows policies; `unreadable`: it does, but they are unknown. */
   take(what: Fact | undefined): 'none' | 'more' | 'unreadable' {
     if (what?.kind === 'started') this.#executions += 1;
     try {
@@ -85,13 +88,13 @@ export class RecordedPolicies {
       if (result['policyDigest'] === undefined) return 'none';
       this.#begin(result as unknown as Config);
     } else if (activity.kind === 'parents') {
-      // A message that no calling run sent has none.
+      // A message from any sender but the calling run has none.
       if (!Array.isArray(result['policies'])) return 'none';
       const parents = inheritedBeside(this.config?.ceiling, result['policies'] as Policy[]);
       this.inherited.push(parents);
       this.changed.parents = parents;
     } else {
-      // A document that is no policy gives a problem.
+      // An invalid policy document gives a problem.
       if (result['policy'] === undefined) return 'none';
       const policy = result['policy'] as Policy;
       this.policies.push(policy);
@@ -113,12 +116,12 @@ export function policiesOf(executions: readonly { events: readonly HistoryEvent[
   return policies;
 }
 
-/** The agents that a run can be handed to, the one that it begins with first; of a workflow of one's own, its gate. */
+/** The agents to which a run can be handed over, its first agent first; of a custom workflow, its gate. */
 export function agentsOf(config: Config): (AgentConfig | GateConfig)[] {
   return [config, ...('handoffs' in config ? (config.handoffs ?? []) : [])];
 }
 
-/** The tools of agents of a run. For a workflow of one's own: the activities that it declares, whichever agent is named. */
+/** The tools of agents of a run. For a custom workflow: its declared activities, for any named agent. */
 export function toolsOf(config: Config, agents: readonly Partial<AgentConfig>[]): ToolDefinition[] {
   return [...agents.flatMap(({ tools = [] }) => tools), ...('gated' in config ? config.gated : [])];
 }

@@ -1,11 +1,11 @@
-/** A text that a model is still writing, as far as it can be shown: a secret must not show before it is complete. */
+/** The redacted part of a text that a model is still writing: a secret must not show before it is complete. */
 import type { TextRedactor } from './text-redactor.ts';
 import { withPlaceholders } from '../core/redact/find-sensitive.ts';
 import { type TokenTail, tokenTail } from './token-tail.ts';
 
-/** The longest text that is searched again with each of its parts. A longer answer comes as a whole. */
+/** The longest text that is searched again with each of its parts. A longer answer is sent as a whole. */
 const mostWritten = 64_000;
-/** The longest match of a built-in pattern that goes over several words, and of a policy's own pattern. */
+/** The longest match of a built-in pattern over several words, and of a policy's custom pattern. */
 const severalWords = 80;
 const ownPattern = 1_000;
 
@@ -22,15 +22,15 @@ export class TailRedactor {
     this.#redactor = redactor;
   }
 
-  /** What may be shown of an answer. Its offset counts in the text that is shown. Undefined: nothing yet. */
+  /** The redacted part of an answer. Its offset counts in the shown text. Undefined: nothing yet. */
   next(turn: number, { attempt, offset, tail }: TokenTail): TokenTail | undefined {
     if (turn !== this.#turn || attempt !== this.#attempt) this.#begin(turn, attempt);
-    // What a text goes on with may be the rest of a secret.
+    // The continuation of a text may be the rest of a secret.
     this.#hasLost ||= offset > this.#written.length || offset + tail.length > mostWritten;
     if (!this.#hasLost) {
       this.#written += tail.slice(this.#written.length - offset);
       const shown = this.#shownOf(this.#written);
-      // Less than before: what follows may still belong to a secret whose place is taken already.
+      // Less than before: the next part may still belong to a secret whose place is already determined.
       const isLess = shown !== undefined && this.#shown.startsWith(shown);
       this.#hasLost = shown === undefined || (!isLess && !shown.startsWith(this.#shown));
       if (!this.#hasLost && !isLess) this.#shown = shown!;
@@ -56,18 +56,18 @@ export class TailRedactor {
   }
 }
 
-/** What follows a blank or an ideographic sign begins a word. */
+/** A blank or an ideographic sign precedes a word. */
 const beforeWord = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/;
 /** Cards, accounts, telephone numbers: words with digits, and all words between them. */
 const lastDigits = /(?<!\S)\S*[\d+(].*$/s;
 /** A quoted password may have several words. */
 const openQuote = /(?:pass(?:word|wd|phrase)|secret|key|token|pwd)["']?\s{0,4}(?::|:?=|\s)\s{0,4}["'][^"']*$/i;
 const longestQuote = 1_000;
-/** Nothing of a key's first line is shown before its end says what it is. */
+/** Nothing of a key's first line is shown before its end shows the kind of key. */
 const openKey = /-{1,5}(?:BEGIN [A-Z0-9 ]{0,60})?-{0,5}$/;
 const longestKeyLine = 100;
 
-/** How much of a text no continuation can turn into a part of a secret. */
+/** The length of a text that no continuation can turn into a part of a secret. */
 function settledEnd(text: string, hasOwnPatterns: boolean, secretAt: number): number {
   if (hasOwnPatterns) return Math.max(0, Math.min(secretAt, text.length - ownPattern));
   const indexOf = (expression: RegExp, start: number): number => {

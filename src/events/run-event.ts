@@ -17,9 +17,9 @@ interface Recorded {
 }
 
 /**
- * A request was opened. The fields are the request's. What history does not keep is absent: `assessment` and `reviewers`
- * of a workflow of one's own. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a reviewer edited
- * them, or in a workflow of one's own.
+ * A request was opened. The fields are the request's. Fields that history does not keep are absent: `assessment` and
+ * `reviewers` of a custom workflow. `arguments` is empty and `shown` is `part` if a policy hides arguments, if a
+ * reviewer edited them, or in a custom workflow.
  */
 export interface ApprovalRequestEvent
   extends Recorded, Omit<ApprovalRequest, 'workflowId' | 'assessment' | 'reviewers'> {
@@ -40,7 +40,7 @@ export interface ApprovalResultEvent extends Recorded {
   reviewerId: string | null;
   /** The reviewer's name. The sender of the decision claims it. */
   reviewerName?: string;
-  /** `pending`: the tool runs now; its `tool_result` says how it ended. */
+  /** `pending`: the tool runs now; its `tool_result` has the result. */
   ran: Ran;
   identity?: Identity;
   /** The grant that the decision's "always" made. */
@@ -50,11 +50,11 @@ export interface ApprovalResultEvent extends Recorded {
   byId?: string | null;
 }
 
-/** `approved_always`: the decision also left a grant. */
+/** `approved_always`: the decision also made a grant. */
 export type ApprovalDecision =
   Exclude<OutcomeName, 'allowed' | 'denied_by_policy' | 'refused' | 'cached'> | 'approved_always';
 
-/** Something that the transcript of the run shows. */
+/** An item of the run's transcript. */
 export interface RunItemEvent extends Recorded {
   type: 'RunItemEvent';
   item: RunItem;
@@ -69,20 +69,20 @@ export type RunItem =
       content: string;
       /** The files that the user sent with the message. Absent: none. */
       files?: ShownFile[];
-      /** Under which the user of a session sent it. */
+      /** The id under which the user of a session sent it. */
       messageId?: string;
       agentName?: string;
       turn?: number;
-      /** Why the model's answer may not be whole. Absent: it is. */
+      /** Why the model's answer may be incomplete. Absent: it is complete. */
       finish?: Unfinished;
       /** A final answer of an agent with an `output`, parsed by its schema. Redacted events may leave it out. */
       structuredOutput?: JsonObject;
-      /** Why this is no final answer: the model is told so, and answers again. */
+      /** Why this is not a final answer: the model receives this text, and answers again. */
       outputProblem?: string;
     }
-  /** What the model asked for. `arguments` is absent if history does not keep them. */
+  /** A call of the model. `arguments` is absent if history does not keep them. */
   | { type: 'tool_call'; callId: string; toolName: string; arguments?: Json }
-  /** What the model is told. `arguments`: what ran, if that is not what the model asked for. */
+  /** The model's text for a call. `arguments`: those that ran, if they differ from the model's. */
   | {
       type: 'tool_result';
       callId: string;
@@ -90,19 +90,19 @@ export type RunItem =
       content: string;
       isError: boolean;
       ran: Ran;
-      /** True: the tool ran, and its check withholds what it gave. */
+      /** True: the tool ran, and its check withholds the result. */
       withheld?: true;
-      /** The id of the call whose result the model is told again: nothing ran. */
+      /** The id of the call whose result the model receives again: nothing ran. */
       resultOf?: string;
       arguments?: Json;
     }
-  /** A call of an agent started a run of its own. */
+  /** A call of an agent started a nested run. */
   | { type: 'nested_run'; callId: string; workflowId: string }
   /** From now on, `to` is in charge. */
   | { type: 'handoff'; from: string; to: string }
   /**
-   * A session has answered, or its model call failed: it waits for its user, unless they have said more meanwhile. `stopped`:
-   * its user has ended the turn, and calls that run may still give results.
+   * A session has answered, or its model call failed: it waits for its user, unless they have written meanwhile.
+   * `stopped`: its user has ended the turn, and calls that run may still give results.
    */
   | { type: 'turn_ended'; turn: number; failure?: Problem; stopped?: true };
 
@@ -110,11 +110,11 @@ export type RunItem =
 export interface RunCompleteEvent extends Recorded {
   type: 'RunCompleteEvent';
   status: 'completed' | 'failed' | 'cancelled' | 'closed' | 'limit';
-  /** The last text of the run; of a workflow of one's own, its result as text. */
+  /** The last text of the run; of a custom workflow, its result as text. */
   output: string;
-  /** Why `output` may not be whole. Absent: it is. */
+  /** Why `output` may be incomplete. Absent: it is complete. */
   finish?: Unfinished;
-  /** That of the run's result. Redacted events leave it out if what is hidden leaves no JSON. */
+  /** The run's structured output. Redacted events leave it out if redaction leaves no JSON. */
   structuredOutput?: JsonObject;
   /** The tokens of an agent run that could end by itself, and of its nested runs. */
   usage?: Usage;
@@ -133,7 +133,7 @@ export type Completion = Omit<RunCompleteEvent, keyof Recorded | 'type'>;
 export interface GapEvent extends Recorded {
   type: 'gap';
   /**
-   * `retention`: the server no longer has what was before. `undecodable`: this reader lacks a codec or a store.
+   * `retention`: the server no longer has the earlier events. `undecodable`: this reader lacks a codec or a store.
    * `journal`: the run wrote decisions that no payload carried. `reset`: an operator reset the run to an earlier point.
    */
   reason: 'retention' | 'undecodable' | 'journal' | 'reset';
@@ -141,7 +141,7 @@ export interface GapEvent extends Recorded {
   message: string;
 }
 
-/** What happened in a run, as its history keeps it. */
+/** An event of a run that its history keeps. */
 export type RecordedEvent = ApprovalRequestEvent | ApprovalResultEvent | RunItemEvent | RunCompleteEvent | GapEvent;
 
 /** A part of an answer that the model is still writing. It has no id and is never replayed. */
@@ -158,7 +158,7 @@ export interface RawResponseEvent {
   hidden?: number;
 }
 
-/** An event of a run; `type` says which. */
+/** An event of a run; `type` names the kind. */
 export type RunEvent = RecordedEvent | RawResponseEvent;
 
 type WithoutPlace<Event> = Event extends Recorded ? Omit<Event, keyof Recorded> : never;
@@ -171,7 +171,7 @@ export interface EventPlace {
   /** Temporal's run id of the execution. */
   runId: string;
   eventId: number;
-  /** From 0: the place among the events that are made of the same history event. */
+  /** From 0: the place among the events with the same history event. */
   index: number;
 }
 
@@ -179,7 +179,7 @@ export function eventIdOf({ runId, eventId, index }: EventPlace): string {
   return `${runId}.${eventId}.${index}`;
 }
 
-/** Undefined for a text that is no id of an event. */
+/** Undefined for a text that is not an id of an event. */
 export function parseEventId(id: string): EventPlace | undefined {
   const [, runId, eventId, index] = /^([0-9a-f-]{1,64})\.([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,5})$/.exec(id) ?? [];
   return runId === undefined ? undefined : { runId, eventId: Number(eventId), index: Number(index) };

@@ -15,14 +15,14 @@ import {
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ActivityEnd, type PlainFailure, textOf } from './history-event.ts';
 
-/** What is known of a run and of the calls of its turn, for the events that name it. */
+/** The known facts of a run and of the calls of its turn, for the events that name it. */
 export interface RunFacts {
   readonly workflowId: string;
-  /** True once a policy of the run has said that reviewers see no arguments. */
+  /** True once a policy of the run hides arguments from reviewers. */
   hidesArguments: boolean;
-  /** True if the run redacts what reviewers see of the calls of this turn. */
+  /** True if the run redacts the calls of this turn for reviewers. */
   redacts: boolean;
-  /** True if a policy came after the calls of this turn were redacted: it may hide more of them. */
+  /** True if a policy changed after the redaction of this turn's calls: it may hide more of them. */
   mayHideMore: boolean;
   callerUserId: string | null;
   metadata: JsonObject;
@@ -33,7 +33,7 @@ export interface RunFacts {
   contextSummary: string;
 }
 
-/** A call that the model asked for. */
+/** A call of the model. */
 export interface KnownCall {
   callId: string;
   toolName: string;
@@ -45,7 +45,7 @@ export interface KnownCall {
   isAnswered: boolean;
 }
 
-/** The facts of a run of which nothing is known yet. */
+/** The facts of a run without events so far. */
 export function noFacts(workflowId: string): RunFacts {
   return {
     workflowId,
@@ -60,14 +60,14 @@ export function noFacts(workflowId: string): RunFacts {
   };
 }
 
-/** What the model is told of a tool's end, and whether the tool ran. */
+/** The model's text for a tool's end, and whether the tool ran. */
 export interface RecordedToolEnd {
   content: string;
   isError: boolean;
   ran: Ran;
-  /** True: the tool's check withholds what it gave. */
+  /** True: the tool's check withholds the result. */
   withheld?: true;
-  /** The call whose result the model is told again. */
+  /** The call whose result the model receives again. */
   resultOf?: string;
 }
 

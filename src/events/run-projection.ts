@@ -1,6 +1,6 @@
 /**
- * Projects the history of a run, all executions of it, to run events. Each call of `add` gives the events that one
- * history event leads to, so a prefix of the history gives a prefix of the events, and their ids are always the same.
+ * Projects the history of a run, all executions of it, to run events. Each call of `add` returns the events of one
+ * history event, so a prefix of the history gives a prefix of the events, and their ids are always the same.
  */
 import { ApprovalEvents } from './approval-events.ts';
 import { eventIdOf, type Completion, type EventDraft, type GapEvent, type RecordedEvent } from './run-event.ts';
@@ -17,7 +17,7 @@ export class RunProjection {
   readonly #approvals: ApprovalEvents;
   readonly #transcript: TranscriptEvents;
   #isAgentRun = false;
-  /** What is to be said before the next event. */
+  /** The gap to report before the next event. */
   #gap: Pick<GapEvent, 'reason' | 'message'> | undefined;
   #isComplete = false;
 
@@ -28,7 +28,7 @@ export class RunProjection {
     this.#transcript = new TranscriptEvents(this.#facts, this.#approvals.outcomes);
   }
 
-  /** True once `RunCompleteEvent` was given. */
+  /** True once `RunCompleteEvent` was returned. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -38,13 +38,13 @@ export class RunProjection {
     return this.#transcript.pendingModelCall;
   }
 
-  /** A gap comes before the next event. `retention`: the server no longer has what was before. */
+  /** A gap precedes the next event. `retention`: the server no longer has the earlier events. */
   noteGap(gap: Pick<GapEvent, 'reason' | 'message'>): void {
     if (gap.reason === 'retention') this.#approvals.startLate();
     this.#gap = gap;
   }
 
-  /** Takes the next event of the execution `runId`. */
+  /** Processes the next event of the execution `runId`. */
   add(runId: string, event: HistoryEvent): RecordedEvent[] {
     const { eventId, at, what, unread = 0 } = event;
     if (what?.kind === 'started') this.#isAgentRun = what.isAgentRun;

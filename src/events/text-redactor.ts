@@ -14,7 +14,7 @@ import { KnownSecrets } from './known-secrets.ts';
 /** The longest text that is searched; a longer one is not shown at all. */
 const mostSearched = 1_000_000;
 
-/** Shows the texts and arguments of a run as its policies let reviewers see them. Unknown policies hide everything. */
+/** Redacts the texts and arguments of a run by its policies, for reviewers. Unknown policies hide everything. */
 export class TextRedactor {
   readonly policies: HiddenByPolicies;
   readonly secrets = new KnownSecrets();
@@ -28,7 +28,7 @@ export class TextRedactor {
     return !this.policies.isKnown || this.policies.hidesArguments || this.secrets.isFull;
   }
 
-  /** A text that reviewers may see in part. JSON is read as such. */
+  /** The redacted text. JSON is read as such. */
   text(text: string): string {
     if (text === '') return text;
     if (this.hidesAll) return this.policies.hidesArguments ? hiddenText : tooMuch;
@@ -41,21 +41,21 @@ export class TextRedactor {
     return withPlaceholders(strings, findSensitive(strings, kinds, findMore));
   }
 
-  /** The parts of a text that are not shown; undefined: none of it is. */
+  /** The hidden parts of a text; undefined: all of it. */
   spansOf(text: string): Span[] | undefined {
     if (this.hidesAll || text.length > mostSearched) return undefined;
     const { settings } = this.policies;
     return settings === undefined ? [] : findSensitive(text, settings.kinds, this.#findMore());
   }
 
-  /** A text beside the arguments that says what a call does: only secrets are replaced. */
+  /** A text beside the arguments that describes a call: only secrets are replaced. */
   beside(text: string): string {
     if (this.hidesAll) return '';
     if (this.policies.settings === undefined) return text;
     return withPlaceholders(text, findSensitive(text, secretKinds, this.#findMore()));
   }
 
-  /** The arguments of a call, and the names of those in which something was replaced. Undefined: none is shown. */
+  /** The arguments of a call, and the names of those with replacements. Undefined: none is shown. */
   args(tool: string, args: Json): { shown: Json; names: string[] } | undefined {
     if (this.hidesAll) return undefined;
     if (this.policies.settings === undefined) return { shown: args, names: [] };
@@ -69,7 +69,7 @@ export class TextRedactor {
     return { shown: Array.isArray(args) ? this.#listed(tool, shown) : shown, names };
   }
 
-  /** Remembers what is hidden of a call's arguments. */
+  /** Stores the hidden parts of a call's arguments. */
   note(tool: string, args: Json): void {
     const { settings } = this.policies;
     const named = typeof args === 'object' && args !== null ? this.#named(tool, args) : undefined;
@@ -83,10 +83,10 @@ export class TextRedactor {
     return redactionOf(args, options).values;
   }
 
-  /** The arguments by name. Undefined: it is not known which they are. */
+  /** The arguments by name. Undefined: the names are unknown. */
   #named(tool: string, args: Json[] | JsonObject): JsonObject | undefined {
     if (!Array.isArray(args)) return args;
-    // What a model wrote instead of an object.
+    // The model may have written a value that is not an object.
     if (!this.policies.isGate) return args as unknown as JsonObject;
     const declared = this.policies.gatedActivity(tool);
     const given = declared === undefined ? undefined : gatedArguments(declared, args);

@@ -27,7 +27,7 @@ export function tokenTail(attempt: number, text: string): TokenTail {
   return { attempt, offset, tail: text.slice(offset, end).toWellFormed() };
 }
 
-/** Reads heartbeat details. Any worker of the namespace can have written them: undefined for anything else. */
+/** Reads heartbeat details. Any worker of the namespace can have written them: undefined for an invalid value. */
 export function readTokenTail(details: unknown): TokenTail | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const { attempt, offset, tail } = details as Record<string, unknown>;
@@ -51,14 +51,14 @@ function isFirstHalf(unit: number): boolean {
 
 type Delta = Pick<RawResponseEvent, 'turn' | 'offset' | 'delta' | 'hidden'>;
 
-/** What one viewer has received of the answers that the model streams. */
+/** The part of the streamed answers that one viewer has received. */
 export class TokenCursor {
   #turn = 0;
   #attempt = 0;
   /** The viewer has the answer up to here, in UTF-16 code units. */
   #end = 0;
 
-  /** What is new to the viewer; undefined: nothing. Tails of an attempt that was replaced are dropped. */
+  /** The new text for the viewer; undefined: none. Tails of an attempt that was replaced are dropped. */
   next(turn: number, { attempt, offset, tail }: TokenTail): Delta | undefined {
     const isRetry = turn === this.#turn && attempt > this.#attempt;
     if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return undefined;

@@ -1,4 +1,6 @@
-/** Makes the events of messages, tool calls and their results from the activities and nested runs of a run's history. */
+/**
+ * Makes the events of messages, tool calls and their results from the activities and nested runs of a run's history.
+ */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { stopDigest } from '../core/messages/control.ts';
 import { sentences } from '../core/ledger/sentences.ts';
@@ -30,7 +32,7 @@ export class TranscriptEvents {
   #agentName: string | undefined;
   /** Of the last model call that was scheduled. */
   #turn = 0;
-  /** False for a workflow of one's own, whose calls no model asked for. */
+  /** False for a custom workflow, whose calls do not come from a model. */
   #isAgentRun = true;
   #isSession = false;
 
@@ -44,7 +46,7 @@ export class TranscriptEvents {
     return this.#model?.call;
   }
 
-  /** Turns that the user stopped; of a workflow of one's own, calls that were answered without an activity. */
+  /** Turns that the user stopped; of a custom workflow, calls that were answered without an activity. */
   journaled(entries: readonly JournalEntry[]): EventDraft[] {
     if (this.#isAgentRun) {
       const stops = entries.filter(({ kind, digest }) => kind === 'message' && digest === stopDigest);
@@ -80,7 +82,7 @@ export class TranscriptEvents {
     return activity.kind === 'tool' ? this.#toolScheduled(activity) : [];
   }
 
-  /** The input of a model call holds the transcript so far: what the model is told of each call, word for word. */
+  /** The input of a model call contains the transcript so far: the model's text for each call, word for word. */
   #modelScheduled({ scheduledEventId, activityId, input: given }: Of<'model'>): EventDraft[] {
     const input = readModelInput(given);
     const { agent: agentName = this.#agentName ?? '', turn = 0, messages } = input ?? {};
@@ -120,8 +122,8 @@ export class TranscriptEvents {
       const more = { ...(assessment && { assessment }), ...(redaction && { redaction }) };
       this.#facts.calls.set(callId, { ...call, ...more });
     }
-    const said = text.trim() !== '';
-    if (said) this.#facts.contextSummary = text;
+    const hasText = text.trim() !== '';
+    if (hasText) this.#facts.contextSummary = text;
     if (contextSummary !== undefined) this.#facts.contextSummary = contextSummary;
     const more = {
       ...(finish && { finish }),
@@ -129,7 +131,7 @@ export class TranscriptEvents {
       ...(outputProblem !== undefined && { outputProblem }),
     };
     return [
-      ...(said ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
+      ...(hasText ? [item({ type: 'message', role: 'assistant', content: text, agentName, turn, ...more })] : []),
       ...[...this.#facts.calls.values()].map(({ callId, toolName, arguments: args }) =>
         item({ type: 'tool_call', callId, toolName, arguments: args }),
       ),
@@ -147,7 +149,7 @@ export class TranscriptEvents {
       if (args !== undefined && !isSame(args, known.arguments)) known.ran = args;
       return [];
     }
-    // The call of a workflow of one's own, or one of a turn that the server no longer has.
+    // The call of a custom workflow, or one of a turn that the server no longer has.
     this.#facts.calls.set(callId, { callId, toolName, arguments: args ?? null, isAnswered: false });
     return [item({ type: 'tool_call', callId, toolName, ...(args !== undefined && { arguments: args }) })];
   }
@@ -183,7 +185,7 @@ export class TranscriptEvents {
     const call = this.#facts.calls.get(callId);
     const ended = toolEnd(end);
     const drafts = call === undefined || ended === undefined ? [] : this.#answer(call, ended);
-    // No turn ends the calls of a workflow of one's own.
+    // No turn ends the calls of a custom workflow.
     if (!this.#isAgentRun) this.#facts.calls.delete(callId);
     return drafts;
   }
@@ -194,7 +196,7 @@ export class TranscriptEvents {
     return [item({ type: 'nested_run', callId: callIdOf(activity), workflowId })];
   }
 
-  /** Of a nested run that ended otherwise, the input of the next model call says what the model is told. */
+  /** For a nested run with any other end, the input of the next model call contains the model's text. */
   #nestedCompleted(nested: Of<'nested'>, result: unknown): EventDraft[] {
     const { status, output } = (isUndecodable(result) ? {} : (result ?? {})) as { status?: unknown; output?: unknown };
     const call = nested.isAgentRun ? this.#facts.calls.get(callIdOf(nested)) : undefined;

@@ -18,9 +18,9 @@ interface AskOptions {
 }
 
 /**
- * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an
- * answer that is cut off, too large, or no stream although one was wanted, and with `signal.reason` on abort, even if
- * the model ignores the signal. A server that refuses the schema of a `responseFormat` is asked again without one.
+ * Requests one turn. Rejects with the provider's error, with a `ModelFailure` for an answer that is cut off, too large,
+ * or not a requested stream, and with `signal.reason` on abort, even if the model ignores the signal. If a server
+ * refuses the schema of a `responseFormat`, the call is repeated without one.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -69,7 +69,7 @@ async function askInFormat(
   return turn;
 }
 
-/** Models whose server has answered only without streaming: they are not asked for a stream again. */
+/** Models whose server has answered only without streaming: later calls do not stream. */
 const withoutStreaming = new WeakSet<LanguageModelV4>();
 
 async function ask(
@@ -113,7 +113,7 @@ async function stream(
       hasBegun ||= value.type !== 'stream-start';
     }
   } finally {
-    // Frees the connection of a stream that is left early; does nothing for a finished one.
+    // Frees the connection of an unfinished stream; does nothing for a finished one.
     reader.cancel().catch(() => {});
   }
 }
@@ -133,9 +133,9 @@ async function generate(model: LanguageModelV4, options: LanguageModelV4CallOpti
   return turn.finish();
 }
 
-// How a server that cannot stream shows itself when it is asked to.
+// The signs of a server that cannot stream when a stream is requested.
 
-/** The answer held no event: most likely it was plain JSON, which the provider's parser of events skips. */
+/** The answer contained no event: most likely it was plain JSON, which the provider's event parser skips. */
 export class NotStreamed extends ModelFailure {
   constructor() {
     super('model_output_invalid', "The model's answer holds no event of a stream: set modelCall.stream to 'off'.");
@@ -143,8 +143,8 @@ export class NotStreamed extends ModelFailure {
 }
 
 /**
- * True for the first part of an answer that held no event, after `stream-start`. Some providers report such an answer
- * as an error, others as one that finished for an unknown reason, which would complete the run with an empty text.
+ * True for the first part of an answer without any event, after `stream-start`. Some providers report such an answer as
+ * an error, others as one that finished for an unknown reason, which would complete the run with an empty text.
  */
 export function isUnstreamed(part: LanguageModelV4StreamPart | undefined): boolean {
   if (part === undefined) return true;

@@ -6,15 +6,16 @@ import { type ModelFailure, refusesRequest } from './model-failure.ts';
 type Addresses = Awaited<LanguageModelV4['supportedUrls']>;
 
 /**
- * Says of a file why a model call leaves it out, as a clause; undefined: it does not. A transcript may hold files that
- * another agent has taken, before a handover. Addresses are left out that the provider does not read: nobody else would.
+ * Why a model call leaves out a file, as a clause; undefined: it does not. A transcript may contain files that another
+ * agent accepted before a handover. Addresses that the provider does not fetch are left out: no other part fetches
+ * them.
  */
 export async function leftOutFiles({
   name,
   files,
   model,
 }: Pick<Agent, 'name' | 'files' | 'model'>): Promise<(file: UserFile) => string | undefined> {
-  // A model of one's own may lack it.
+  // A custom model may lack it.
   const addresses = ((await model.supportedUrls) as Addresses | undefined) ?? {};
   return (file) => {
     const { mediaType, url } = file;
@@ -30,7 +31,7 @@ function isRead(mediaType: string, url: string, addresses: Addresses): boolean {
   return patterns.some((pattern) => new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(url));
 }
 
-/** Why a request with new files failed, if they may be the reason: one sentence. Undefined: they are not. */
+/** Why a request with new files failed, if the files may be the reason: one sentence. Undefined: they are not. */
 export function refusedFiles(
   error: unknown,
   { kind, message }: Pick<ModelFailure, 'kind' | 'message'>,

@@ -12,11 +12,11 @@ import { quote } from './quote.ts';
 
 export type ModelFailureKind = Extract<ProblemCode, `model_${string}`>;
 
-/** Why a model gave no turn. `message` is one sentence without any part of the request's headers or body (I13). */
+/** Why a model returned no turn. `message` is one sentence without any part of the request's headers or body (I13). */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure' as const;
   readonly kind: ModelFailureKind;
-  /** The wait that the provider asks for, in milliseconds. */
+  /** The wait that the provider requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: ModelFailureKind, message: string, retryAfterMs?: number) {
@@ -29,9 +29,9 @@ export class ModelFailure extends Error {
 /**
  * Classifies any error that a provider throws or streams.
  *
- * A provider's own words are never passed on, because some repeat the API key in them. Its error code is passed on if
- * it is a known word, and the start of an answer that cannot be read without what looks like a secret. `nowMs` is
- * milliseconds since the epoch, for a Retry-After header with a date.
+ * A provider's own message is never passed on, because some repeat the API key in it. Its error code is passed on if it
+ * is a known word, and the start of an unreadable answer without parts that look like a secret. `nowMs` is milliseconds
+ * since the epoch, for a Retry-After header with a date.
  */
 export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -39,7 +39,7 @@ export function toModelFailure(error: unknown, nowMs: number): ModelFailure {
   if (AISDKError.isInstance(error)) {
     return refusedBeforeSending.has(error.name)
       ? new ModelFailure('model_refused', `The model cannot be asked this (${error.name}): check the model's options.`)
-      : unreadable('model', error, error.name);
+      : unreadableFailure('model', error, error.name);
   }
   const code = knownCode(error);
   if (code === 'rate_limit_exceeded' || code === 'rate_limit_error') {
@@ -60,7 +60,7 @@ const refusedBeforeSending = new Set([
 function fromHttp(error: APICallError, nowMs: number): ModelFailure {
   const { statusCode: status } = error;
   const where = `model at ${hostOf(error.url)}`;
-  // A stream that is cut off has the status that it started with.
+  // A stream that is cut off has the status of its start.
   if (status === undefined || (status < 300 && networkCode(error) !== undefined)) return fromConnection(error, where);
   const code = knownCode(error.data);
   const what = `${status}${code ? ` ${code}` : ''}`;
@@ -72,11 +72,11 @@ function fromHttp(error: APICallError, nowMs: number): ModelFailure {
     const wait = retryAfterMs(error.responseHeaders, nowMs);
     return new ModelFailure('model_unavailable', `The ${where} is unavailable (${what}).`, wait);
   }
-  if (status < 300) return unreadable(where, error, what);
+  if (status < 300) return unreadableFailure(where, error, what);
   return new ModelFailure('model_refused', `The ${where} refused the request (${what}): ${remedy(status)}.`);
 }
 
-function unreadable(where: string, error: unknown, otherwise: string): ModelFailure {
+function unreadableFailure(where: string, error: unknown, otherwise: string): ModelFailure {
   const what = unreadableAnswer(error) ?? otherwise;
   return new ModelFailure('model_output_invalid', `The answer of the ${where} cannot be read (${what}).`);
 }
@@ -160,7 +160,7 @@ function hostOf(url: string): string {
 export const longestRetryAfterMs = 3_600_000;
 
 /**
- * The wait that a response's headers ask for, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a
+ * The wait that a response's headers request, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a
  * date (`nowMs` is milliseconds since the epoch). Undefined if there is no readable one.
  */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
@@ -180,17 +180,17 @@ function readSecondsOrDate(text: string | undefined, nowMs: number): number | un
   return Number.isNaN(at) ? undefined : at - nowMs;
 }
 
-/** Statuses that say what is wrong with a request, not who sent it or how often. */
+/** Statuses about the content of a request, not about its sender or its rate. */
 const refusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
-/** True if the server refused the request for what it asks. */
+/** True if the server refused the content of the request. */
 export function refusesRequest(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && refusals.has(error.statusCode ?? 0);
 }
 
 /**
- * What is wrong with a model's answer and where, then how the answer begins; for example
- * `answer.choices: expected array, received string; it begins {"choices":"x"}`. Undefined for other errors.
+ * The problem of a model's answer and its place, then the beginning of the answer; for example `answer.choices:
+ * expected array, received string; it begins {"choices":"x"}`. Undefined for other errors.
  */
 export function unreadableAnswer(error: unknown): string | undefined {
   if (APICallError.isInstance(error)) return unreadableAnswer(error.cause);

@@ -42,7 +42,7 @@ export function openAICompatible(options: OpenAICompatibleOptions): LanguageMode
     baseURL,
     includeUsage: true,
     apiKey,
-    // The format has them; a server that reads no addresses refuses the request.
+    // The format has them; a server without support refuses the request.
     supportedUrls: () => ({ 'image/*': [/^https:/] }),
   });
   return provider.chatModel(model);

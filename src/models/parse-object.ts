@@ -4,11 +4,11 @@ import { readJson } from '../text/read-json.ts';
 import { inlineLimits } from '../core/base/size-limits.ts';
 
 /**
- * Parses an object that a model wrote as JSON of at most `maxBytes`. `problem` names a place in what is called `root` and
- * what was expected there, in one line. Never throws.
+ * Parses an object that a model wrote as JSON of at most `maxBytes`. `problem` names a place in `root` and the expected
+ * value, in one line. Never throws.
  *
- * Refuses anything that two parsers could read differently: duplicate keys, integers that a double cannot hold, lone
- * surrogates, `__proto__`. Also refuses what is too large or nested too deep.
+ * Refuses JSON that two parsers could read differently: duplicate keys, integers that a double cannot hold, lone
+ * surrogates, `__proto__`. Also refuses objects that are too large or nested too deeply.
  */
 export function parseObject(root: string, text: string, maxBytes: number): { value: JsonObject } | { problem: string } {
   const bytes = Buffer.byteLength(text);
@@ -20,13 +20,13 @@ export function parseObject(root: string, text: string, maxBytes: number): { val
   return { problem: `${root}: expected an object, got ${kindOf(value)}` };
 }
 
-/** `problem` names a place and what was expected there, in one line. */
+/** `problem` names a place and the expected value, in one line. */
 export type ParsedArguments = { args: JsonObject } | { problem: string };
 
 /**
- * Parses the raw text of a tool call's arguments, up to `maxBytes` (default: what fits into a Temporal payload). Empty
- * text means no arguments. Refuses what two parsers could read differently, so that the policy, the reviewer and the tool
- * see the same call. Never throws.
+ * Parses the raw text of a tool call's arguments, up to `maxBytes` (default: the limit of a Temporal payload). Empty
+ * text means no arguments. Refuses JSON that two parsers could read differently, so that the policy, the reviewer and
+ * the tool see the same call. Never throws.
  */
 export function parseArguments(text: string, maxBytes = inlineLimits.argumentBytes): ParsedArguments {
   if (text.trim() === '') return { args: {} };

@@ -1,10 +1,10 @@
-/** Quotes what a model's server sent, without the secrets that such text may repeat (I13). */
+/** Quotes the response of a model's server, without the secrets that it may repeat (I13). */
 
 const secrets = new Set<string>();
-/** A shorter text is no secret, and replacing it would deface what is quoted. */
+/** A shorter text is not a secret, and replacing it would garble the quote. */
 const shortestSecret = 6;
 
-/** From now on, `quote` leaves a key or the value of a header out, in this process. */
+/** Makes `quote` leave out a key or the value of a header from now on, in this process. */
 export function keepSecret(value: string): void {
   // A server may repeat the value without a scheme such as `Bearer`, or inside JSON.
   for (const secret of [value, ...value.split(' ')]) {
@@ -19,7 +19,7 @@ const longestQuote = 200;
 const readCharacters = 100_000;
 const redacted = '[redacted]';
 
-/** The first 200 characters of `text` on one line. What is a secret, or looks like one, is replaced. */
+/** The first 200 characters of `text` on one line. Replaces secrets, and texts that look like one. */
 export function quote(text: string): string {
   const line = redact(text.slice(0, readCharacters))
     .replace(/[\s\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -37,6 +37,6 @@ function redact(text: string): string {
     .replace(/[\w+/=-]{16,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? redacted : word));
 }
 
-/** What stands after the name of a secret, such as `"api_key": "…"` or `API key provided: …`. */
+/** The text after the name of a secret, such as `"api_key": "…"` or `API key provided: …`. */
 const named =
   /((?:api[-_ ]?key|authorization|credential|password|secret|token)\b[^:=\n]{0,20}[:=]\s*["']?)[^\s"',;}]+/gi;

@@ -12,17 +12,17 @@ import type { KeptMessage, ProviderPart } from '../contract/provider-turn.ts';
 type Assistant = Extract<KeptMessage, { role: 'assistant' }>;
 type SaidByUser = Extract<KeptMessage, { role: 'user' }>;
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
-/** Why the model does not get a file, as a clause; undefined: it does. */
+/** Why the model does not receive a file, as a clause; undefined: it does. */
 type WhyNot = (file: UserFile) => string | undefined;
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 /**
- * Converts a run's transcript for a provider. Adjacent tool results become one message. A turn that `provider` gave goes
- * back with all parts that it gave; of other turns only text and calls do.
+ * Converts a run's transcript for a provider. Adjacent tool results become one message. A turn of `provider` is
+ * returned with all of its parts; other turns only with text and calls.
  *
- * Providers refuse texts that are blank, and call ids that repeat or that they find malformed, so no text is blank, and
- * each call gets an id of ours: unique in the transcript, nine letters and digits (what Mistral demands). In the place of a
- * file for which `whyNot` has a reason stands a text that says so. Default: all files are sent.
+ * Providers refuse blank texts, and call ids that repeat or that they find malformed, so no text is blank, and each
+ * call gets a new id: unique in the transcript, nine letters and digits (as Mistral requires). A file for which
+ * `whyNot` has a reason is replaced by a text with that reason. Default: all files are sent.
  */
 export function toPrompt(
   instructions: string,
@@ -38,7 +38,7 @@ export function toPrompt(
   ]);
   for (const next of converted) {
     const last = prompt.at(-1);
-    // A session goes on after an answer without a text.
+    // A session continues after an answer without a text.
     if (next.content.length === 0) continue;
     if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
     else if (next.role === 'user' && last?.role === 'tool') prompt.push(...beforeUser(provider), next);
@@ -49,18 +49,18 @@ export function toPrompt(
 
 type Converted = Exclude<LanguageModelV4Message, { role: 'system' }>;
 
-/** What the model is told after a final answer that does not fit. Only the user may speak then. */
+/** The text for the model after a final answer of the wrong shape. Providers accept it only as the user's. */
 function correction(message: KeptMessage): Converted[] {
   if (message.role !== 'assistant' || message.outputProblem === undefined) return [];
   return [{ role: 'user', content: textPart(`Error: ${message.outputProblem}; write the whole answer again`) }];
 }
 
-/** Mistral alone refuses a user who speaks right after a tool's result. */
+/** Only Mistral refuses a user message right after a tool's result. */
 function beforeUser(provider: string): LanguageModelV4Message[] {
   return provider.startsWith('mistral') ? [{ role: 'assistant', content: [{ type: 'text', text: '…' }] }] : [];
 }
 
-/** `ids`: those of the message's calls, or that of its answered call. */
+/** `ids`: the ids of the message's calls, or of its answered call. */
 function toProviderMessage(message: KeptMessage, ids: readonly string[], provider: string, whyNot: WhyNot): Converted {
   switch (message.role) {
     case 'user':
@@ -111,7 +111,7 @@ function options(metadata: JsonObject | undefined): { providerOptions?: SharedV4
 
 function assistantContent(message: Assistant, ids: readonly string[], provider: string): AssistantContent {
   const { content, toolCalls = [], providerTurn } = message;
-  // Reasoning that led to nothing is no turn for any provider.
+  // Reasoning without a result is not a turn for any provider.
   if (content.trim() === '' && toolCalls.length === 0) return [];
   const plain: ProviderPart[] = [
     { type: 'text', length: content.length },
@@ -138,7 +138,7 @@ function assistantContent(message: Assistant, ids: readonly string[], provider: 
   });
 }
 
-/** The ids of the calls of a message, or of its answered call, towards a provider. Ask for each message in turn. */
+/** The ids of a message's calls, or of its answered call, for a provider. Call it for each message in turn. */
 class CallIds {
   /** The ids of calls without an answer so far, by the id in the transcript: an answer belongs to the last turn. */
   #open = new Map<string, string[]>();
@@ -156,7 +156,7 @@ class CallIds {
           if (open === undefined) this.#open.set(id, [ids[index]!]);
           else open.push(ids[index]!);
         }
-        // The first is taken first, from the end.
+        // The first is popped first, from the end.
         for (const open of this.#open.values()) open.reverse();
         return ids;
       }
@@ -166,7 +166,7 @@ class CallIds {
   }
 }
 
-/** By the places of message and call, so that what was sent once is sent the same again. */
+/** By the positions of message and call, so that a repeated transcript has the same ids. */
 function ownId(message: number, call: number): string {
   const [first, second] = [message, call].map((place) => place.toString(36).padStart(4, '0'));
   return `c${first}${second}`;
@@ -183,7 +183,7 @@ function sendableArguments(value: Json): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { unreadable: value };
 }
 
-/** Instructions that also say how the final answer is written. In words, because every provider understands these. */
+/** Instructions with the format of the final answer. In words, because every provider understands these. */
 export function outputInstructions(instructions: string, schema: JsonObject): string {
   const format = `Write your final answer as one JSON object and nothing else: no text around it, no code fence. It must be valid by this JSON Schema:\n${JSON.stringify(schema)}`;
   return instructions === '' ? format : `${instructions}\n\n${format}`;

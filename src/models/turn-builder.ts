@@ -9,10 +9,10 @@ import type { JsonObject } from '../core/base/tool-call.ts';
 import { ModelFailure, toModelFailure } from './model-failure.ts';
 import type { ProviderPart } from '../contract/provider-turn.ts';
 
-/** One turn as the model gave it. Arguments are raw text, and only sizes are checked. */
+/** One turn of the model. Arguments are raw text, and only sizes are checked. */
 export interface RawTurn {
   text: string;
-  /** The turn's parts, if the provider gave more with them than text and calls. */
+  /** The turn's parts, if the provider returned more than text and calls with them. */
   parts?: ProviderPart[];
   /** At most `maxCallsOfTurn`, and the first call that is one too many. */
   calls: RawCall[];
@@ -27,20 +27,24 @@ export interface RawCall {
   arguments: string;
 }
 
-/** The text of a turn, and what the provider wants back with it, are written to history, where a payload of 2 MB ends a run. */
+/**
+ * History stores the text of a turn, and the parts that the provider requires back, and a payload of 2 MB ends a run.
+ */
 const maxTextCharacters = 1_048_576;
 /** Each part counts as this many characters more than its text has: endless empty parts end the turn, too. */
 const partCharacters = 32;
-/** The most argument text that is read before the answer is rejected. The run's limits decide how much it accepts. */
+/**
+ * The most argument text that is read before the answer is rejected. The run's limits determine how much it accepts.
+ */
 const maxArgumentCharacters = 16_777_216;
-/** Later calls of a turn are dropped, so that endless calls do not fill the memory; the model is told. */
+/** Later calls of a turn are dropped, so that endless calls do not fill the memory; the model is notified. */
 export const maxCallsOfTurn = 128;
 
 type Part = LanguageModelV4StreamPart | Exclude<LanguageModelV4Content, { type: 'text' | 'reasoning' }>;
 type Metadata = SharedV4ProviderMetadata | undefined;
 type Step = 'start' | 'delta' | 'end';
 
-/** A part of text whose end is not known yet. */
+/** A part of text whose end is still unknown. */
 interface Written {
   type: 'text' | 'reasoning';
   texts: string[];
@@ -50,7 +54,7 @@ interface Written {
 /** Collects the parts of an answer. Throws a `ModelFailure` for a part that ends the turn, or makes it too large. */
 export class TurnBuilder {
   readonly #parts: (Written | Exclude<ProviderPart, { type: 'text' | 'reasoning' }>)[] = [];
-  /** Those that the provider may still add to, by kind and the provider's id. */
+  /** Those to which the provider may still add, by kind and the provider's id. */
   readonly #open = new Map<string, Written>();
   readonly #calls: RawCall[] = [];
   #textCharacters = 0;
@@ -79,7 +83,7 @@ export class TurnBuilder {
         this.#parts.push({ type: 'call', ...this.#kept(part.providerMetadata) });
         break;
       case 'custom':
-        // It says who answers, and no provider takes it back.
+        // It names the sender of the answer, and no provider requires it back.
         if (part.kind.endsWith('.message_start')) break;
         this.#countText(partCharacters + part.kind.length);
         this.#parts.push({ type: 'custom', kind: part.kind, ...this.#kept(part.providerMetadata) });
@@ -91,7 +95,7 @@ export class TurnBuilder {
       case 'finish':
         this.#finish = { usage: toUsage(part.usage), finishReason: part.finishReason.unified };
         break;
-      // Not kept.
+      // Not stored.
       case 'file':
       case 'ping':
       case 'raw':
@@ -105,7 +109,7 @@ export class TurnBuilder {
     }
   }
 
-  /** Metadata that comes later replaces what came before: some providers sign a part at its end. */
+  /** Later metadata replaces earlier: some providers sign a part at its end. */
   #write(part: Extract<LanguageModelV4StreamPart, { type: `${Written['type']}-${Step}` }>): void {
     const [type, step] = part.type.split('-') as [Written['type'], Step];
     const key = `${type} ${part.id}`;

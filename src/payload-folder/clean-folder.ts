@@ -4,7 +4,7 @@ import { unfinishedEnd } from './payload-files.ts';
 
 /** The counts of files of a payload folder that were deleted and kept. */
 export interface Cleaned {
-  /** Files that no history names and that were old enough, and their bytes; a dry run only counts them. */
+  /** Old enough files that no history names, and their bytes; a dry run only counts them. */
   removed: number;
   removedBytes: number;
   /** Files that stay, because a history names them or because they are too young. */
@@ -16,8 +16,8 @@ const removedEnd = '.removed';
 
 /**
  * Removes payload files that `isNamed` does not know and that were last written before `beforeMs`, and unfinished files
- * that crashes left. A file that is written while the histories are read would seem unnamed; its age protects it here.
- * With `dryRun` nothing is removed, only counted.
+ * of crashes. A file written during the reading of histories would seem unnamed; its age protects it here. With
+ * `dryRun` nothing is removed, only counted.
  */
 export async function cleanFolder(
   path: string,

@@ -15,17 +15,17 @@ import type { PayloadFolder } from './open-folder.ts';
 
 const PayloadMessage = proto.temporal.api.common.v1.Payload;
 
-/** The driver name in references that point to one of our folders. */
+/** The driver name in references to Countersign's folders. */
 export const folderDriverName = 'countersign.folder';
 
 /**
- * The treatment of a reference of ours whose file is missing or damaged. `retry`: reading throws, and Temporal retries
- * until the file is back. A worker never reads it as undecodable, because what a run reads is part of its determinism.
- * `unread`: it is read as undecodable, for a client that only looks.
+ * The treatment of a reference of this driver whose file is missing or damaged. `retry`: reading throws, and Temporal
+ * retries until the file is back. A worker never reads it as undecodable, because a run's inputs are part of its
+ * determinism. `unread`: it is read as undecodable, for a client that only reads.
  */
 export type WhenGone = 'retry' | 'unread';
 
-/** Keeps payloads as files of a folder; `docs/operations.md` describes what the folder must be. */
+/** Stores payloads as files of a folder; `docs/operations.md` describes the requirements for the folder. */
 export class FolderDriver implements StorageDriver {
   readonly name = folderDriverName;
   readonly type = folderDriverName;
@@ -80,7 +80,7 @@ export class FolderDriver implements StorageDriver {
 const text = new TextDecoder();
 const referenceType = 'temporal.api.sdk.v1.ExternalStorageReference';
 
-/** The claim in a payload that refers to a folder of ours; undefined for any other payload or value. */
+/** The claim in a payload that refers to one of Countersign's folders; undefined for any other payload or value. */
 export function claimIn({ metadata, data }: Payload): Record<string, unknown> | undefined {
   const type = metadata?.['messageType'];
   if (!(type instanceof Uint8Array) || !(data instanceof Uint8Array) || text.decode(type) !== referenceType) {

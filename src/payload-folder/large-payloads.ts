@@ -5,7 +5,7 @@ import { FolderDriver, folderDriverName, type WhenGone } from './folder-driver.t
 import { openPayloadFolder } from './open-folder.ts';
 import { unreadPayload } from '../connection/server-error.ts';
 
-/** Options for keeping payloads that Temporal's server would refuse, or should not keep in its own database. */
+/** Options for storing payloads that Temporal's server would refuse, or should not store in its own database. */
 export interface LargePayloads {
   /** A folder that all workers of a task queue and all clients of its runs share; created if it does not exist. */
   folder: string;
@@ -21,7 +21,7 @@ const thresholdBounds = [65_536, 1_000_000] as const;
 
 /**
  * The given option, else `COUNTERSIGN_PAYLOAD_FOLDER` and `COUNTERSIGN_PAYLOAD_THRESHOLD`; `false` means no folder,
- * whatever these say. Throws `internal` with one sentence.
+ * even if these are set. Throws `internal` with one sentence.
  */
 export function largePayloadsOf(
   option: LargePayloads | false | undefined,
@@ -77,8 +77,8 @@ class FolderStorage extends ExternalStorage {
 /**
  * Used if no external storage is configured. By default Temporal's SDK throws on the first payload that claims to be in
  * external storage, before a converter sees it: one signal would make a run's task retry for ever, and one memo would
- * hide the inbox (I5c). This class fetches and stores nothing: it replaces the reference with a payload that our
- * converter reads as undecodable.
+ * hide the inbox (I5c). This class fetches and stores nothing: it replaces the reference with a payload that
+ * Countersign's converter reads as undecodable.
  */
 class UnreadReferences extends ExternalStorage {
   constructor() {

@@ -7,7 +7,7 @@ import { ProblemError, isProblemError } from '../core/base/problem.ts';
 export interface PayloadFolder {
   /** Absolute path; the payload files are in folders under it. */
   path: string;
-  /** Signs the proofs in references; anyone who can read the folder has it. */
+  /** Signs the proofs in references; everyone who can read the folder has it. */
   key: Buffer;
 }
 
@@ -45,7 +45,7 @@ function readKey(path: string): Buffer | undefined {
   throw unusable(path, `its file '${keyFile}' does not hold 64 hex characters: bring it back from a backup`);
 }
 
-/** If several processes create it at once, one wins, and all read what it wrote. */
+/** If several processes create it at once, one wins, and all read its key. */
 function makeKey(path: string): Buffer {
   const written = join(path, `${keyFile}.${randomBytes(6).toString('hex')}`);
   writeFileSync(written, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** More than any payload within the limits of `core/base/size-limits.ts`. */
 export const maxFileBytes = 128 * 1024 * 1024;
-/** The end of the name of a file that is being written. A crash leaves such a file behind. */
+/** The end of an unfinished file's name. A crash leaves such a file behind. */
 export const unfinishedEnd = '.unfinished';
 
 /** Milliseconds between attempts: on a network drive, other machines may see a new file a moment later. */
@@ -22,10 +22,10 @@ export function fileOf(folder: string, name: string): string {
 
 /** Writes `content` unless it is there undamaged; either way the file's time becomes now. Returns its name. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
-  const name = nameOf(content);
+  const name = contentName(content);
   const place = fileOf(folder, name);
   if ((await look(place)) === 'whole') {
-    // Content that is written again is in use again, and cleaning goes by age.
+    // Repeated content is in use again, and cleaning goes by age.
     const now = new Date();
     await utimes(place, now, now);
     return name;
@@ -46,14 +46,14 @@ export async function keepFile(folder: string, content: Uint8Array): Promise<str
 
   async function look(path: string): Promise<'whole' | 'not whole'> {
     try {
-      return nameOf(await readFile(path)) === name ? 'whole' : 'not whole';
+      return contentName(await readFile(path)) === name ? 'whole' : 'not whole';
     } catch {
       return 'not whole';
     }
   }
 }
 
-/** The content of a file; `missing` (after waiting a second), or `damaged` if it does not fit its name. */
+/** The content of a file; `missing` (after waiting a second), or `damaged` if it does not match its name. */
 export async function readKept(
   folder: string,
   name: string,
@@ -64,7 +64,7 @@ export async function readKept(
     try {
       if ((await stat(place)).size > maxFileBytes) return 'damaged';
       const content = await readFile(place, { signal });
-      return nameOf(content) === name ? content : 'damaged';
+      return contentName(content) === name ? content : 'damaged';
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
@@ -74,7 +74,7 @@ export async function readKept(
   }
 }
 
-function nameOf(content: Uint8Array): string {
+function contentName(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
@@ -113,9 +113,9 @@ export function claimOf(key: Buffer, sha256: string): Claim {
 }
 
 /**
- * The name of the file that a claim is for; undefined if its writer did not have the key. Anyone who may signal a run
- * can send a reference. A forged one must not make the run wait for a file that never comes (I5c), and a name must be
- * 64 hex digits.
+ * The name of the file of a claim; undefined if its writer did not have the key. Everyone who may signal a run can send
+ * a reference. A forged one must not make the run wait for a file that never comes (I5c), and a name must be 64 hex
+ * digits.
  */
 export function fileNameIn(key: Buffer, claim: Readonly<Record<string, unknown>>): string | undefined {
   const { sha256, proof } = claim;

@@ -1,4 +1,7 @@
-/** What a rule that denies or asks reads and a call or a run may lack: it then cannot be evaluated, and counts. */
+/**
+ * The members that a rule that denies or asks reads, and that a call or a run may lack: then its condition fails, and
+ * the rule counts.
+ */
 import { unparse } from '@bufbuild/cel';
 import { partsOf } from '../core/match/condition-cost.ts';
 import type { Rule } from '../core/policy/policy.ts';
@@ -15,8 +18,8 @@ import {
 import { indexOf, textOf, type Expression } from './condition-constants.ts';
 
 /**
- * Each as a clause that continues `rule ID`; none for a rule that allows. `isRequired` says whether every call that the rule
- * is about has an argument.
+ * Each as a clause that continues `rule ID`; none for a rule that allows. `isRequired`: whether every call of the rule
+ * has an argument.
  */
 export function absentReads(
   { when, args = {}, action }: Rule,
@@ -27,7 +30,7 @@ export function absentReads(
   const condition = when === undefined ? undefined : expressionOf(when);
   const read = condition === undefined ? [] : placesRead(condition);
   const certain = condition && outcomeOf(condition);
-  /** Whether the condition can fail where something is absent, though it cannot fail where all is there. */
+  /** Whether the condition can fail because of an absent member, though it cannot fail if all are present. */
   const without = (scope: Partial<Scope>): string | undefined => {
     if (condition === undefined || mayBe(certain!, 'failure')) return undefined;
     const some = outcomeOf(condition, { ...variables, ...scope });
@@ -37,7 +40,7 @@ export function absentReads(
     if (isRequired(name)) return [];
     const scope = { ...variables, args: mapOf({ [name]: failure }) };
     const held = condition && outcomeOf(condition, scope);
-    // What the condition says of it is only whether the rule applies.
+    // The condition on its presence only determines whether the rule applies.
     if (held?.kinds.size === 1 && mayBe(held, 'false')) return [];
     const test = testOf('args', name);
     const remedy = when === undefined ? `add when: ${quoted(test)}` : `test ${test} first`;
@@ -80,27 +83,27 @@ export function absentReads(
   ];
 }
 
-/** A member, the place of an item in a list, or, as null, each item of one. */
+/** A member, the index of an item in a list, or, as null, each item of one. */
 type Step = string | number | null;
 type Root = 'args' | 'metadata' | 'caller';
 
-/** What a condition reads of a variable. */
+/** A part of a variable that a condition reads. */
 interface Place {
   variable: Root;
   steps: readonly Step[];
   /** Without the variable: `a.b`, `a[0]`, `items[].price`. */
   text: string;
-  /** The condition that it is there, where what holds it is. */
+  /** The condition that it is present, if its container is. */
   test: string;
 }
 
-/** The places that a condition names, each once, the outer ones first. */
+/** The places in a condition, each once, the outer ones first. */
 function placesRead(condition: Expression): Place[] {
   const found = new Map<string, Place>();
   const visit = (part: Expression, scope: ReadonlyMap<string, Place | undefined>): void => {
     const place = placeOf(part, scope);
     const last = place?.steps.at(-1) ?? null;
-    // The variable itself, and the item of a loop, are there.
+    // The variable itself, and the item of a loop, are always present.
     if (place !== undefined && last !== null) found.set(`${place.variable} ${place.text}`, place);
     const { exprKind } = part;
     if (exprKind.case !== 'comprehensionExpr') {
@@ -138,7 +141,7 @@ function placeOf({ exprKind }: Expression, scope: ReadonlyMap<string, Place | un
   };
 }
 
-/** What a select or an index reads, and of which part; none for other expressions. */
+/** The step of a select or an index, and its operand; none for other expressions. */
 function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: string | number] {
   if (exprKind.case === 'selectExpr') return [exprKind.value.operand, exprKind.value.field];
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return [];
@@ -147,7 +150,7 @@ function stepOf(exprKind: Expression['exprKind']): [of?: Expression, step?: stri
   return [of, textOf(index) ?? (item === undefined || item < 0 ? undefined : Number(item))];
 }
 
-/** What holds the rest of a place, where the last step leads nowhere. */
+/** The container of a place whose last step is missing. */
 function lacking(steps: readonly Step[]): Outcome {
   const [step, ...rest] = steps;
   if (step === undefined) return failure;
@@ -161,7 +164,7 @@ function callerWith(name: string, value: Outcome): Outcome {
   return { ...variables.caller, members: { ...members, known: { ...members.known, [name]: value } } };
 }
 
-/** `held`: what the condition may be; undefined without a condition. */
+/** `held`: the possible outcomes of the condition; undefined without a condition. */
 function howMany(action: 'ask' | 'deny', held: Outcome | undefined): string {
   const isOften = held === undefined || !mayBe(held, 'false');
   if (action === 'ask') return isOften ? 'asks about every' : 'may ask about a';

@@ -13,7 +13,7 @@ import { mergeRunSide } from '../core/policy/run-side.ts';
 
 export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
-/** What a condition without variables gives; undefined if it does not load. */
+/** The value of a condition without variables; undefined if it does not load. */
 export function evaluated(source: string): boolean | 'failure' | undefined {
   const compiled = compileCondition(source);
   if ('problem' in compiled) return undefined;
@@ -27,13 +27,13 @@ export function textOf(part: Expression | undefined): string | undefined {
   return constant?.case === 'stringValue' ? constant.value : undefined;
 }
 
-/** The value of a constant that can be the place of an item in a list. */
+/** The value of a constant that can be an index of a list. */
 export function indexOf(part: Expression | undefined): bigint | undefined {
   const constant = part?.exprKind.case === 'constExpr' ? part.exprKind.value.constantKind : undefined;
   return constant?.case === 'int64Value' ? constant.value : undefined;
 }
 
-/** True for a number beyond what a double holds, which is larger than any: `double("1e400")`. */
+/** True for a number beyond the range of a double, which is larger than any: `double("1e400")`. */
 export function isInfinite(part: Expression): boolean {
   const { exprKind } = part;
   if (exprKind.case === 'constExpr') return exprKind.value.constantKind.value === Infinity;
@@ -43,7 +43,7 @@ export function isInfinite(part: Expression): boolean {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** `sum`: what it adds up over earlier calls. */
+/** `sum`: its sum over earlier calls. */
 type Readable = keyof ConditionVariables | 'sum';
 
 /**
@@ -58,7 +58,7 @@ export function conditionReads(source: string, names: readonly Readable[]): bool
   }
 }
 
-/** The element name of a loop may equal one of the names; it is then taken for the variable. */
+/** The element name of a loop may equal one of the names; it then counts as the variable. */
 function reads(part: unknown, names: readonly string[]): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { case: kind, value } = part as Node;
@@ -67,7 +67,7 @@ function reads(part: unknown, names: readonly string[]): boolean {
   return Object.values(part).some((each) => reads(each, names));
 }
 
-/** With the ids that the rules of this owner have in rulings. */
+/** With the rule ids of this owner in rulings. */
 export function compileFor(policy: Policy, owner: 'ceiling' | 'agent' | 'run'): CompiledPolicy {
   if (owner === 'ceiling') return compilePolicy(policy, owner);
   return compilePolicy(owner === 'agent' ? mergeRunSide(policy, undefined)! : policy, 'run');

@@ -1,6 +1,6 @@
 /**
- * What a condition can give, before any call: a reading of its expression with kinds in the place of values. Which kinds a
- * function takes and gives is asked of the functions that evaluate conditions.
+ * The possible outcomes of a condition, before any call: an abstract evaluation of its expression with kinds in place
+ * of values. The kinds of a function's operands and result come from the functions that evaluate conditions.
  */
 import { unparse } from '@bufbuild/cel';
 import { parse, type CelFunc } from '../core/match/cel.ts';
@@ -8,18 +8,18 @@ import { partsOf } from '../core/match/condition-cost.ts';
 import { boundedEnvironment, compileCondition } from '../core/match/condition.ts';
 import { evaluated, indexOf, textOf, type Expression } from './condition-constants.ts';
 
-/** `failure`: it cannot be evaluated. */
+/** `failure`: the evaluation fails. */
 export type Kind =
   'true' | 'false' | 'int' | 'uint' | 'double' | 'text' | 'bytes' | 'list' | 'map' | 'null' | 'failure';
 
-/** What an expression may give. Failures that only a call decides are left out. */
+/** The possible outcomes of an expression. Failures that depend on the call are left out. */
 export interface Outcome {
   kinds: ReadonlySet<Kind>;
-  /** Of a map whose members have names: what they may be, and what all others may be. Absent: it is not known. */
+  /** For a map with named members: their possible outcomes, and those of all others. Absent: unknown. */
   members?: { known: Readonly<Record<string, Outcome>>; others: Outcome };
-  /** Of a list. Absent: anything. */
+  /** For a list. Absent: anything. */
   items?: Outcome;
-  /** Of a list: how many items it has. Absent: it is not known. */
+  /** For a list: the number of its items. Absent: unknown. */
   size?: number;
   /** Set if it can only be this constant, or a failure. */
   constant?: Expression;
@@ -31,7 +31,7 @@ export type Scope = Readonly<Record<string, Outcome>>;
 export interface Fault {
   name: string;
   part: Expression;
-  /** Of a select, its map; of a call, its arguments after its target. */
+  /** For a select, its map; for a call, its arguments after its target. */
   operands: readonly { part: Expression; outcome: Outcome }[];
 }
 
@@ -50,7 +50,7 @@ export function mapOf(known: Readonly<Record<string, Outcome>>, others: Outcome 
 const callerMembers = { userId: text, groups: { ...outcome('list'), items: text } };
 const countNames = ['calls', 'asks', 'denials', 'irreversible'];
 
-/** What the variables of a condition may be. */
+/** The possible outcomes of a condition's variables. */
 export const variables = {
   args: mapOf({}),
   metadata: mapOf({}),
@@ -67,26 +67,26 @@ export function expressionOf(source: string): Expression | undefined {
   return 'problem' in compileCondition(source) ? undefined : parse(source).expr;
 }
 
-/** What an expression may give. `report` gets the parts that can only fail, inner ones first. */
+/** The possible outcomes of an expression. `report` receives the parts that can only fail, inner ones first. */
 export function outcomeOf(
   part: Expression,
   scope: Scope = variables,
   report: (fault: Fault) => void = () => undefined,
 ): Outcome {
-  return read(part, { scope, report, done: new Map() });
+  return inferOutcome(part, { scope, report, done: new Map() });
 }
 
 interface Reading {
   scope: Scope;
   report: (fault: Fault) => void;
-  /** Parts that were read already. */
+  /** Parts that were evaluated already. */
   done: ReadonlyMap<Expression, Outcome>;
 }
 
-function read(part: Expression, reading: Reading): Outcome {
+function inferOutcome(part: Expression, reading: Reading): Outcome {
   const { scope, report, done } = reading;
   const { exprKind } = part;
-  const inner = (each: Expression | undefined): Outcome => (each === undefined ? any : read(each, reading));
+  const inner = (each: Expression | undefined): Outcome => (each === undefined ? any : inferOutcome(each, reading));
   const before = done.get(part);
   if (before !== undefined) return before;
   switch (exprKind.case) {
@@ -124,12 +124,14 @@ function read(part: Expression, reading: Reading): Outcome {
       }
       const item = mayBe(range, 'map') ? any : (range.items ?? any);
       const ofRound = { ...reading, scope: { ...scope, [iterVar]: item } };
-      // Read once, or loops in loops would take time without end.
-      const fixed = partsWithout(loopStep, accuVar).map((each) => [each, read(each, ofRound)] as const);
+      // Evaluated once, or nested loops would take exponential time.
+      const fixed = partsWithout(loopStep, accuVar).map((each) => [each, inferOutcome(each, ofRound)] as const);
       let accumulated = inner(accuInit);
       const after = (step: Expression | undefined): Outcome => {
         const inside = { ...ofRound.scope, [accuVar]: accumulated };
-        return step === undefined ? any : read(step, { scope: inside, report, done: new Map([...done, ...fixed]) });
+        return step === undefined
+          ? any
+          : inferOutcome(step, { scope: inside, report, done: new Map([...done, ...fixed]) });
       };
       // Each round adds a kind, or is the last one.
       for (let size = range.size === 0 ? accumulated.kinds.size : -1; size !== accumulated.kinds.size;) {
@@ -171,7 +173,7 @@ function reads(part: Expression, variable: string): boolean {
   if (exprKind.case !== 'comprehensionExpr' || exprKind.value.accuVar !== variable) {
     return partsOf(part).some((each) => reads(each, variable));
   }
-  // What else it reads under this name is its own.
+  // Another variable of this name is local to the inner loop.
   const { iterRange, accuInit } = exprKind.value;
   return [iterRange, accuInit].some((each) => each !== undefined && reads(each, variable));
 }
@@ -201,7 +203,7 @@ function memberOf({ members }: Outcome, name: string, isTested = false): Outcome
   return known !== undefined && onlyFails(known) ? outcome('false') : boolean;
 }
 
-/** What `args["x"]` and `"x" in args` give; undefined for other calls. */
+/** The outcome of `args["x"]` and `"x" in args`; undefined for other calls. */
 function memberGiven(
   name: string,
   [one, other]: readonly Expression[],
@@ -237,7 +239,7 @@ function either(one: Outcome, other: Outcome): Outcome {
   };
 }
 
-/** The outcome, which may also fail where one of its parts may. */
+/** The outcome, which may also fail if one of its parts may. */
 function failingWith(given: Outcome, parts: readonly Outcome[]): Outcome {
   if (parts.some(onlyFails)) return failure;
   return parts.some((each) => mayBe(each, 'failure'))
@@ -253,9 +255,9 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
   const [first = any, second = any, third = any] = operands;
   switch (name) {
     case '_&&_':
-      return joined(operands, 'false', 'true');
+      return logicOutcome(operands, 'false', 'true');
     case '_||_':
-      return joined(operands, 'true', 'false');
+      return logicOutcome(operands, 'true', 'false');
     case '!_': {
       const kinds: Kind[] = mayBe(first, 'true') ? ['false'] : [];
       if (mayBe(first, 'false')) kinds.push('true');
@@ -292,8 +294,8 @@ function resultOf(name: string, operands: readonly Outcome[], isMethod: boolean)
   }
 }
 
-/** `&&` and `||`: one operand that is `decisive` decides, whatever fails in the others. */
-function joined(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
+/** `&&` and `||`: one `decisive` operand determines the result, even if others fail. */
+function logicOutcome(operands: readonly Outcome[], decisive: Kind, neutral: Kind): Outcome {
   const kinds: Kind[] = [];
   if (operands.some((each) => mayBe(each, decisive))) kinds.push(decisive);
   if (operands.every((each) => mayBe(each, neutral))) kinds.push(neutral);
@@ -309,7 +311,7 @@ function isNull({ kinds }: Outcome): boolean {
   return kinds.size === 1 && kinds.has('null');
 }
 
-/** Whether two lists are equal, by their sizes; undefined if these do not tell. */
+/** Whether two lists are equal, by their sizes; undefined if their sizes do not determine it. */
 function equalLists(one: Outcome, other: Outcome): boolean | undefined {
   if (one.size === undefined || other.size === undefined) return undefined;
   if (one.size !== other.size) return false;
@@ -327,7 +329,7 @@ function haveKindInCommon(one: Outcome, other: Outcome): boolean {
 
 function indexed(of: Outcome, index: Outcome): Outcome {
   const found: Outcome[] = [];
-  // The library takes `true` for 1 and `false` for 0.
+  // The library treats `true` as 1 and `false` as 0.
   const places: readonly Kind[] = [...numbers, 'true', 'false'];
   const isBehind = of.size !== undefined && Number(indexOf(index.constant) ?? -1) >= of.size;
   if (mayBe(of, 'list') && !isBehind && places.some((kind) => mayBe(index, kind))) found.push(of.items ?? any);
@@ -335,7 +337,7 @@ function indexed(of: Outcome, index: Outcome): Outcome {
   return found.length === 0 ? failure : found.reduce(either);
 }
 
-/** By the overloads of a function that may take such operands. */
+/** By the overloads of a function that may accept such operands. */
 function called(name: string, operands: readonly Outcome[], isMethod: boolean): Outcome {
   const results = overloadsOf(name).flatMap(({ target, arguments: types, result }) => {
     if ((target !== undefined) !== isMethod) return [];
@@ -360,7 +362,7 @@ const kindsByType: Readonly<Record<string, readonly Kind[]>> = {
   dyn: ['true', 'false', 'int', 'uint', 'double', 'text', 'bytes', 'list', 'map', 'null'],
 };
 
-/** None for those of which a condition has no values, such as times. */
+/** None for types without values in conditions, such as times. */
 function kindsOfType({ name }: { name: string }): readonly Kind[] {
   return kindsByType[name] ?? [];
 }
@@ -372,7 +374,7 @@ function overloadsOf(name: string): readonly CelFunc[] {
   return overloads.get(name) ?? [];
 }
 
-/** What a call of nothing but constants gives; undefined if its kind is all that is known, as for a sum. */
+/** The result of a call with constants only; undefined if only its kind is known, as for a sum. */
 function ofConstants(call: Expression, operands: Fault['operands']): Outcome | undefined {
   if (call.exprKind.case !== 'callExpr' || call.exprKind.value.function === 'sum') return undefined;
   const constants = operands.map(({ outcome: of }) => (mayBe(of, 'failure') ? undefined : of.constant));

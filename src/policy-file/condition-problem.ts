@@ -11,7 +11,7 @@ import { nearestName } from '../text/check-call-options.ts';
 import { expressionOf, mayBe, outcomeOf, type Fault, type Outcome } from './condition-kinds.ts';
 import { isInfinite, textOf, type Expression } from './condition-constants.ts';
 
-/** `any`: only a call decides. */
+/** `any`: it depends on the call. */
 type Type = 'number' | 'text' | 'true or false' | 'list' | 'map' | 'null' | 'text of bytes' | 'any';
 
 const orderings = ['_<_', '_<=_', '_>_', '_>=_'];
@@ -22,8 +22,8 @@ const equalities = new Map([
 ]);
 
 /**
- * The problem of a condition that can hold for no call, or that compares `risk` or `severity` as it cannot be meant, as a
- * clause; undefined if there is none.
+ * The problem of a condition that can hold for no call, or that compares `risk` or `severity` in a meaningless way, as
+ * a clause; undefined if there is none.
  */
 export function conditionProblem(source: string): string | undefined {
   const compiled = compileCondition(source);
@@ -42,12 +42,14 @@ export function conditionProblem(source: string): string | undefined {
   return mayBe(outcome, 'false') ? undefined : `is a ${typeOf(outcome)}, not true or false`;
 }
 
-/** Parts that can only fail in a condition that may hold nevertheless, and numbers that are larger than any, as clauses. */
+/**
+ * Parts that can only fail in a condition that may hold nevertheless, and numbers that are larger than any, as clauses.
+ */
 export function conditionWarnings(source: string): string[] {
   const { outcome, problems } = examined(source);
   if (outcome === undefined) return [];
   const infinite = partsWithin(source).filter(isInfinite);
-  // Sides that always differ have a warning of their own.
+  // Sides that always differ have a separate warning.
   const isKnown = equalitiesOf(source).some(({ differ }) => differ !== undefined);
   const never = outcome.kinds.size === 1 && mayBe(outcome, 'false') && !isKnown;
   return [
@@ -64,9 +66,11 @@ const levels: Readonly<Record<string, readonly string[]>> = { risk: [...risks, '
 function levelProblem({ exprKind }: Expression, ofLoops: readonly string[]): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.args.length !== 2) return undefined;
   const { function: name, args: sides } = exprKind.value;
-  const at = sides.findIndex((side) => Object.hasOwn(levels, nameOf(side)) && !ofLoops.includes(nameOf(side)));
+  const at = sides.findIndex(
+    (side) => Object.hasOwn(levels, variableName(side)) && !ofLoops.includes(variableName(side)),
+  );
   if (at === -1) return undefined;
-  const [variable, other] = [nameOf(sides[at]), sides[1 - at]!];
+  const [variable, other] = [variableName(sides[at]), sides[1 - at]!];
   const words = levels[variable]!;
   if (orderings.includes(name)) {
     const meant = meantLevels(words, textOf(other), at === 0 ? name : mirrored[name]!);
@@ -91,14 +95,14 @@ function meantLevels(words: readonly string[], word: string | undefined, orderin
   return words.slice(from, to);
 }
 
-function nameOf(part: Expression | undefined): string {
+function variableName(part: Expression | undefined): string {
   return part?.exprKind.case === 'identExpr' ? part.exprKind.value.name : '';
 }
 
 function examined(source: string): { outcome: Outcome | undefined; problems: string[] } {
   const problems = new Set<string>();
   const expression = expressionOf(source);
-  const outcome = expression && outcomeOf(expression, undefined, (fault) => problems.add(problemOf(fault)));
+  const outcome = expression && outcomeOf(expression, undefined, (fault) => problems.add(faultProblem(fault)));
   return { outcome, problems: [...problems] };
 }
 
@@ -120,7 +124,7 @@ export function equalitiesOf(source: string): Equality[] {
 }
 
 function isVariable(part: Expression | undefined, variable: string): boolean {
-  return nameOf(part) === variable;
+  return variableName(part) === variable;
 }
 
 /** All expressions in a condition, the outer ones first; none if it does not compile. */
@@ -169,8 +173,8 @@ function typeOf({ kinds }: Outcome): Type {
   return types.size === 1 ? only! : 'any';
 }
 
-/** What is wrong with a part that can only fail, and what to write in its place. */
-function problemOf({ name, part, operands }: Fault): string {
+/** The problem of a part that can only fail, and its replacement. */
+function faultProblem({ name, part, operands }: Fault): string {
   const types = operands.map(({ outcome }) => typeName(outcome));
   const [first = 'text', second = 'text'] = types;
   const isNot = (wanted: string): string => types.find((type) => type !== wanted && type !== 'value') ?? first;
@@ -197,7 +201,7 @@ function problemOf({ name, part, operands }: Fault): string {
   return `orders a ${first} and a ${second}${comparisonMeant(operands)}`;
 }
 
-/** Of a `caller`, which may be null, the type that it otherwise has. */
+/** For a `caller`, which may be null, its other type. */
 function typeName({ kinds }: Outcome): string {
   const type = typeOf({
     kinds: new Set([...kinds].filter((kind) => kind !== 'failure' && (kind !== 'null' || kinds.size === 1))),
@@ -237,7 +241,7 @@ function numberMeant(text: string): string {
   return Number.isNaN(meant) ? '' : `: write ${meant}`;
 }
 
-/** It is no part of the language, wherever it stands. */
+/** It does not belong to the language, in any place. */
 function expressionProblem({ exprKind }: Expression): string | undefined {
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== 'matches') return undefined;
   const pattern = textOf(exprKind.value.args.at(-1));

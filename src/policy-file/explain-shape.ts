@@ -8,7 +8,7 @@ export interface ShapeProblem {
   part?: 'key';
 }
 
-/** More than anybody reads: each is compared with the keys that may have been meant. */
+/** A bound on the work: each is compared with the likely intended keys. */
 const mostKeys = 100;
 
 /** Words for the kinds of values that zod names. */
@@ -21,7 +21,7 @@ export const kinds: Record<string, string> = {
   boolean: 'true or false',
 };
 
-/** Words an issue of zod as problems: one for each unknown key, else one. */
+/** Converts an issue of zod to problems: one for each unknown key, else one. */
 export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
@@ -30,13 +30,13 @@ export function explainShape(issue: z.core.$ZodIssue, document: unknown): ShapeP
       .map((key) => ({ path: [...path, key], message: unknownKey(key, path), part: 'key' }));
   }
   const given = documentValueAt(document, path);
-  const name = nameOf(path);
+  const name = placeName(path);
   if (issue.code === 'invalid_key') {
     return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
   }
   if (given === undefined && path.length > 0) return [{ path: path.slice(0, -1), message: `${name} is missing` }];
   if (issue.code === 'invalid_union') {
-    // The branch that accepts this kind of value explains more than the others.
+    // The branch that accepts this kind of value explains the problem best.
     const closest = issue.errors.find(([first]) => !(first?.code === 'invalid_type' && first.path.length === 0));
     if (closest !== undefined) {
       return closest.flatMap((each) => explainShape({ ...each, path: [...path, ...each.path] }, document));
@@ -102,7 +102,7 @@ function unwrapped(shape: Shape): Shape {
   return inner;
 }
 
-function nameOf(path: readonly PropertyKey[]): string {
+function placeName(path: readonly PropertyKey[]): string {
   const last = path.at(-1);
   if (last === undefined) return 'a policy';
   return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last)}'`;

@@ -1,4 +1,4 @@
-/** Explains a ruling: what each rule found. For people and tools; the gate does not use it. */
+/** Explains a ruling: the result of each rule. For people and tools; the gate does not use it. */
 import { holds, readingOf, type CompiledLayers, type CompiledRule } from '../core/policy/compiled-policy.ts';
 import type { LayerCall } from '../core/policy/layer-answer.ts';
 import { affordable } from '../core/match/matching.ts';
@@ -101,7 +101,7 @@ function says(match: boolean | { problem: string }): boolean {
   return match === false;
 }
 
-/** What is explained: a document, its shape, and what to call it, such as `an identity file`. */
+/** The document to explain, its shape, and its name, such as `an identity file`. */
 export interface Explained {
   document: unknown;
   shape: z.ZodType;
@@ -112,7 +112,7 @@ export interface Explained {
 export function explainWithoutValues(error: z.ZodError, { document, shape, what }: Explained): ShapeProblem[] {
   return error.issues.flatMap((issue): ShapeProblem[] => {
     const { path } = issue;
-    const name = nameOf(path, what);
+    const name = placeName(path, what);
     if (issue.code === 'unrecognized_keys') {
       const known = knownKeys(shape, path);
       const listed = `known here are ${known.join(', ')}`;
@@ -125,7 +125,7 @@ export function explainWithoutValues(error: z.ZodError, { document, shape, what 
     if (issue.code === 'invalid_key') {
       return [{ path, message: `the name ${name} ${issue.issues[0]?.message ?? 'is not allowed'}`, part: 'key' }];
     }
-    // A sentence of the shape itself says more.
+    // A sentence of the shape itself is more specific.
     const isOwn = !issue.message.startsWith('Invalid input');
     if (path.length > 0 && isMissing(document, path)) {
       const remedy = isOwn ? `: it ${issue.message}` : '';
@@ -147,7 +147,7 @@ function isMissing(document: unknown, path: readonly PropertyKey[]): boolean {
   return false;
 }
 
-function nameOf(path: readonly PropertyKey[], what: string): string {
+function placeName(path: readonly PropertyKey[], what: string): string {
   const last = path.at(-1);
   if (last === undefined) return what;
   return typeof last === 'number' ? `'${String(path.at(-2))}' item ${last + 1}` : `'${String(last).slice(0, 60)}'`;

@@ -5,19 +5,19 @@ import { globTokens, type GlobToken } from '../core/match/glob-syntax.ts';
 const mostComparisons = 10_000_000;
 
 /**
- * How much comparing the rules of one policy with each other may take, so that reading a policy takes a time in proportion to
- * its length. A unit is a step of a comparison, such as one character.
+ * Bounds the comparisons of a policy's rules with each other, so that the time to read a policy is proportional to its
+ * length. A unit is a step of a comparison, such as one character.
  */
 export class Comparisons {
   #left = mostComparisons;
 
-  /** False: the work is not to be done, and neither is any later one. */
+  /** False: the caller must skip the work, and all later work. */
   afford(steps: number): boolean {
     this.#left -= steps;
     return this.#left >= 0;
   }
 
-  /** As `globsOverlap`; false where that is not afforded. */
+  /** Like `globsOverlap`; false if the bound is exceeded. */
   overlap(one: Glob, other: Glob): boolean {
     return (
       haveEndsInCommon(one.literals, other.literals) &&
@@ -35,7 +35,7 @@ export class Comparisons {
 /** True if some text matches both globs. Two classes count as having a character in common. */
 export function globsOverlap(one: string, other: string): boolean {
   const [first, second] = [globTokens(one), globTokens(other)];
-  // The places in the other glob that a text may have led to, before a piece of this one and after it.
+  // The positions in the other glob reachable before a piece of this one and after it.
   let places = new Uint8Array(second.length + 1);
   let next = new Uint8Array(second.length + 1);
   places[0] = 1;
@@ -59,8 +59,8 @@ export function globsOverlap(one: string, other: string): boolean {
 }
 
 /**
- * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by a
- * character that nobody writes, so that no literal matches across one.
+ * A glob of literals and `*` covers another if it matches the other's text, in which each wildcard is replaced by an
+ * unused character, so that no literal matches across one.
  */
 export function globCovers(wide: Glob, narrow: Glob): boolean {
   if (wide.source === narrow.source) return true;
@@ -68,7 +68,7 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
   return globMatches(wide, { mapped: narrow.literals.join('\ufdd1') }) === true;
 }
 
-/** False if the texts that match the one and those that match the other begin or end otherwise. */
+/** False if texts of the two globs differ in their beginnings or ends. */
 function haveEndsInCommon(one: readonly string[], other: readonly string[]): boolean {
   const [begin, end] = [one[0]!, one.at(-1)!];
   const [otherBegin, otherEnd] = [other[0]!, other.at(-1)!];

@@ -1,4 +1,4 @@
-/** Finds policies that calls of a usual size cannot be evaluated against: their rules or conditions cost too much. */
+/** Finds policies whose rules or conditions are too expensive to evaluate for calls of a usual size. */
 import { maxConditionWork } from '../core/match/condition.ts';
 import { partsOf, weightOf, type Expression } from '../core/match/condition-cost.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
@@ -21,10 +21,10 @@ import { textOf } from './condition-constants.ts';
 /** Commands with fewer parts, and arguments with fewer characters, should be affordable for all rules of a tool. */
 const usualParts = 128;
 const usualLength = 4_000;
-/** What the lists and texts that conditions read may hold. */
+/** Usual sizes of the lists and texts that conditions read. */
 const usualItems = 20;
 const usualText = 200;
-/** What compiling a rule costs, in comparisons of globs. */
+/** The cost of compiling a rule, in comparisons of globs. */
 const costOfRule = 50;
 
 /** `rules` and `assess` are those of one policy. */
@@ -56,7 +56,7 @@ interface Matched {
   agent?: string;
 }
 
-/** For each glob on names, the rules about all tools that it names. */
+/** For each glob on names, the rules for all tools that it matches. */
 function aboutEachTool<Each extends Matched>(
   rules: readonly Each[],
   comparisons: Comparisons,
@@ -121,7 +121,7 @@ function matchingWarnings({ name, kind, rules, parts, match }: AboutTool, compar
   ];
 }
 
-/** What the gate charges for each character of an argument; `field` is empty for the one that patterns match. */
+/** The gate's charge for each character of an argument; `field` is empty for the subject. */
 function chargedFor(
   match: (call: LayerCall) => unknown,
   { field, fields, isCommand, agent }: { field: string; fields: string[]; isCommand: boolean; agent: string },
@@ -161,7 +161,7 @@ function conditionWarnings(name: string, rules: readonly Rule[], stepsOf: (rule:
   ];
 }
 
-/** What a condition may cost where all of it is evaluated. */
+/** The cost of a condition if all of it is evaluated. */
 function usualSteps(source: string): number {
   return steps(expressionOf(source));
 }

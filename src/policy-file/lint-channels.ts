@@ -9,7 +9,7 @@ import { globsOverlap } from './globs-overlap.ts';
 import type { PolicyWarning } from './lint-names.ts';
 import { limitsOf } from '../core/policy/limits.ts';
 
-/** What is known of a worker's channels before a run starts. */
+/** The known facts of a worker's channels before a run starts. */
 export interface KnownChannels {
   /** The steps that each channel sends, by its name. */
   steps: ReadonlyMap<string, readonly string[]>;

@@ -1,4 +1,4 @@
-/** Finds what a policy names and a worker does not have: tools, agents and arguments. */
+/** Finds names in a policy that a worker does not have: tools, agents and arguments. */
 import { nearestName } from '../text/check-call-options.ts';
 import { argumentsRead, sumsRead } from '../core/match/argument-reads.ts';
 import { globMatches, globSubject, type Glob } from '../core/match/glob.ts';
@@ -6,20 +6,20 @@ import { compileFieldGlob } from '../core/match/matching.ts';
 import { compileFor } from './condition-constants.ts';
 import type { AdvisorSettings, Policy } from '../core/policy/policy.ts';
 
-/** What a worker has. */
+/** The names of a worker. */
 export interface KnownNames {
   /** The names of a tool's arguments; undefined if it may have others. */
   tools: ReadonlyMap<string, readonly string[] | undefined>;
   /** The arguments that each call of a tool has. Default: none. */
   required?: ReadonlyMap<string, readonly string[]>;
-  /** The beginnings of the names of tools that exist and are not listed, such as those of an MCP server. Default: none. */
+  /** The prefixes of existing but unlisted tools, such as those of an MCP server. Default: none. */
   prefixes?: readonly string[];
   agents: readonly string[];
-  /** Absent: it is not known which there are. */
+  /** Absent: unknown. */
   advisors?: readonly string[];
 }
 
-/** Warnings about names in a policy that match nothing that is known. */
+/** Warnings about names in a policy that match no known name. */
 export function lintNames(policy: Policy, owner: 'ceiling' | 'agent' | 'run', known: KnownNames): PolicyWarning[] {
   const names = [...known.tools.keys()];
   const rules = compileFor(policy, owner).rules.flatMap((compiled, index): PolicyWarning[] => {
@@ -76,14 +76,14 @@ function matching(glob: Glob, names: readonly string[]): string[] {
   return names.filter((name) => globMatches(glob, globSubject(name)) === true);
 }
 
-/** True if each call that the glob on names matches has this argument. */
+/** True if each call of the tools that the glob matches has this argument. */
 export function isAlwaysGiven(glob: Glob, argument: string, known: KnownNames): boolean {
   const matched = matching(glob, [...known.tools.keys()]);
   if (matched.length === 0 || mayMatch(glob, known)) return false;
   return matched.every((tool) => known.required?.get(tool)?.includes(argument));
 }
 
-/** True if there may be a tool that it matches, although none is known. */
+/** True if an unknown tool may match it. */
 function mayMatch(glob: Glob, { prefixes = [] }: KnownNames): boolean {
   return prefixes.some((prefix) => glob.source.startsWith(prefix) || globMatches(glob, globSubject(prefix)) === true);
 }
@@ -106,7 +106,7 @@ function meant(wrong: string, names: readonly string[]): string {
   return nearest === undefined ? '' : `; did you mean '${nearest}'?`;
 }
 
-/** Something odd about a valid policy. */
+/** A likely mistake in a valid policy. */
 export interface PolicyWarning {
   /** Index in `policy.rules`; absent if the warning is not about a rule. */
   index?: number;

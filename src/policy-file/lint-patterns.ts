@@ -1,15 +1,15 @@
-/** Patterns that look like those of other systems, or match less or more than they say. */
+/** Patterns that look like those of other systems, or match less or more than they seem to. */
 import { namesCommand, runsCommands } from '../assess/commands.ts';
 import { lookAlikes } from '../text/look-alikes.ts';
 import type { Rule } from '../core/policy/policy.ts';
 
-/** Blanks that look like a space or like nothing. */
+/** Blanks that look like a space or are invisible. */
 const strangeBlank =
   /[\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]|\u034f|\ufe0f/u;
-/** What names of tools consist of, and what globs add to it. */
+/** The characters of tool names, and those that globs add. */
 const strangeInName = /[^\p{L}\p{M}\p{N}\p{Co}_.\-/$@#+ *?[\]!^]/u;
 
-/** What is odd about the globs of a rule, each as a clause that continues `rule ID`. */
+/** The likely mistakes in the globs of a rule, each as a clause that continues `rule ID`. */
 export function patternWarnings({ pattern, args = {}, when = '', agent = '', action }: Rule): string[] {
   const colon = pattern.indexOf(':');
   const name = colon === -1 ? pattern : pattern.slice(0, colon);
@@ -43,7 +43,7 @@ export function patternWarnings({ pattern, args = {}, when = '', agent = '', act
 function nameWarnings(name: string, pattern: string): string[] {
   if (name === '') return ['has no name of a tool before the colon, so it matches none: write * for every tool'];
   const strange = strangeInName.exec(name)?.[0];
-  // Those have a warning of their own.
+  // Those have a separate warning.
   if (strange !== undefined && strangeBlank.test(strange)) return [];
   const [, tool, inner] = /^([\w*-]+)\((.*?)(?::?\*)?\)$/s.exec(pattern) ?? [];
   if (tool !== undefined) {
@@ -76,7 +76,7 @@ function nameWarnings(name: string, pattern: string): string[] {
   return neverMatching(name).map((problem) => repaired(problem, (glob) => pattern.replace(name, () => glob)));
 }
 
-/** What a glob is that matches no such text, and what to write in its place. */
+/** The kind of a glob that matches no such text, and its replacement. */
 interface NeverMatching {
   what: string;
   globs: string[];
@@ -87,7 +87,7 @@ function repaired({ what, globs }: NeverMatching, place: (glob: string) => strin
   return `${what}: write ${globs.map(place).join(' and ')}`;
 }
 
-/** Globs in the notation of something else, whose signs stand for themselves. */
+/** Globs in a foreign notation, whose signs match literally. */
 function neverMatching(glob: string, isCommand = false): NeverMatching[] {
   if (glob.trim() !== glob)
     return [{ what: 'begins with a blank after the colon, and no command does', globs: [glob.trim()] }];
@@ -131,7 +131,7 @@ function doubledColon(glob: string): NeverMatching[] {
     : [];
 }
 
-/** Programs that read what is piped into them. */
+/** Programs that execute piped input. */
 const readers = new Set(
   (
     'sh bash dash ash zsh ksh fish csh tcsh pwsh powershell cmd iex python python3 perl ruby node php psql mysql sqlite3 ' +
@@ -140,7 +140,7 @@ const readers = new Set(
   ).split(' '),
 );
 
-/** Globs on a command that are no command's: with a prompt, a sign between commands at the end, or several for one. */
+/** Globs on a command that match no command: with a prompt, a sign between commands at the end, or several for one. */
 function neverACommand(glob: string): NeverMatching[] {
   const [, prompted] = /^[$#>] +(\S.*)$/s.exec(glob) ?? [];
   if (prompted !== undefined) return [{ what: 'begins with the prompt of a shell', globs: [prompted] }];
@@ -179,7 +179,7 @@ function jsonWarnings(glob: string): string[] {
   ];
 }
 
-/** The glob that somebody means who wrote a regular expression; undefined if it is none. A `.*` alone can be a name. */
+/** The intended glob of a regular expression; undefined if it is not one. A `.*` alone can be a name. */
 function withoutExpression(glob: string): string | undefined {
   const [, framed] = /^\/([^/]+)\/[gimsuy]{0,2}$/s.exec(glob) ?? [];
   const isFramed = framed !== undefined && /\.[*+]|[\\|()\s]|^\^|\$$/.test(framed);
@@ -251,7 +251,7 @@ function letterWarnings(glob: string): string[] {
   ];
 }
 
-/** Globs of allow rules whose `*` reaches further than it looks. */
+/** Globs of allow rules whose `*` matches more than it seems to. */
 function wideWarnings(glob: string): string[] {
   const host = /^[a-z*][a-z0-9+.*-]*:\/\/([^/]*)/i.exec(glob)?.[1];
   if (host?.includes('*') === true && host !== '*') {

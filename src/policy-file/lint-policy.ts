@@ -1,4 +1,4 @@
-/** Finds what is valid in a policy and still looks like a mistake. */
+/** Finds valid parts of a policy that look like a mistake. */
 import { checkCallOptions } from '../text/check-call-options.ts';
 import type { CompiledRule } from '../core/policy/compiled-policy.ts';
 import { compileFor } from './condition-constants.ts';
@@ -100,7 +100,7 @@ const tooManyRules =
   'the policy has too many rules to compare all of them with each other, so warnings about some may be missing';
 
 /**
- * The warnings about rules that deny or ask and cannot do what they say: their pattern is none of this language, a part of
+ * The warnings about rules that deny or ask but cannot take effect: their pattern is not of this language, a part of
  * their condition can only fail, or they cost too much. Never throws.
  */
 export function lintProtection(policy: Policy, of: 'ceiling' | 'agent' | 'run'): PolicyWarning[] {
@@ -121,14 +121,14 @@ function mistakes({ rule, index, compiled: { id } }: Listed): PolicyWarning[] {
   return found.map((problem) => ({ index, rule: id, message: `rule ${id} ${problem}` }));
 }
 
-/** Says when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` decides. */
+/** Describes when `on_timeout: allow` lets a call run: it needs more than this setting, as `askTermsOf` determines. */
 function unanswered(of: 'ceiling' | 'agent' | 'run'): string {
   const others =
     of === 'ceiling' ? 'each other policy of the run says so' : 'the ceiling and each other policy of the run say so';
-  return `lets a call run that nobody answers, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
+  return `lets an unanswered call run, if its severity is safe or low and its risk is read_only or write, and if ${others}: else it is denied`;
 }
 
-/** What comparing two rules costs if their names differ. */
+/** The cost of comparing two rules if their names differ. */
 const costOfPair = 4;
 
 interface Listed {
@@ -137,7 +137,7 @@ interface Listed {
   compiled: CompiledRule;
 }
 
-/** A later rule that makes this one useless: it matches all of it. */
+/** A later rule that makes this one useless: it matches all of its calls. */
 function overriding(rules: readonly Listed[], index: number, comparisons: Comparisons): Listed | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index + 1; at < rules.length; at += 1) {
@@ -148,7 +148,7 @@ function overriding(rules: readonly Listed[], index: number, comparisons: Compar
   return undefined;
 }
 
-/** An allow rule that makes this one useless: it matches all of it, and between them all allow. */
+/** An allow rule that makes this one useless: it matches all of its calls, and the rules between them allow. */
 function allowedBefore(rules: readonly Listed[], index: number, comparisons: Comparisons): string | undefined {
   const { rule, compiled } = rules[index]!;
   for (let at = index; at >= 0 && rules[at]!.rule.action === 'allow'; at -= 1) {
@@ -178,7 +178,7 @@ function deniedInPart(rules: readonly Listed[], index: number, comparisons: Comp
   return undefined;
 }
 
-/** Comparisons by which a value of another type gets past the rule: in CEL it is unequal, and no error. */
+/** Comparisons by which a value of another type evades the rule: in CEL it is unequal, and no error. */
 function unequal({ when, action }: Rule): string[] {
   return (when === undefined ? [] : equalitiesOf(when)).flatMap(({ operator, differ, argument }) => {
     if (differ !== undefined) {
@@ -221,7 +221,7 @@ function covers(wide: Rule, { pattern: one }: CompiledRule, narrow: Rule, { patt
   return one.args === undefined || (other.args !== undefined && globCovers(one.args, other.args));
 }
 
-/** Warnings about reviewers: people and groups that the directory lacks, and keys with which nobody can sign. */
+/** Warnings about reviewers: people and groups that the directory lacks, and unusable keys. */
 function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: boolean): PolicyWarning[] {
   const { directory, reviewerKeys = {}, revoked = { people: [] } } = policy;
   const people = Object.entries(directory?.people ?? {});
@@ -230,7 +230,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
     const { reviewers = [], oneOfEach = [], escalate = [] } = ask;
     const names = new Set([...reviewers, ...oneOfEach, ...escalate.flatMap(({ to }) => to)]);
     return [...names].flatMap((name) => {
-      const unknown = whyNobody(name);
+      const unknown = whyUnknown(name);
       return unknown === undefined ? [] : [{ index, rule: idOf(index), message: `rule ${idOf(index)} ${unknown}` }];
     });
   });
@@ -243,7 +243,7 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
   );
   const signing = keyEntries.flatMap(([id, { signsFor = [] }]) =>
     signsFor.flatMap((name) => {
-      const unknown = name === '*' ? undefined : whyNobody(name, 'signs for');
+      const unknown = name === '*' ? undefined : whyUnknown(name, 'signs for');
       return unknown === undefined ? [] : [{ message: `key '${id}' ${unknown}` }];
     }),
   );
@@ -254,28 +254,30 @@ function lintPeople(policy: Policy, idOf: (index: number) => string, isCeiling: 
       message: `revoked: the directory does not know '${id}', so other ids of that person still count`,
     })),
     ...twins(people.map(([name]) => name)),
-    ...idle.map(([id]) => ({ message: `key '${id}' is nobody's in the directory: it signs nothing` })),
+    ...idle.map(([id]) => ({ message: `key '${id}' belongs to no person in the directory: it signs nothing` })),
     ...people
       .filter(([, { keys }]) => !isCeiling && keys.length > 0)
       .map(([name]) => ({ message: `the keys of '${name}' do not count: only those in the ceiling's directory do` })),
   ];
 
   /** If a run's side has no directory, another policy's may resolve its groups. */
-  function whyNobody(name: string, verb = 'asks'): string | undefined {
+  function whyUnknown(name: string, verb = 'asks'): string | undefined {
     const group = groupOf(name);
     if (directory === undefined) {
       return isCeiling && group !== undefined ? `${verb} '${name}', and the policy has no directory` : undefined;
     }
     if (group === undefined) {
       return personOf(directory, name) === undefined
-        ? `${verb} '${name}', whom the directory does not know`
+        ? `${verb} '${name}', and the directory does not have that person`
         : undefined;
     }
-    return membersOfOne(directory, name).length === 0 ? `${verb} '${name}', where the directory has nobody` : undefined;
+    return membersOfOne(directory, name).length === 0
+      ? `${verb} '${name}', and that group is empty in the directory`
+      : undefined;
   }
 }
 
-/** People of a directory of whom one can be taken for the other. */
+/** People of a directory whose names look alike. */
 function twins(names: readonly string[]): PolicyWarning[] {
   const seen = new Map<string, string>();
   return names.flatMap((name): PolicyWarning[] => {

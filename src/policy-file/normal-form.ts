@@ -15,11 +15,11 @@ import { normalMembers } from './normal-members.ts';
 import type { Policy, Rule, RunLimit, RunLimits } from '../core/policy/policy.ts';
 import { nfc } from '../core/base/text.ts';
 
-/** The normal form of a document that `policyShape` accepts. Keys that were not written are absent. */
+/** The normal form of a document that `policyShape` accepts. Missing keys are absent. */
 export function normalForm(document: PolicyDocument): Policy {
   const { mode, risk_defaults: riskDefaults = {}, approval = {}, assess, redact, directory, advisor } = document;
   const { limits, prices, revoked, reviewer_keys: reviewerKeys } = document;
-  return written({
+  return withoutUndefined({
     version: 1,
     mode,
     rules: placedRules(document).map(({ rule, agent }) => ruleOf(rule, agent)),
@@ -28,7 +28,7 @@ export function normalForm(document: PolicyDocument): Policy {
     limits: limits && runLimitsOf(limits),
     prices: prices && normalMembers(pricesShape, prices),
     assess: assess?.map((rule) => normalMembers(assessRuleShape, rule)),
-    redact: redact && written({ ...redact, patterns: redact.patterns ?? [] }),
+    redact: redact && withoutUndefined({ ...redact, patterns: redact.patterns ?? [] }),
     directory: directory && directoryOf(directory),
     advisor: advisor && normalMembers(advisorShape, advisor),
     reviewerKeys: reviewerKeys && keysOf(reviewerKeys),
@@ -40,7 +40,7 @@ export function normalForm(document: PolicyDocument): Policy {
 export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>): Directory {
   const persons = Object.entries(people).map(([id, { groups = [], keys = [], name, also, away }]) => [
     nfc(id),
-    written({
+    withoutUndefined({
       groups: groups.map((group) => nfc(group)),
       keys,
       name: nfc(name),
@@ -51,7 +51,7 @@ export function directoryOf({ people }: NonNullable<PolicyDocument['directory']>
   return { people: Object.fromEntries(persons) as Directory['people'] };
 }
 
-/** A day is one in UTC, and the last one belongs to the absence. */
+/** A day begins and ends in UTC, and the last one belongs to the absence. */
 export function absenceOf({ from, until, deputy }: { from: string; until: string; deputy: string }): Absence {
   const endMs = startMs(until)! + (until.includes('T') ? 0 : 24 * 3_600_000);
   return { fromAt: iso(startMs(from)!), untilAt: iso(endMs), deputy: nfc(deputy) };
@@ -66,7 +66,7 @@ function keysOf(keys: NonNullable<PolicyDocument['reviewer_keys']>): NonNullable
       operator = false,
       signs_for: signsFor,
     }: KeyDocument = typeof key === 'string' ? { public_key: key } : key;
-    return [id, written({ publicKey, operator, signsFor: signsFor?.map((name) => nfc(name)) })] as const;
+    return [id, withoutUndefined({ publicKey, operator, signsFor: signsFor?.map((name) => nfc(name)) })] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -96,10 +96,16 @@ type Amount = number | string;
 
 function runLimitsOf({ turns, calls, tokens, time, cost }: NonNullable<PolicyDocument['limits']>): RunLimits {
   const [timeMs, ofCost] = [limitOf(time), limitOf(cost)];
-  return written({ turns: limitOf(turns), calls: limitOf(calls), tokens: limitOf(tokens), timeMs, cost: ofCost });
+  return withoutUndefined({
+    turns: limitOf(turns),
+    calls: limitOf(calls),
+    tokens: limitOf(tokens),
+    timeMs,
+    cost: ofCost,
+  });
 }
 
-/** An amount alone is where the run ends. */
+/** An amount alone is the run's end. */
 function limitOf(
   given: Amount | { ask?: Amount | undefined; end?: Amount | undefined } | undefined,
 ): RunLimit | undefined {
@@ -107,10 +113,10 @@ function limitOf(
   const read = (amount: Amount | undefined): number | undefined =>
     typeof amount === 'string' ? (durationMs(amount) ?? undefined) : amount;
   const { ask, end } = typeof given === 'object' ? given : { end: given };
-  return written<RunLimit>({ ask: read(ask), end: read(end) });
+  return withoutUndefined<RunLimit>({ ask: read(ask), end: read(end) });
 }
 
 /** Drops the keys whose value is undefined, as JSON does. */
-function written<Value extends object>(value: Value): Value {
+function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
 }

@@ -18,7 +18,7 @@ export interface PolicyProblem {
   /** Line and column from 1; absent for a policy given as an object. */
   line?: number;
   column?: number;
-  /** Names the key and what it must be. */
+  /** Names the key and its expected value. */
   message: string;
   /** Such as `rules[0].pattern`; empty for the whole policy. */
   path: string;
@@ -35,7 +35,7 @@ export interface ParsePolicyOptions {
    * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
    */
   maxTimeoutMs?: number | null;
-  /** False: the `examples` of rules are not tried, and only their shape is checked. Default true. */
+  /** False: checks only the shape of rules' `examples`, without evaluating them. Default true. */
   triesExamples?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface ParsedPolicy {
   lines?: number[];
 }
 
-/** More than anybody reads. A hostile document could have a million. */
+/** A bound on the output. A hostile document could have a million. */
 const mostProblems = 100;
 
 /**
@@ -149,7 +149,7 @@ function ruleName(path: readonly PropertyKey[]): string {
 
 const ceilingOnly = ['max_timeout', 'min_remind'] as const;
 
-/** Who bounds a cost must not set the prices by which it is counted. */
+/** The owner of a bounded cost must not set the prices by which it is counted. */
 function priceProblems({ prices }: PolicyDocument, { ceiling = false }: ParsePolicyOptions): ShapeProblem[] {
   if (prices === undefined || ceiling) return [];
   const message = `'prices' belongs in the ceiling, the policy given to createWorker`;

@@ -21,8 +21,8 @@ const mostNames = 1_000;
 const mostOfExpressions = 60_000;
 
 /**
- * Reads the policy that somebody sends to a gateway or gives a run. Like `parsePolicy`, but it first checks what reading
- * will cost: the process that reads it serves others. Examples are for files: here only their shape is checked.
+ * Reads a policy that was sent to a gateway or to a run. Like `parsePolicy`, but it first checks the cost of reading:
+ * the process that reads it serves others. Examples are for files: here only their shape is checked.
  */
 export function parseRunPolicy(
   document: object,
@@ -81,8 +81,9 @@ function tooMuch(path: string, what: string): PolicyProblem {
 }
 
 /**
- * Why the policy of a run may not stand below a ceiling, with the place in its document; undefined if it may. Only the
- * ceiling and the policy of the agent hide arguments: a run that did would have its reviewers decide about they know not what.
+ * Why the policy of a run is not permitted below a ceiling, with the place in its document; undefined if it is. Only
+ * the ceiling and the policy of the agent may hide arguments: otherwise a run could make its reviewers decide without
+ * seeing them.
  */
 export function hidingProblem(
   { approval, redact }: Policy,
@@ -105,13 +106,14 @@ export function hidingProblem(
   return { path, message };
 }
 
-/** What a condition reads and a tool's worker cannot know: only the run that sends the call has its value. */
+/** Condition inputs that a tool's worker cannot know: only the run that sends the call has their values. */
 const unknownThere = ['metadata', 'counts', 'severity', 'sum'] as const;
 
 /**
  * The ceiling as the second gate applies it. A rule whose condition reads data that only the run has may or may not
  * have matched there. If it allows or asks, it becomes an ask here: it lifts an earlier deny, as it may have done in
- * the run. If it denies, it is left out: it lifted nothing in the run, and a call that it denied there never gets here.
+ * the run. If it denies, it is left out: it lifted nothing in the run, and a call that it denied there never arrives
+ * here.
  */
 export function knownCeiling(ceiling: Policy): Policy {
   return { ...ceiling, rules: ceiling.rules.flatMap(knownRule) };
@@ -121,7 +123,7 @@ export function knownCeiling(ceiling: Policy): Policy {
 const unknownOutside = [...unknownThere, 'agent', 'caller'] as const;
 
 /**
- * The ceiling for a call that no run has admitted. A rule for one agent, or whose condition reads what is unknown, counts
+ * The ceiling for a call that no run has admitted. A rule for one agent, or whose condition reads unknown data, counts
  * whenever its pattern matches if it denies, and is left out otherwise.
  */
 export function strictCeiling(ceiling: Policy): Policy {
@@ -140,12 +142,12 @@ function knownRule({ when, ...rule }: Rule): Rule[] {
   return rule.action === 'deny' ? [] : [{ ...rule, action: 'ask' }];
 }
 
-// What somebody may put into a run who must loosen nothing, such as a starter at the gateway.
+// The part of a run's input for senders who must not loosen a policy, such as a starter at the gateway.
 
 /**
  * The first part of a run's policy and mode that does more than deny, by its place in the document, such as
- * `policy.rules[0]`; undefined if there is none. The policy of a run overrides that of its agent, and whoever starts the run
- * need not know that policy: only a denial is never looser.
+ * `policy.rules[0]`; undefined if there is none. The policy of a run overrides that of its agent, and the starter need
+ * not know that policy: only a denial is never looser.
  */
 export function beyondDenying({ policy, mode }: { policy?: Policy; mode?: Mode }): string | undefined {
   if (mode !== undefined) return 'mode';

@@ -69,7 +69,7 @@ function nameProblems({ people }: DirectoryDocument, ceiling: boolean): ShapePro
   return [...twice, ...others];
 }
 
-/** `known`: absent if the policy cannot know, because the keys are in the ceiling. */
+/** `known`: absent if unknown here, because the keys are in the ceiling. */
 function keyProblems({ people }: DirectoryDocument, known: KeysDocument | undefined): ShapeProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(people).flatMap(([name, { keys = [] }]) =>

@@ -13,7 +13,7 @@ import { patternProblem } from '../redact/own-patterns.ts';
 import { grantKinds, maxPendingBound, maxShown } from '../core/policy/policy.ts';
 import { severities } from '../core/base/tool-call.ts';
 
-// The values from which the form of a policy file is made. Their messages continue the name of the key.
+// The value shapes of a policy file. Their messages continue the name of the key.
 
 export const text = (longest: number) =>
   z
@@ -76,12 +76,12 @@ export const count = (least: number, most: number, why = '') => {
 
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-/** When a day in UTC begins, or an instant with its offset is; undefined for other texts. */
+/** The start of a day in UTC, or of an instant with its offset; undefined for other texts. */
 export function startMs(text: string): number | undefined {
   return instantMs(dayPattern.test(text) ? `${text}T00:00:00Z` : text);
 }
 
-/** An amount alone, or a map of two. `sentence`: what an amount must be. */
+/** An amount alone, or a map of two. `sentence`: the expected amount. */
 const limit = <Amount extends z.ZodType<number | string>>(amount: Amount, sentence: string) =>
   z
     .union(
@@ -147,7 +147,7 @@ export const advisorShape = z
   })
   .describe('Consulted before reviewers are asked.');
 
-/** What is no duration has a problem of its own. */
+/** An invalid duration has a separate problem. */
 function isBounded(value: string): boolean {
   const parsed = parseDuration(value);
   if (!('durationMs' in parsed) || parsed.durationMs === null) return true;
@@ -155,7 +155,7 @@ function isBounded(value: string): boolean {
 }
 
 /**
- * The form of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
+ * The shape of a policy file, and the source of schema/policy.schema.json. Messages continue the name of the key:
  * `'max_pending' must be …`. `policyShape` is strict: an unknown key is a problem.
  */
 const pattern = checked(compilePattern).describe(
@@ -169,7 +169,7 @@ const globs = z
   .describe('Globs on single arguments, by name; all must match.');
 const people = z
   .array(text(200))
-  .min(1, 'must name somebody')
+  .min(1, 'must name at least one person or group')
   .max(50, 'must have at most 50 items')
   .describe('Names, or `group:NAME`.');
 
@@ -179,7 +179,7 @@ export const askShape = z.strictObject({
   one_of_each: people.optional().describe('Each of these must approve.'),
   veto: z.boolean().optional().describe('One denial settles. Default true.'),
   verified: z.boolean().optional().describe('Only verified reviewers count. Default false.'),
-  allow_self: z.boolean().optional().describe('Whoever started the run may approve. Default false.'),
+  allow_self: z.boolean().optional().describe('The caller of the run may approve. Default false.'),
   timeout: duration.optional().describe('How long the request waits. Default: that of `approval`.'),
   warn_before: finite.optional().describe('Warn that long before the deadline.'),
   remind: interval.optional().describe('Remind that often, at most once a second.'),
@@ -203,7 +203,7 @@ export const askShape = z.strictObject({
     .union([advisorShape, z.literal(false)])
     .optional()
     .describe(
-      'Consulted about the calls that this rule asks about; false: nobody is. Default: the advisor of the policy.',
+      'Consulted about the calls that this rule asks about; false: no advisor. Default: the advisor of the policy.',
     ),
 });
 
@@ -348,7 +348,7 @@ const reviewerKeys = z
           .max(1_000, 'must have at most 1000 items')
           .optional()
           .describe(
-            "Whom a gateway's key signs for: names, group:NAME, or * for everybody. Such a key is no person's own.",
+            "The people that a gateway's key signs for: names, group:NAME, or * for all. Such a key is no person's own.",
           ),
       }),
     ]),
@@ -440,7 +440,7 @@ export const policyShape = z.strictObject({
 export type PolicyDocument = z.infer<typeof policyShape>;
 export type RuleDocument = z.infer<typeof ruleShape>;
 
-/** Keys of the language that no part of this version supports, by the path of the map that holds them. */
+/** Keys of the language without support in this version, by the path of their map. */
 export const notYetSupported: Record<string, readonly string[]> = {
   '': ['mcp'],
 };

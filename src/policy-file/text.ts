@@ -20,8 +20,8 @@ export const maxDocumentDepth = 50;
 const longestText = 1_000_000;
 
 /**
- * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws. `kind`
- * is what the problems call the document.
+ * Reads YAML 1.2 or JSON: one document, string keys, no duplicate keys, no anchors, aliases or tags. Never throws.
+ * `kind`: the name of the document in problems.
  */
 export function readPolicyText(text: string, kind = 'policy'): PolicyText | { problems: TextProblem[] } {
   const lines = new LineCounter();
@@ -59,7 +59,7 @@ export function readPolicyText(text: string, kind = 'policy'): PolicyText | { pr
 
   const { contents } = document;
   const problems: Misplaced[] = [];
-  const value = read(contents, problems, kind);
+  const value = readNode(contents, problems, kind);
   if (problems.length > 0) {
     return { problems: problems.map(({ offset, message }) => ({ ...place(offset), message })) };
   }
@@ -75,7 +75,7 @@ function withArticle(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-function read(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
+function readNode(node: Node | null, problems: Misplaced[], kind: string, key?: number): Json {
   const offset = node?.range?.[0] ?? key ?? 0;
   const refuse = (message: string): null => {
     problems.push({ offset, message });
@@ -93,7 +93,7 @@ function read(node: Node | null, problems: Misplaced[], kind: string, key?: numb
     if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
     return typeof value === 'number' && Number.isFinite(value) ? value : refuse('this is not a value of JSON');
   }
-  if (isSeq<Node>(node)) return node.items.map((item) => read(item, problems, kind));
+  if (isSeq<Node>(node)) return node.items.map((item) => readNode(item, problems, kind));
   if (!isMap<Node, Node | null>(node)) return refuse('this is not a value of JSON');
   const entries = new Map<string, Json>();
   for (const { key: keyNode, value } of node.items) {
@@ -103,10 +103,10 @@ function read(node: Node | null, problems: Misplaced[], kind: string, key?: numb
     } else if (entries.has(keyNode.value)) {
       problems.push({ offset: keyOffset, message: `the key '${keyNode.value}' appears twice` });
     } else {
-      entries.set(keyNode.value, read(value, problems, kind, keyOffset));
+      entries.set(keyNode.value, readNode(value, problems, kind, keyOffset));
     }
   }
-  // Not `object[key] = …`, which `__proto__` would turn into something else.
+  // Not `object[key] = …`, in which `__proto__` would set the prototype.
   return Object.fromEntries(entries);
 }
 
@@ -130,7 +130,7 @@ function offsetAt(contents: Node | null, path: readonly PropertyKey[], part: 'ke
   return (part === 'key' ? key : undefined) ?? node?.range?.[0] ?? key;
 }
 
-/** The text of a file, or where its bytes are no UTF-8 and what to do. */
+/** The text of a file, or the place of its first invalid UTF-8 bytes and the remedy. */
 export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number; column: number; message: string } {
   const utf16 =
     bytes.length >= 2 && (bytes[0] === 0xff || bytes[0] === 0xfe) && (bytes[1] === 0xff || bytes[1] === 0xfe);
@@ -152,7 +152,9 @@ export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number
 
 const remedy = 'save the file as UTF-8';
 
-/** How many bytes from the start are UTF-8, by halving: a longer start cannot be good if a shorter one is bad. */
+/**
+ * The length of the longest valid UTF-8 prefix, by halving: a longer prefix cannot be valid if a shorter one is not.
+ */
 function goodLength(bytes: Uint8Array): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {
@@ -160,7 +162,7 @@ function goodLength(bytes: Uint8Array): number {
     if (isGood(bytes.subarray(0, middle))) good = middle;
     else bad = middle;
   }
-  // The last character may have begun and not ended.
+  // The last character may be incomplete.
   for (let whole = good; whole >= Math.max(0, good - 3); whole -= 1)
     if (isGood(bytes.subarray(0, whole), false)) return whole;
   return good;

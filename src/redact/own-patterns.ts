@@ -1,20 +1,20 @@
-/** The patterns of a policy, by RE2: their time is linear in the length of a text, whatever the pattern. */
+/** The patterns of a policy, by RE2: their time is linear in the length of a text, for any pattern. */
 import { RE2JS } from 're2js';
 import { type FindMore, type Span, Taken } from '../core/redact/find-sensitive.ts';
 import { expressionSize } from '../core/match/expression-size.ts';
 import { tooMuch, valuePlaceholder } from '../core/redact/kinds.ts';
 import type { OwnPattern } from '../core/redact/redaction.ts';
 
-/** Longest piece of a text that is searched at once: after each match, RE2 may look at the rest of the piece again. */
+/** Longest piece of a text that is searched at once: after each match, RE2 may search the rest of the piece again. */
 const pieceLength = 20_000;
-/** Matches that are longer may be missed at the end of a piece. */
+/** Longer matches may be missed at the end of a piece. */
 const overlap = 1_000;
 /** The work for one call: for each pattern, its `expressionSize` times the characters searched. Measured: at most 13 ns each. */
 const mostSearched = 200_000_000;
 /** The matches for one call. */
 const mostMatches = 2_000;
 
-/** Says why a text is not a pattern; undefined if it is one. */
+/** Why a text is not a pattern; undefined if it is one. */
 export function patternProblem(pattern: string): string | undefined {
   const compiled = compile(pattern);
   if (compiled === undefined) {
@@ -24,8 +24,9 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Finds what the patterns match, in their order. The result keeps count: use one for all texts of one call. A text that
- * exceeds the bounds is one span. A pattern that does not compile hides every text: policies are checked when they load.
+ * Finds the matches of the patterns, in their order. The result counts its work: use one for all texts of one call. A
+ * text that exceeds the bounds is one span. A pattern that does not compile hides every text: policies are checked when
+ * they load.
  */
 export function findOwn(patterns: readonly OwnPattern[]): FindMore | undefined {
   if (patterns.length === 0) return undefined;

@@ -6,8 +6,8 @@ import { placeholderOf, namedKind, valuePlaceholder } from '../core/redact/kinds
 const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /**
- * The text of one JSON value with its strings redacted. All else stays as it is written: names, numbers, order, repeated
- * names and white space. Undefined if the text is not JSON.
+ * The text of one JSON value with its strings redacted. All else stays unchanged: names, numbers, order, repeated names
+ * and white space. Undefined if the text is not JSON.
  */
 export function redactJson(text: string, kinds: readonly string[], findMore?: FindMore): string | undefined {
   if (!isJson(text)) return undefined;
@@ -19,7 +19,7 @@ export function redactJson(text: string, kinds: readonly string[], findMore?: Fi
     else if (token === '}' || token === ']') levels.pop();
     if (token === '{' || token === ',') isName = levels.at(-1)!.isObject;
     else if (token.startsWith('"') && isName) {
-      levels[levels.length - 1] = named(JSON.parse(token) as string, level, levels.at(-2)!);
+      levels[levels.length - 1] = memberLevel(JSON.parse(token) as string, level, levels.at(-2)!);
       isName = false;
     } else if (token.startsWith('"')) return redactedString(token, level, kinds, findMore);
     return token;
@@ -30,12 +30,12 @@ interface Level {
   isObject: boolean;
   /** The nearest name above; empty: there is none. */
   name: string;
-  /** One of the names above is that of a secret. */
+  /** One of the names above is a secret's. */
   inSecret: boolean;
 }
 
 /** The level once its next member's name is known. */
-function named(name: string, { isObject }: Level, above: Level): Level {
+function memberLevel(name: string, { isObject }: Level, above: Level): Level {
   return { isObject, name: name === '' ? above.name : name, inSecret: above.inSecret || namesSecret(name) };
 }
 

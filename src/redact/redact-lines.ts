@@ -5,19 +5,22 @@ import { placeholderOf } from '../core/redact/kinds.ts';
 const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const keyEnds = /-----END [A-Z0-9 ]{0,60}-----/;
 
-/** Redacts a text line by line. Only a private key goes over several lines: without its end, all that follows is its own. */
+/**
+ * Redacts a text line by line. Only a private key spans several lines: without its end, all following lines belong to
+ * it.
+ */
 export class LineRedactor {
   readonly #kinds: readonly string[];
   readonly #findMore: () => FindMore | undefined;
   #isInKey = false;
 
-  /** `findMore` makes the search for one line: it counts what it searches. */
+  /** `findMore` makes the search for one line: it counts its work. */
   constructor(kinds: readonly string[], findMore: () => FindMore | undefined = () => undefined) {
     this.#kinds = kinds;
     this.#findMore = findMore;
   }
 
-  /** The line, with its end, as it may be shown; empty within a key. */
+  /** The redacted line, with its end; empty within a key. */
   redact(line: string): string {
     if (!this.#kinds.includes('PRIVATE_KEY')) return this.#redactText(line);
     let [shown, rest] = ['', line];

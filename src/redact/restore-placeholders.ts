@@ -1,6 +1,6 @@
 /**
- * Edited arguments contain placeholders where their author was shown one. Where the author left it in its place, the
- * original value returns; anywhere else nobody can know what was meant, so it is refused.
+ * Edited arguments contain the placeholders that their author saw. A placeholder left in its place becomes the original
+ * value; in any other place its meaning is ambiguous, so it is refused.
  */
 import { jsonDigest } from '../core/base/digest.ts';
 import { jsonPlace } from '../core/base/json.ts';
@@ -39,7 +39,7 @@ export function restorePlaceholders(
     return typeof value === 'string' ? restoredText(value, path) : value;
   }
 
-  /** Only values are ever redacted: a placeholder in a name stands for nothing. */
+  /** Only values are ever redacted: a placeholder in a name replaces nothing. */
   function unredactedName(name: string, path: Path): string {
     const [written] = name.match(known) ?? [];
     if (written === undefined) return name;
@@ -84,7 +84,7 @@ export function restorePlaceholders(
 
 class Misplaced extends Error {}
 
-/** The originals of the placeholders that were left; undefined if some are new, moved, or could be one of several. */
+/** The originals of the remaining placeholders; undefined if some are new, moved, or could be one of several. */
 function placed(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const [earliest, latest] = [match(written, placeholders), match(written.toReversed(), placeholders.toReversed())];
   if (earliest === undefined || latest === undefined) return undefined;
@@ -92,7 +92,7 @@ function placed(written: readonly string[], placeholders: KeptValue['placeholder
   return isOne ? earliest : undefined;
 }
 
-/** The first way in which `written` is a part of the placeholders, in their order. */
+/** The first way in which `written` is a subsequence of the placeholders. */
 function match(written: readonly string[], placeholders: KeptValue['placeholders']): string[] | undefined {
   const originals: string[] = [];
   for (const [placeholder, original] of placeholders) {
@@ -101,7 +101,7 @@ function match(written: readonly string[], placeholders: KeptValue['placeholders
   return originals.length === written.length ? originals : undefined;
 }
 
-/** Items of a list have no names: one that moved, or that others moved up to, cannot be told from another. */
+/** Items of a list have no names: one that moved, or that others moved up to, cannot be identified. */
 function placesOf(edited: JsonObject): (item: NonNullable<KeptValue['item']>) => boolean {
   const digests = new Map<string, string | undefined>();
   const digestAt = (path: Path): string | undefined => {

@@ -12,10 +12,10 @@ export interface InnerScript {
 export interface ReadOptions {
   /** Values of the options that take shell text. */
   scripts: InnerScript[];
-  /** Letters and long names of the options that were given. */
+  /** Letters and long names of the present options. */
   given: Set<string>;
   operands: ShellWord[];
-  /** Index of the word with an option that is not in the table; nothing after it is read. */
+  /** Index of the word with an unlisted option; later words are not read. */
   unknownAt?: number;
 }
 

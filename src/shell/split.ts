@@ -55,7 +55,7 @@ const withTexts: ReadonlySet<string> = new Set(['ParameterExpansion', 'TestComma
 /**
  * Splits a shell command (bash or POSIX sh) into the simple commands that it can run, including those in groups, loops,
  * functions, substitutions, here-documents and the arguments of known wrapper programs. Pure; never throws. Anything
- * that it cannot decide is a reason in `uncertain`; without one, a command within the limits never loses a part.
+ * undecidable is a reason in `uncertain`; without one, a command within the limits never loses a part.
  *
  * @example
  * ```ts
@@ -77,11 +77,11 @@ class Splitter {
   readonly #parts: ShellPart[] = [];
   readonly #uncertain = new Set<Uncertainty>();
   #length = 0;
-  /** A limit was reached: nothing more is read. */
+  /** A limit was reached: reading stops. */
   #full = false;
-  /** Texts in the command that may be the standard input of what is visited. */
+  /** Texts in the command that may be the standard input of the visited node. */
   #input: readonly string[] = [];
-  /** Those that were read as shell text. */
+  /** Those already read as shell text. */
   readonly #read = new Set<string>();
 
   result(): ShellSplit {
@@ -123,7 +123,7 @@ class Splitter {
     const isInnerNow = (isInner && node.type !== 'Script') || withTexts.has(node.type);
     forEachChild(node, (child) => {
       this.#visit(child, depth, within, isInnerNow);
-      // What a command of a pipeline may write, the next ones may read.
+      // The next commands of a pipeline may read the output of the first.
       if (node.type === 'Pipeline') this.#input = [...this.#input, ...writtenBy(child)];
     });
     this.#input = outer;
@@ -169,7 +169,7 @@ class Splitter {
     for (const inner of unwrapped.commands) this.#words(inner.words, depth + 1, { index, at: places.ofCommand(inner) });
   }
 
-  /** Splits what a shell may read, once: for another shell the same text has the same parts. */
+  /** Splits the possible input of a shell, once: for another shell the same text has the same parts. */
   #readInput(depth: number, index: number): void {
     for (const text of this.#input) {
       if (this.#read.has(text)) continue;
@@ -188,7 +188,7 @@ class Splitter {
     if (quoted.length > 0) this.#substitutions(quoted.join('\n'), depth, within);
   }
 
-  /** Visits the substitutions in a text, by reading it as a here-document, where nothing else has a meaning. */
+  /** Visits the substitutions in a text, by reading it as a here-document, which has no other syntax. */
   #substitutions(text: string, depth: number, within: Place | undefined): void {
     const longest = Array.from(text.matchAll(/END_*/g)).reduce((most, [each]) => Math.max(most, each.length), 0);
     const end = 'END'.padEnd(longest + 1, '_');
@@ -227,7 +227,7 @@ function textsOf(redirect: Redirection): string[] {
   return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
 }
 
-/** The texts that a node may write: those that it reads, and the words of `echo` and `printf`. */
+/** The possible output of a node: its input, and the words of `echo` and `printf`. */
 function writtenBy(node: SyntaxNode): string[] {
   const texts: string[] = [];
   const visit = (each: SyntaxNode): void => {
@@ -242,13 +242,13 @@ function writtenBy(node: SyntaxNode): string[] {
   return texts;
 }
 
-/** The wrapper around a part, and where its text names the part. */
+/** The wrapper around a part, and the position of the part in its text. */
 interface Place {
   index: number;
   at: ShellPart['at'];
 }
 
-/** Finds where the words of a wrapper stand in its text. */
+/** Finds the positions of a wrapper's words in its text. */
 class Places {
   readonly #text: string;
   readonly #starts = new Map<ShellWord, number>();

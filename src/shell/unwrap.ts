@@ -7,7 +7,7 @@ import { gitSubcommands, wrappers, type Wrapper } from './wrappers.ts';
 export interface Unwrapped {
   /**
    * The program as written, without its path, followed by its option or subcommand if only that makes it a wrapper:
-   * `find -exec`, `git -c`. A pattern that is to allow what it runs has to hold all of it.
+   * `find -exec`, `git -c`. A pattern that allows its commands has to contain all of it.
    */
   wrapper: string;
   commands: StartedCommand[];
@@ -15,7 +15,7 @@ export interface Unwrapped {
   scripts: InnerScript[];
   /** True: an option is unknown, and `commands` and `scripts` are every place where a command could begin. */
   unknownOption: boolean;
-  /** True: there are more such places than are tried. */
+  /** True: there are more such places than the limit. */
   cut: boolean;
   /** True: its standard input may be shell text. */
   readsInput: boolean;
@@ -31,7 +31,7 @@ export interface StartedCommand {
 /** Maximum number of places tried after an unknown option. */
 const maxGuesses = 16;
 
-/** Finds what a command starts; undefined for an ordinary program. */
+/** Finds the commands that a command starts; undefined for an ordinary program. */
 export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   const wrapper = lastSegment(words[0]!.text);
   const form = wrappers.get(tableName(wrapper));
@@ -44,7 +44,10 @@ export function unwrap(words: readonly ShellWord[]): Unwrapped | undefined {
   return { commands: [], scripts: [], unknownOption: false, cut: false, readsInput, ...contents, wrapper: name };
 }
 
-/** True for what starts a shell if it is told no command: `sudo -s`, `ssh host`, `su`. A container may start anything, and `xargs` starts `echo`. */
+/**
+ * True for a program that starts a shell without a command: `sudo -s`, `ssh host`, `su`. A container may start
+ * anything, and `xargs` starts `echo`.
+ */
 function readsShellText(form: Wrapper, { commands = [], scripts = [] }: Contents): boolean {
   if (form.runs === 'code') return form.input === true;
   const isOther = form.subcommands !== undefined || (form.runs === 'words' && form.appends === true);
@@ -98,7 +101,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
             scripts: operands.slice(0, 1).map(scriptOf),
             by: args.find(({ text }) => /^-\w*c/.test(text))?.text ?? '-c',
           }
-        : // Of a file it reads nothing else, unless the name is not known and may be empty.
+        : // A file is its only input, unless its name is unknown and may be empty.
           { scripts: [], readsInput: given.has('s') || (operands[0]?.dynamic ?? true) || isInput(operands[0]!.text) };
     case 'first':
       return { scripts: operands.slice(0, 1).map(scriptOf) };
@@ -115,10 +118,10 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
       if (scripts.length > 0) {
         return {
           scripts: scripts.map(({ text, last }) => ({
-            text: joined([plainWord(text), ...rest]),
+            text: joinWords([plainWord(text), ...rest]),
             last: rest.at(-1) ?? last,
           })),
-          // `env -S` has escapes and variables of its own, which a shell reads otherwise.
+          // `env -S` has its own escapes and variables, which a shell reads differently.
           unknownOption: form.assignments === true && scripts.some(({ text }) => /[\\$]/.test(text)),
         };
       }
@@ -130,7 +133,7 @@ function contentsOf(form: Wrapper, args: ShellWord[]): Contents | undefined {
 function contentsOfRemote(form: Wrapper, before: InnerScript[], rest: ShellWord[]): Contents {
   const { scripts, operands, unknownAt } = readOptions(form, rest, false);
   const settings = [...before, ...scripts].flatMap(({ text, last }) => {
-    // Blanks before the key and quotes around it are left out, as ssh does.
+    // Without blanks before the key and quotes around it, as ssh reads it.
     const [whole] = /^[\s"]*\w*command"?\s*[=\s]\s*/i.exec(text) ?? [];
     return whole === undefined ? [] : [{ text: text.slice(whole.length), last }];
   });
@@ -165,7 +168,7 @@ function contentsWith(form: Wrapper, args: ShellWord[]): Contents | undefined {
 }
 
 /**
- * The words that are one of the options, or that the name of a file may turn into one; then it is unknown what runs.
+ * The words that are one of the options, or that a file's name may turn into one; then the commands are unknown.
  * `whole`: such an option has no value in the same word.
  */
 function startsIn(
@@ -203,7 +206,7 @@ function contentsOfSubcommand(form: Wrapper, args: ShellWord[]): Contents | unde
   const before = own.operands.slice(0, count);
   const after = own.operands.slice(before.length);
   const isKnown = count !== undefined && own.unknownAt === undefined && before.every(({ glob }) => glob === undefined);
-  // A command that begins with a dash is none: it is an option.
+  // A command that begins with a dash is an option instead.
   const again = count === 0 || after[0]?.text.startsWith('-') !== true ? undefined : readOptions(form, after, false);
   const words = again?.operands ?? after;
   if (isKnown && again?.unknownAt === undefined && words[0]?.text.startsWith('-') !== true) {
@@ -287,7 +290,7 @@ function beforeSources(words: ShellWord[]): ShellWord[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-function joined(words: ShellWord[]): string {
+function joinWords(words: ShellWord[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 
@@ -297,5 +300,5 @@ function scriptOf(last: ShellWord): InnerScript {
 
 /** All words as one text. Those that are not the wrapper's `own` have been added at the end. */
 function scriptOfAll(words: ShellWord[], own: ShellWord[]): InnerScript {
-  return { text: joined(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
+  return { text: joinWords(words), first: words[0]!, last: words.findLast((word) => own.includes(word)) ?? words[0]! };
 }

@@ -1,12 +1,12 @@
 import type { Assignment, Word, WordPart } from 'unbash';
 
-/** One word of a command, as far as it is known before the command runs. */
+/** One word of a command, as far as known before the command runs. */
 export interface ShellWord {
-  /** After quote removal. What the shell would replace stays as written. */
+  /** After quote removal. The parts that the shell would replace stay as written. */
   text: string;
   /** The shell replaces part of it: parameters, substitutions, globs, braces. */
   dynamic: boolean;
-  /** What stands before its first glob and after its last; absent: it has none. The name of a file takes the word's place. */
+  /** The text before its first glob and after its last; absent without globs. The name of a file replaces the word. */
   glob?: { before: string; after: string };
 }
 
@@ -19,8 +19,8 @@ export function shellWord(node: Word | Assignment): ShellWord {
     const word = { text: node.value, dynamic: parts.some(isReplaced) };
     const first = parts.findIndex(isGlob);
     if (first === -1) return word;
-    const before = parts.slice(0, first).map(valueOf).join('');
-    const after = parts.slice(parts.findLastIndex(isGlob) + 1).map(valueOf);
+    const before = parts.slice(0, first).map(wordValue).join('');
+    const after = parts.slice(parts.findLastIndex(isGlob) + 1).map(wordValue);
     return { ...word, glob: { before, after: after.join('') } };
   }
   const index = node.index === undefined ? '' : `[${node.index.value}]`;
@@ -31,13 +31,13 @@ export function shellWord(node: Word | Assignment): ShellWord {
 /** Outside of quotes these end a word; within an expansion or a test only the beginning of a process substitution is more than text. */
 const endsWord = /[<>()|&; \t\n]/;
 const beginsProcess = /[<>]\(/;
-/** With quotes or without these begin what the shell replaces. */
+/** These begin an expansion, with or without quotes. */
 const beginsExpansion = /\$[\w({[@*#?!$-]|`/;
 
 /**
- * True if the shell reads a word otherwise than the parser: it holds unquoted what no word can hold, such as `2>(rm x)`,
- * where the parser sees text and bash starts `rm`, or text that none of its parts has. `isInner`: it stands in an expansion
- * or a test.
+ * True if the shell reads a word differently from the parser: it contains, unquoted, text that no word can contain,
+ * such as `2>(rm x)`, where the parser sees text and bash starts `rm`, or text that none of its parts has. `isInner`:
+ * it is inside an expansion or a test.
  */
 export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
   const ends = isInner ? beginsProcess : endsWord;
@@ -51,17 +51,20 @@ export function isMisread({ text, parts }: Word, isInner: boolean): boolean {
 }
 
 function isMisreadText(written: string, ends?: RegExp): boolean {
-  // A line that goes on is joined before anything else is read: `$\` and `HOME` below it are a parameter.
+  // A continued line is joined before any other parsing: `$\` and `HOME` below it are a parameter.
   const bare = written.replace(/\\[^\n]/g, '.').replaceAll('\\\n', '');
   return beginsExpansion.test(bare) || ends?.test(bare) === true;
 }
 
-/** True if the word begins with a glob: what stands in its place may be an option. */
+/** True if the word begins with a glob: its replacement may be an option. */
 export function isWild({ glob }: ShellWord): boolean {
   return glob?.before === '';
 }
 
-/** True if the name of a file may turn the word into `text`, or, unless it has to be the `whole` word, into a longer one. */
+/**
+ * True if the name of a file may turn the word into `text`, or, unless it has to be the `whole` word, into a longer
+ * one.
+ */
 export function mayBecome({ glob }: ShellWord, text: string, { whole }: { whole: boolean }): boolean {
   if (glob === undefined) return false;
   const { before, after } = glob;
@@ -82,8 +85,8 @@ function isReplaced(part: WordPart): boolean {
 }
 
 /** After quote removal. */
-function valueOf(part: WordPart): string {
-  if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.map(valueOf).join('');
+function wordValue(part: WordPart): string {
+  if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.map(wordValue).join('');
   return 'value' in part ? part.value : part.text;
 }
 

@@ -37,7 +37,7 @@ export interface Wrapper {
   assignments?: true;
   /** More words are added to the command at run time. */
   appends?: true;
-  /** Of `code`: what it reads is shell text. */
+  /** Of `code`: its input is shell text. */
   input?: true;
   /** An ordinary program if its first word is a file's name. */
   unlessFile?: true;

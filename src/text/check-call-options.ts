@@ -41,7 +41,8 @@ export function unknownName(
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * What is wrong with options: they are no object, or have an unknown name, their own or inherited. Undefined if nothing is.
+ * The problem of options: they are not an object, or have an unknown name, own or inherited. Undefined if they are
+ * valid.
  *
  * @example
  * optionProblem({ folow: true }, { follow: true }); // => "unknown option 'folow': did you mean 'follow'?"
@@ -60,8 +61,8 @@ export function optionProblem(
 }
 
 /**
- * The names that reading options can find: own ones, and inherited ones, as those of `Object.create(defaults)`. Not what every
- * object, list or function has.
+ * The names that reading options can find: own ones, and inherited ones, as those of `Object.create(defaults)`. Without
+ * the members of every object, list or function.
  */
 function optionNames(options: object): string[] {
   const names = new Set<string>();
@@ -73,7 +74,7 @@ function optionNames(options: object): string[] {
   return [...names];
 }
 
-/** More than anybody inherits from. */
+/** Deeper than any real inheritance. */
 const deepestOptions = 100;
 
 const longestName = 64;

@@ -1,9 +1,9 @@
-/** What one line, typed at a terminal, says about a request. */
+/** The answer in one line, typed at a terminal, to a request. */
 export type ConsoleAnswer = 'approve' | 'always' | 'deny' | 'skip';
 
 /**
- * For how long a question has to stand, without an answer that does not count yet, before an answer counts. What is typed
- * for the request before must never answer this one.
+ * How long a question has to be visible, without a premature answer, before an answer counts. Input for the previous
+ * request must never answer this one.
  */
 export const armingMs = 500;
 
@@ -22,8 +22,8 @@ const longestLine = 100;
 export const consoleLineHelp = 'a or yes approves, A or always approves calls like it too, d or no denies, s skips';
 
 /**
- * Reads one line. Undefined: it says nothing that is known, so the question is asked again; an empty line never
- * answers. Only a single `A` depends on its case.
+ * Reads one line. Undefined: the line is unknown, so the question is asked again; an empty line never answers. Only a
+ * single `A` depends on its case.
  *
  * @example
  * readConsoleLine(' yes '); // => 'approve'
@@ -34,7 +34,7 @@ export function readConsoleLine(line: string): ConsoleAnswer | undefined {
   if (line.length > longestLine) return undefined;
   const word = line.replace(/^[ \t]+|[ \t\r\n]+$/g, '');
   if (word === 'A') return 'always';
-  // Not by the rules of a language: U+212A, the Kelvin sign, is no k.
+  // Not by the rules of a language: U+212A, the Kelvin sign, is not a k.
   const lower = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return answers.find(([, known]) => known.includes(lower))?.[0];
 }

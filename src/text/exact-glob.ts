@@ -4,8 +4,8 @@ import { writeCanonicalJson } from '../core/base/canonical-json.ts';
 
 /**
  * The glob that matches this value of an argument and no other; undefined if none can be written, because the value is
- * empty or too long. Texts that Unicode holds for equal (NFC) are one value, and so are a text and the JSON value that
- * is written like it.
+ * empty or too long. Texts that are equal in NFC are one value, and so are a text and the JSON value with the same
+ * text.
  *
  * @example
  * exactGlob('a*b'); // => 'a[*]b'
@@ -14,7 +14,7 @@ import { writeCanonicalJson } from '../core/base/canonical-json.ts';
 export function exactGlob(value: Json): string | undefined {
   const written = typeof value === 'string' ? { text: value } : writeCanonicalJson(value);
   if ('problem' in written) return undefined;
-  // Blanks at the ends are refused in a glob, so there they stand in a class.
+  // Blanks at the ends are refused in a glob, so there they are in a class.
   const glob = written.text.replace(/[*?[]/g, '[$&]').replace(/^\s|\s$/g, '[$&]');
   return 'problem' in compileFieldGlob(glob) ? undefined : glob;
 }

@@ -4,7 +4,7 @@ import type { Change } from '../core/base/call-preview.ts';
 type Text = Extract<Change, { kind: 'text' }>;
 type Table = Extract<Change, { kind: 'table' }>;
 
-/** A change as it fits, if any of it does, and what is left out of it. */
+/** The fitting part of a change, and the omitted rest. */
 interface Fitted {
   change?: Change;
   leftOut?: string;
@@ -13,13 +13,13 @@ interface Fitted {
 /** Equal lines that stay around the changed ones. */
 const contextLines = 3;
 const maxChanges = 100;
-/** What is left out is named for this many changes, and counted for the others. */
+/** The omitted parts are named for this many changes, and counted for the others. */
 const maxNamed = 10;
 const longestName = 100;
 
 /**
- * The changes whose JSON has at most `maxBytes` bytes. `cut` says in one sentence what is left out: equal lines at the
- * beginning and the end of a text, the last rows of a table, or a whole change. A changed line is never cut.
+ * The changes whose JSON has at most `maxBytes` bytes. `cut` describes in one sentence the omitted parts: equal lines
+ * at the beginning and the end of a text, the last rows of a table, or a whole change. A changed line is never cut.
  */
 export function fitChanges(all: readonly Change[], maxBytes: number): { changes: Change[]; cut?: string } {
   const changes: Change[] = [];
@@ -61,7 +61,7 @@ function withoutEqualLines(change: Text): Fitted | undefined {
   const between = (lines: string[]): string => lines.slice(first, lines.length - last).join('\n');
   return {
     change: { ...change, before: between(before), after: between(after) },
-    leftOut: `${first} equal lines before and ${last} after the changed ones of ${named(change)}`,
+    leftOut: `${first} equal lines before and ${last} after the changed ones of ${quotedName(change)}`,
   };
 }
 
@@ -71,15 +71,15 @@ function firstRows(change: Table, bytes: number): Fitted | undefined {
   if (tooLarge < 1) return undefined;
   return {
     change: { ...change, rows: change.rows.slice(0, tooLarge) },
-    leftOut: `the last ${change.rows.length - tooLarge} of ${change.rows.length} rows of ${named(change)}`,
+    leftOut: `the last ${change.rows.length - tooLarge} of ${change.rows.length} rows of ${quotedName(change)}`,
   };
 }
 
 function whole(change: Change): string {
-  return `${named(change)}, ${jsonBytes(change)} bytes`;
+  return `${quotedName(change)}, ${jsonBytes(change)} bytes`;
 }
 
-function named({ name }: Change): string {
+function quotedName({ name }: Change): string {
   return `'${shortened(name, longestName)}'`;
 }
 

@@ -17,7 +17,7 @@ interface Page {
   forms?: boolean;
 }
 
-/** What a page may do: use its own style, and send its forms to its own origin if it has any. */
+/** The content security policy of a page: it may use its own style, and send its forms, if any, to its own origin. */
 export function pagePolicy({ style, forms = false }: Pick<Page, 'style' | 'forms'>): string {
   const styleSource = `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(style))))}'`;
   const formAction = forms ? `'self'` : `'none'`;

@@ -1,4 +1,7 @@
-/** Instants as people read them. Texts of a digest and of a workflow keep ISO 8601: no zone and no present is in them. */
+/**
+ * Instants in a readable form. Texts of a digest and of a workflow keep ISO 8601: they depend on neither a zone nor the
+ * current time.
+ */
 import { formatTimeLeft } from '../core/base/duration.ts';
 import { shortened } from '../core/base/text.ts';
 import { instantMs } from '../core/messages/control.ts';
@@ -9,8 +12,8 @@ export interface ReaderClock {
   /** An IANA time zone, such as `Europe/Berlin`. Default: UTC. */
   timeZone?: string;
   /**
-   * The present, in milliseconds since 1970, for a text that is read at once: an instant of the same day has no date.
-   * Default: each instant has its date.
+   * The current time, in milliseconds since 1970, for a text that is read at once: an instant of the same day has no
+   * date. Default: each instant has its date.
    */
   nowMs?: number;
 }
@@ -20,18 +23,18 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const longestOther = 60;
 
 /**
- * An instant (ISO 8601) with its zone in words, for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` on the same day. What is no
- * instant is returned as visible text.
+ * An instant (ISO 8601) with its zone in words, for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` on the same day.
+ * Any other text is returned as visible text.
  */
 export function instantText(instant: string, { timeZone = 'UTC', nowMs }: ReaderClock = {}): string {
   const atMs = instantMs(instant);
   if (atMs === undefined) return visibleText(shortened(instant, longestOther));
-  const { date, time, zone } = read(atMs, timeZone);
-  const isToday = nowMs !== undefined && read(nowMs, timeZone).date === date;
+  const { date, time, zone } = readClock(atMs, timeZone);
+  const isToday = nowMs !== undefined && readClock(nowMs, timeZone).date === date;
   return `${isToday ? '' : `${date}, `}${time} ${zone}`;
 }
 
-/** A deadline with the time that is left at `nowMs`, such as `29 Nov 2026, 14:30 UTC (25m left)`. */
+/** A deadline with the time left at `nowMs`, such as `29 Nov 2026, 14:30 UTC (25m left)`. */
 export function deadlineText(deadline: string, nowMs: number, clock: ReaderClock = {}): string {
   const atMs = instantMs(deadline);
   const text = instantText(deadline, clock);
@@ -43,13 +46,13 @@ export function leftText(left: string): string {
   return left === 'passed' ? left : `${left} left`;
 }
 
-/** The clock of a person at the terminal of this process. */
+/** The clock of the user at the terminal of this process. */
 export function terminalClock(nowMs?: number): ReaderClock {
   // oxlint-disable-next-line no-restricted-globals -- no replay loads this file
   return { timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, nowMs };
 }
 
-/** True for a zone that exists, such as `Europe/Berlin`. */
+/** True for an existing zone, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
   try {
     // oxlint-disable-next-line no-restricted-globals -- no replay loads this file
@@ -59,7 +62,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-function read(atMs: number, timeZone: string): { date: string; time: string; zone: string } {
+function readClock(atMs: number, timeZone: string): { date: string; time: string; zone: string } {
   // Without `Intl`, whose texts differ between versions: digests of cards hold such texts in UTC.
   if (timeZone === 'UTC') {
     // oxlint-disable-next-line no-restricted-globals -- it converts a given instant

@@ -3,11 +3,12 @@
  *
  * Covered: words that mix scripts, by the "highly restrictive" level of UTS 39; words of Cyrillic, Greek, Armenian or
  * Lisu letters that all look like Latin ones; characters whose compatibility form is ASCII; a few Latin letters; signs
- * that look like `/`, `:`, `.` or `-` where these would mean something. Not covered: ASCII that looks like ASCII
+ * that look like `/`, `:`, `.` or `-` in places where these have a meaning. Not covered: ASCII that looks like ASCII
  * (`rn` and `m`), and scripts outside of the table.
  *
- * A word of one script that passes for a Latin one, and the Turkish `ı`, may also be what they are: `Сара`, `Yıldız`. As a
- * name they deceive only beside the name that they look like, so names are compared with those that exist (`looksLike`).
+ * A word of one script that passes for a Latin one, and the Turkish `ı`, may also be genuine: `Сара`, `Yıldız`. A name
+ * of such letters deceives only beside the name that it looks like, so names are compared with existing ones
+ * (`looksLike`).
  */
 import { nfkc, perCharacter } from '../core/base/text.ts';
 
@@ -59,12 +60,12 @@ const turkish = /[şğİçöüŞĞÇÖÜ]/;
 const token = /[^\s"“”()[\]{}<>,;]+/gu;
 /** A word with its ending, as in `Yıldız'ın`. */
 const inflected = /[\p{L}\p{M}\p{N}'’]+/gu;
-/** What addresses and identifiers have within them, and words do not. */
+/** Characters within addresses and identifiers, but not within words. */
 const inIdentifier = /[@/\\=_#&%$~|\p{N}]|[.:](?=[\p{L}\p{N}])/u;
 /** Such as `Yılmaz`. */
 const capitalised = /^[^\p{L}]*\p{Lu}[^\p{Lu}]*$/u;
 
-/** Scripts that have words of their own. Letters of all others count as one more. */
+/** Scripts with words of their own. Letters of all others count as one more. */
 const scripts: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['latin', latin],
   ['cyrillic', /\p{Script=Cyrillic}/u],
@@ -93,11 +94,11 @@ function scriptOf(character: string): string {
   return scripts.find(([, pattern]) => pattern.test(character))?.[0] ?? 'other';
 }
 
-/** Properties of a character that do not depend on the text around it. */
+/** The properties of a character that do not depend on the text around it. */
 interface Known {
   /** A sentence about its surroundings: where it passes for an ASCII character. */
   passes: 'always' | 'never' | 'in identifiers' | 'before an option' | 'between letters';
-  /** Undefined: it is no letter. */
+  /** Undefined: not a letter. */
   script: string | undefined;
   looksLatin: boolean;
 }
@@ -118,13 +119,13 @@ function passesForAscii(character: string): Known['passes'] {
 
 /**
  * Returns the ascending offsets, in UTF-16 units, of the characters that look like other characters. `asName`: without
- * those of a name that is correctly written; what it looks like has to be compared with other names.
+ * those of a correctly written name, whose look-alikes the caller compares with other names.
  */
 export function lookAlikes(text: string, { asName = false }: { asName?: boolean } = {}): number[] {
   if (onlyAscii.test(text)) return [];
   const found = new Uint8Array(text.length);
   const of = perCharacter(known);
-  /** Scripts of which the text has a letter that looks like no Latin one: its words are really written in them. */
+  /** Scripts of which the text has a letter unlike any Latin one: such a text is genuinely in that script. */
   const distinct = new Set<string>();
   let index = 0;
   for (const character of text) {
@@ -150,7 +151,7 @@ export function lookAlikes(text: string, { asName = false }: { asName?: boolean 
   return places;
 }
 
-/** `index`: where in the text the character is. All of these characters are one UTF-16 unit long. */
+/** `index`: the position of the character in the text. All of these characters are one UTF-16 unit long. */
 function passesAt(passes: Known['passes'], text: string, index: number): boolean {
   const [before, after] = [text.slice(index - 1, index), text.slice(index + 1, index + 2)];
   switch (passes) {
@@ -166,7 +167,7 @@ function passesAt(passes: Known['passes'], text: string, index: number): boolean
   }
 }
 
-/** Each `ı` of a text that is not Turkish by its other letters, but those of words that are written as names are. */
+/** Each `ı` of a text that is not Turkish by its other letters, except in words written as names. */
 function* oddDotless(text: string): Generator<number> {
   if (!text.includes('ı')) return;
   for (const { 0: each, index: start } of text.matchAll(token)) {
@@ -183,8 +184,8 @@ function* oddDotless(text: string): Generator<number> {
 const longestLook = 10_000;
 
 /**
- * The text as it looks: with the characters that its look-alikes pass for, in lower case, without invisible ones. What
- * comes after its first 10,000 characters stays as it is.
+ * The text as it looks: each look-alike replaced by the character that it resembles, in lower case, without invisible
+ * ones. The text after its first 10,000 characters stays unchanged.
  */
 export function looksLike(text: string): string {
   const lookOfCharacter = perCharacter((character) => {
@@ -197,7 +198,7 @@ export function looksLike(text: string): string {
   return look + text.slice(longestLook);
 }
 
-/** The scripts whose letters are odd in a word: those that are not its own, or all if its letters all pass for Latin ones. */
+/** The scripts whose letters are odd in a word: foreign ones, or all if its letters all pass for Latin ones. */
 function oddLetters(
   text: string,
   of: (character: string) => Known,

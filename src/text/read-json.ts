@@ -8,14 +8,14 @@ export const maxJsonDepth = 64;
 export interface ReadJsonOptions {
   /** The name of the value in a problem's place, such as `arguments`. */
   root: string;
-  /** Keys that no object in the value may have. Default none. */
+  /** Keys that are refused in every object of the value. Default none. */
   refusedKeys?: readonly string[];
 }
 
 /**
- * Reads JSON that others will read too. It refuses everything that two readers could understand differently (a
- * duplicate key, a number that a double does not hold as written, half a surrogate pair) and nesting that is too deep.
- * `problem` is one line: a place and what was expected there. Never throws.
+ * Reads JSON that others will read too. It refuses JSON that two readers could understand differently (a duplicate key,
+ * a number that a double does not hold as written, half a surrogate pair) and nesting that is too deep. `problem` is
+ * one line: a place and the expected value. Never throws.
  */
 export function readJson(
   text: string,

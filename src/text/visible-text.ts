@@ -1,18 +1,18 @@
 /**
- * Text from elsewhere as reviewers read it. Characters that are invisible, that move or reorder the text, or that pass
- * for others are written as `\u{202E}`. Everything else stays, backslashes too: commands and paths read as they are. So
- * do joiners that a word is written with: they change how its letters are drawn.
+ * Untrusted text in a form for reviewers. Characters that are invisible, that move or reorder the text, or that pass
+ * for others are written as `\u{202E}`. All else stays, backslashes too, so that commands and paths are unchanged. So
+ * do joiners that belong to a word: they change how its letters are drawn.
  */
 import { isUnseen, marksPerLetter, perCharacter, shortened } from '../core/base/text.ts';
 import { lookAlikes } from './look-alikes.ts';
 
 /**
- * Finds joiners (U+200C, U+200D) that a word is written with, such as the half space of `علی‌رضا` or the conjunct of `ශ්‍රී`.
+ * Finds joiners (U+200C, U+200D) that belong to a word, such as the half space of `علی‌رضا` or the conjunct of `ශ්‍රී`.
  *
- * Covered: the contexts of RFC 5892, A.1 and A.2, between letters of the scripts that need them, so that the joiner changes
- * how these are drawn: a non-joiner between Arabic letters that would join; either after a virama; and the forms that
- * Unicode gives for Bengali and Kannada (the joiner before the virama) and for final consonants of Malayalam. Anywhere
- * else nobody would see it.
+ * Covered: the contexts of RFC 5892, A.1 and A.2, between letters of the scripts that need them, so that the joiner
+ * changes how these are drawn: a non-joiner between Arabic letters that would join; either after a virama; and the
+ * forms that Unicode gives for Bengali and Kannada (the joiner before the virama) and for final consonants of
+ * Malayalam. In any other place it would be invisible.
  */
 const marks = String.raw`\p{M}{0,6}`;
 
@@ -32,7 +32,7 @@ const viramas: readonly (readonly [script: string, virama: string])[] = [
   ['Sinhala', '\u0dca'],
 ];
 
-/** What stands before and behind a joiner that has just been read. */
+/** The contexts before and behind a joiner that has just been read. */
 const contexts = [
   String.raw`(?<=[${joinsNext}]${marks}\u200c)(?=${marks}[${joinsNext}${joinsBefore}])`,
   ...viramas.map(([script, virama]) => {
@@ -61,9 +61,9 @@ export const visibleUnit = /(?:\\u\{[0-9A-F]{4,6}\}|[^])[\p{M}\u200c\u200d]*/gu;
 const layout = new Set(['\n', '\t']);
 
 /**
- * Makes a text visible. Different texts give different results, and `fromVisible` gives the text back. `lines`: line
- * feeds and tabs stay. `asName`: so do letters of a name that is correctly written, even if it looks like another one,
- * with which it has to be compared. Never throws.
+ * Makes a text visible. Different texts give different results, and `fromVisible` restores the text. `lines`: line
+ * feeds and tabs stay. `asName`: so do letters of a correctly written name, even if it looks like another one, with
+ * which the caller compares it. Never throws.
  */
 export function visibleText(
   text: string,
@@ -110,7 +110,7 @@ function oddCharacters(
   const joiners = wordJoiners(text);
   const odd = tooManyMarks(text, joiners);
   for (const index of lookAlikes(text, options)) odd[index] = 1;
-  // Beside a letter that is an escape, nobody would see it.
+  // Beside an escaped letter, a joiner would be invisible.
   for (const index of joiners) if (isBesideOdd(text, index, odd)) odd[index] = 1;
   const of = perCharacter((character) => ({ isHidden: isUnseen(character), isMark: /\p{M}/u.test(character) }));
   let wasOdd = false;
@@ -138,17 +138,17 @@ function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-/** JSON text with the same characters escaped as JSON does: its value stays the same. */
+/** JSON text with the same characters escaped in JSON's way: its value stays the same. */
 export function visibleJson(json: string): string {
   return visibleBeside(json, /\\(?:u[0-9a-f]{4}|.)/gi, unitEscapes);
 }
 
-/** A line that `escapeText` or `escapeUnseen` has made, with what passes for others escaped as well. Not idempotent. */
+/** A line of `escapeText` or `escapeUnseen`, with look-alikes escaped as well. Not idempotent. */
 export function visibleLine(line: string): string {
   return visibleBeside(line, /\\(?:u\{[0-9A-F]{4,6}\}|.)/g, escaped);
 }
 
-/** Escapes characters beside the escapes that a text has, whose letters are no part of a word. */
+/** Escapes characters beside the existing escapes of a text, whose letters do not belong to a word. */
 function visibleBeside(text: string, escapes: RegExp, escape: (character: string) => string): string {
   const isOdd = oddCharacters(text.replace(escapes, (each) => ' '.repeat(each.length)));
   const escapeOf = perCharacter(escape);
@@ -170,12 +170,12 @@ function unitEscapes(character: string): string {
 
 const longestName = 60;
 
-/** A name in a notification: bounded, and without anything invisible. */
+/** A name in a notification: bounded, and without invisible characters. */
 export function shownName(name: string): string {
   return shortened(visibleText(shortened(name, longestName).toWellFormed()), longestName);
 }
 
-/** A word of a command as a person can paste it into a POSIX shell, which then takes it for exactly this text. */
+/** A word of a command in a form that a user can paste into a POSIX shell, which then reads exactly this text. */
 export function quoteWord(word: string): string {
   return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -183,7 +183,9 @@ export function quoteWord(word: string): string {
 /** In UTF-16 code units. */
 const longest = 300;
 
-/** What an author's function says, as history keeps it: one line of well-formed text, of at most 300 characters. */
+/**
+ * The result of an author's function, as history stores it: one line of well-formed text, of at most 300 characters.
+ */
 export function oneSentence(text: string): string {
   const line = text
     .replace(/\p{Surrogate}/gu, '\uFFFD')

@@ -51,15 +51,15 @@ export interface ActivitySide {
   inbound: ActivityInboundCallsInterceptor;
   /** Of the operator's policy; absent without one. */
   policyDigest?: string;
-  /** What the policies name and this worker does not have, and what cannot do what it says, one sentence each. */
+  /** Names in policies that this worker does not have, and rules that cannot take effect, one sentence each. */
   policyWarnings: string[];
   /** Warns of channels that cannot send. Never rejects. */
   warnOfUnreached: (signal: AbortSignal, warn: (sentence: string) => void) => Promise<void>;
   /**
-   * Call it when the worker has ended, while its connection is open: it gives up the calls of channels that wait, and
-   * closes the toolsets.
+   * Call it when the worker has ended, while its connection is open: it abandons waiting calls of channels, and closes
+   * the toolsets.
    */
-  /** Returns one sentence for each toolset that is not closed. */
+  /** Returns one sentence for each toolset that failed to close. */
   stop: () => Promise<string[]>;
 }
 
@@ -113,7 +113,7 @@ export function activitySide(
     ...Object.fromEntries(
       registry.tools.filter(isActivity).map((tool) => [tool.name, callTool(tool, sizeLimits.resultBytes)]),
     ),
-    // Temporal sends activities of all other names there, and what a toolset has is not known yet.
+    // Temporal sends activities of all other names there, and the tools of a toolset are still unknown.
     ...(registry.toolsets.prefixes.length > 0 && {
       default: callToolsetTool(registry.toolsets, sizeLimits.resultBytes),
     }),
@@ -155,9 +155,9 @@ export function activitySide(
     ...lintLateSteps(policy, owner, ceiling),
   ];
   const policyWarnings = [
-    ...(ceiling === undefined ? [] : named(`the worker's policy`, mistakesIn(ceiling, 'ceiling'))),
+    ...(ceiling === undefined ? [] : warningSentences(`the worker's policy`, mistakesIn(ceiling, 'ceiling'))),
     ...[...agentPolicies].flatMap(([name, policy]) =>
-      named(`the policy of agent '${name}'`, mistakesIn(policy, 'agent')),
+      warningSentences(`the policy of agent '${name}'`, mistakesIn(policy, 'agent')),
     ),
   ];
   const digest = ceiling && { policyDigest: jsonDigest(ceiling as unknown as Json) };
@@ -175,7 +175,7 @@ export function activitySide(
   };
 }
 
-function named(whose: string, warnings: readonly PolicyWarning[]): string[] {
+function warningSentences(whose: string, warnings: readonly PolicyWarning[]): string[] {
   return warnings.map(({ message }) => `${whose}: ${message}`);
 }
 
@@ -192,9 +192,8 @@ function checkContinueAsNewAfter(given: Partial<ContinueAsNewAfter> = {}): Conti
 }
 
 /**
- * Reads a policy from where it was given: a document, its text, or, as a one-line string that ends in `.yaml`, `.yml` or
- * `.json`, a path, for which it also returns the lines of the rules. Throws `policy_invalid` with every problem and its
- * place.
+ * Reads a policy from a document, its text, or, for a one-line string that ends in `.yaml`, `.yml` or `.json`, a path,
+ * for which it also returns the lines of the rules. Throws `policy_invalid` with every problem and its place.
  */
 export function loadPolicy(
   source: string | object,

@@ -28,16 +28,16 @@ import { bundleKind, packageBundle } from './package-bundle.ts';
 import { CountersignPlugin } from './plugin.ts';
 import { LineTerminal } from '../channels/line-terminal.ts';
 
-/** The result of `createWorker`: a worker of Temporal's, with the connection that it owns. */
+/** The result of `createWorker`: a Temporal worker, with the connection that it owns. */
 export interface CountersignWorker {
   /**
-   * Polls until `shutdown`, resolves when everything that ran has ended, and closes the connection. Rejects if the worker
-   * fails for good, and with a `ProblemError` (`internal`) if something that runs does not end: then the process has to.
+   * Polls until `shutdown`, resolves when all running work has ended, and closes the connection. Rejects if the worker
+   * fails permanently, and with a `ProblemError` (`internal`) if running work does not end: then end the process.
    */
   run(): Promise<void>;
   /**
-   * Stops polling. Activities get `shutdownGraceTime` to end before they are cancelled, and after `shutdownForceTime` the
-   * worker ends without those that heed no cancellation.
+   * Stops polling. Activities get `shutdownGraceTime` to end before they are cancelled, and after `shutdownForceTime`
+   * the worker ends without those that ignore cancellation.
    */
   shutdown(): void;
 }
@@ -110,10 +110,10 @@ async function makeWorker(options: WithChannels): Promise<CountersignWorker> {
   }
 }
 
-/** With the default grace it is 20 s to the end of a worker: Kubernetes kills after 30 s. */
+/** With the default grace, a worker ends within 20 s: Kubernetes kills after 30 s. */
 const afterGraceMs = 10_000;
 
-/** Rejects `forceMs` after somebody called `shutdown` of the worker. Temporal calls it for a signal and for a failure. */
+/** Rejects `forceMs` after a call of the worker's `shutdown`. Temporal calls it for a signal and for a failure. */
 function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const shutdown = worker.shutdown.bind(worker);
@@ -127,7 +127,7 @@ function overdue(worker: Worker, forceMs: number, ended: AbortSignal): Promise<n
 
 const notEnded = 'The worker has ended without something that still runs in it, such as a tool that heeds no signal.';
 
-/** Closes the connection of a worker, unless something that still runs in the worker uses it. */
+/** Closes the connection of a worker, unless running work uses it. */
 async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
   try {
     await connection.close();
@@ -138,22 +138,22 @@ async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
 
 type WithChannels = Omit<WorkerOptions, 'channels'> & ChannelOptions;
 
-/** The options with the channels of their file, which says the rest about channels too. */
+/** The options with the channels of their file, which also sets the other options of channels. */
 async function withChannels({ channels, ...options }: WorkerOptions): Promise<WithChannels> {
   if (typeof channels !== 'string') return { ...options, channels };
-  // Its kinds load slowly, and most workers have no such file.
+  // Its kinds load slowly, and most workers have no channel file.
   const { readChannels } = await import('../channels.ts');
   return { ...options, ...(await readChannels(channels)) };
 }
 
-/** A bundle of the package, or what Temporal's worker bundles unless the options name something else. */
+/** A bundle of the package, or the default of Temporal's worker if the options have other workflow code. */
 function workflowCode(options: WithChannels): Partial<TemporalWorkerOptions> {
   const codePath = packageBundle(bundleKind(options), (sentence) => Runtime.instance().logger.warn(sentence));
   if (codePath !== undefined) return { workflowBundle: { codePath } };
   return options.workflowBundle === undefined ? { workflowsPath: modulePath('workflows/index') } : {};
 }
 
-/** Everything but what is ours and what `createWorker` makes itself. */
+/** The options that reach Temporal's worker unchanged. */
 function passedOn(options: WithChannels): Partial<TemporalWorkerOptions> {
   return Object.fromEntries(
     Object.entries(options).filter(([name, value]) => value !== undefined && !ownOptionNames.includes(name)),
@@ -200,7 +200,7 @@ function installLogger(level: LogLevel, logger: Logger = defaultLogger(level)): 
   try {
     Runtime.install({
       logger,
-      // By default the SDK's core writes to standard output, at a level of its own.
+      // By default the SDK's core writes to standard output, at its own level.
       telemetryOptions: {
         logging: { forward: {}, filter: makeTelemetryFilterString({ core: level, other: 'ERROR' }) },
       },
@@ -215,7 +215,7 @@ async function connectNative(
   namespace: string,
 ): Promise<NativeConnection> {
   try {
-    // The SDK warns of every memo over 2 KB. Ours has its own limits.
+    // The SDK warns of every memo over 2 KB. Countersign's have their own limits.
     return await NativeConnection.connect({ ...settings, payloadLimits: { memoWarnSize: 0 } });
   } catch (error) {
     const problem = translateServerError(error, { address: settings.address, namespace });
@@ -223,7 +223,7 @@ async function connectNative(
   }
 }
 
-/** Temporal's own logger. A question that a console channel has put on the terminal is asked again below each line. */
+/** Temporal's own logger. A console channel's pending question is printed again below each line. */
 export function defaultLogger(level: LogLevel): Logger {
   const plain = new DefaultLogger(level);
   return new DefaultLogger(level, ({ level: ofLine, message, meta, timestampNanos }) =>

@@ -10,9 +10,9 @@ type Compiler = Parameters<
 
 /**
  * Keeps the workflow bundle small, because every worker holds it in memory. Removes comments, also those of libraries,
- * indents, the notes of webpack, modules and exports that nothing imports, and from the source map its columns and the text
- * of the sources. Names and lines stay: failures keep their types, and stack traces their lines. It holds no absolute path: the
- * same sources give the same bytes in every folder.
+ * indents, webpack's notes, unused modules and exports, and from the source map its columns and the text of the
+ * sources. Names and lines stay: failures keep their types, and stack traces their lines. It contains no absolute path:
+ * the same sources give the same bytes in every folder.
  */
 export function leanBundle(config: BundlerConfiguration): BundlerConfiguration {
   return {
@@ -33,7 +33,10 @@ interface WebpackModule {
 
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url)).replaceAll(sep, '/');
 
-/** Names a source for stack traces: by its path in its package, or by its path from where it was bundled if no package has it. */
+/**
+ * Names a source for stack traces: by its path in its package, or without a package by its path from the bundling
+ * folder.
+ */
 function sourceName(source: { absoluteResourcePath: string; resourcePath: string }): string {
   const path = source.absoluteResourcePath.replaceAll(sep, '/');
   const name = inPackage(path.replaceAll(packageFolder, 'countersign/'));
@@ -46,14 +49,14 @@ function inPackage(path: string): string {
 }
 
 /**
- * Names modules of installed packages by their path in the package, so that it does not matter where `node_modules` is.
- * Webpack names the others, and those of a package that is there twice.
+ * Names modules of installed packages by their path in the package, so that the location of `node_modules` does not
+ * matter. Webpack names the others, and those of a package that is installed twice.
  */
 const namedByPackage = {
   apply({ hooks }: Compiler): void {
     hooks.thisCompilation.tap('countersign', ({ hooks: { beforeModuleIds }, chunkGraph }) => {
       beforeModuleIds.tap('countersign', (modules) => {
-        // A module without a file, as for an option that is not set, has an identifier with the path of what asked for it.
+        // A module without a file, as for a missing option, has an identifier with the path of its importer.
         const pathOf = (module: WebpackModule): string =>
           (module.nameForCondition() ?? module.identifier()).replaceAll(sep, '/');
         for (const [name, [first, another]] of Map.groupBy(modules, (module) => inPackage(pathOf(module)))) {
@@ -66,8 +69,8 @@ const namedByPackage = {
 };
 
 /**
- * Removes indents and the comments that webpack writes at each import and export, whatever its options say, and names the
- * file after what is left.
+ * Removes indents and the comments that webpack writes at each import and export, regardless of its options, and names
+ * the file by the remaining content.
  */
 const withoutMarks = {
   apply({ hooks, webpack: { Compilation, sources } }: Compiler): void {

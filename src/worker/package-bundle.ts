@@ -1,4 +1,4 @@
-/** The workflow code that comes with the package. `npm run build` bundles it (`write-package-bundles.ts`). */
+/** The workflow code in the package. `npm run build` bundles it (`write-package-bundles.ts`). */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -7,7 +7,7 @@ import type { BundleOptions, WorkerOptions as TemporalWorkerOptions, WorkerPlugi
 import workerPackage from '@temporalio/worker/package.json' with { type: 'json' };
 import { modulePath } from '../connection/module-path.ts';
 
-/** The options of a worker that say what its workflow code is. */
+/** The worker options that determine its workflow code. */
 export interface BundleInputs extends Pick<
   TemporalWorkerOptions,
   'bundlerOptions' | 'dataConverter' | 'interceptors' | 'workflowBundle' | 'workflowsPath'
@@ -16,11 +16,11 @@ export interface BundleInputs extends Pick<
   leanBundle?: boolean;
 }
 
-/** What a bundle was made of. Its file begins with it, as a comment. */
+/** The sources of a bundle. Its file begins with them, as a comment. */
 interface BundleOrigin {
-  /** The version of Temporal's SDK in it. A worker of another version may not understand it. */
+  /** The version of Temporal's SDK in it. A worker of another version may be incompatible. */
   sdk: string;
-  /** The digest of our own modules in it. */
+  /** The digest of Countersign's modules in it. */
   modules: string;
 }
 
@@ -37,7 +37,7 @@ export const packageBundles = {
 
 export type BundleKind = keyof typeof packageBundles | 'own';
 
-/** Which bundle has the workflow code that these options ask for. `own`: code of the user's belongs to it. */
+/** The bundle with the workflow code of these options. `own`: it includes the user's code. */
 export function bundleKind(options: BundleInputs): BundleKind {
   const isGiven = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined);
   if (Object.values(userCode).some((from) => isGiven(from(options)))) return 'own';
@@ -48,7 +48,7 @@ export function bundleKind(options: BundleInputs): BundleKind {
 
 type BundleInput = Exclude<keyof BundleOptions, 'failureConverterPath'> | 'leanBundle' | 'workflowBundle';
 
-/** Where each input of Temporal's bundler comes from. If the bundler learns of another one, this does not compile. */
+/** The source of each input of Temporal's bundler. If the bundler gets another input, this does not compile. */
 const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
   workflowBundle: ({ workflowBundle }) => workflowBundle,
   // The bundles of the package have no comments.
@@ -60,14 +60,14 @@ const userCode: Record<BundleInput, (options: BundleInputs) => unknown> = {
   webpackConfigHook: ({ bundlerOptions }) => bundlerOptions?.webpackConfigHook,
   // Any plugin may set any of the others.
   plugins: ({ plugins }) => plugins,
-  // Our plugin refuses all but ours.
+  // The plugin refuses every converter but its own.
   payloadConverterPath: () => undefined,
   logger: () => undefined,
 };
 
 /**
  * The path of a bundle of the package. Undefined for `own`, where the sources run uncompiled, as in a clone, and where
- * the bundle is for another version of the SDK or of our modules: `refused` then gets one sentence.
+ * the bundle is for another version of the SDK or of Countersign's modules: `refused` then receives one sentence.
  */
 export function packageBundle(kind: BundleKind, refused: (sentence: string) => void): string | undefined {
   if (kind === 'own') return undefined;
@@ -84,7 +84,7 @@ export function packageBundle(kind: BundleKind, refused: (sentence: string) => v
   return undefined;
 }
 
-/** The digest of the modules of ours that `test/workflows/replay/bundle.test.ts` allows in a bundle. */
+/** The digest of the modules that `test/workflows/replay/bundle.test.ts` allows in a bundle. */
 export function modulesDigest(): string {
   const paths = ['core', 'workflows'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -9,15 +9,15 @@ import type { LargePayloads } from '../payload-folder/large-payloads.ts';
 
 /** The agents, activities and policy of `CountersignPlugin` and `createWorker`. Every member is optional. */
 export interface PluginOptions extends ChannelOptions {
-  /** Default: none. Agents that these call or hand over to are found by themselves. */
+  /** Default: none. Agents that these call or hand over to are included automatically. */
   agents?: readonly Agent[];
-  /** Tools that no agent has. */
+  /** Tools without an agent. */
   tools?: readonly Tool[];
-  /** Activities of your own that run only behind a gate (docs/gate.md), by name. */
+  /** Custom activities that run only behind a gate (docs/gate.md), by name. */
   gated?: GatedActivities;
   /** The operator's ceiling: a policy document, its text, or the path of a `.yaml`, `.yml` or `.json` file. */
   policy?: string | object;
-  /** Assessors of your own, beside the built-in ones and the `assess:` rules of the policy. They see agents' calls. */
+  /** Custom assessors, beside the built-in ones and the `assess:` rules of the policy. They assess agents' calls. */
   assessors?: readonly Assessor[];
   /** Functions and models that the `advisor` of a policy names, by name (docs/advisors.md). Default: none. */
   advisors?: Readonly<Record<string, Advisor>>;
@@ -36,8 +36,8 @@ export interface PluginOptions extends ChannelOptions {
    */
   attributes?: AttributeNameOptions;
   /**
-   * Removes comments, the text of sources and their absolute paths from the workflow bundle, which every worker holds in
-   * memory. Default: false; `createWorker` and `bundleWorkflows` do it where they bundle `agentRun` alone.
+   * Removes comments, the text of sources and their absolute paths from the workflow bundle, which every worker holds
+   * in memory. Default: false; `createWorker` and `bundleWorkflows` do it if they bundle `agentRun` alone.
    */
   leanBundle?: boolean;
 }

@@ -112,7 +112,7 @@ export class CountersignPlugin extends SimplePlugin {
       dataConverter: withStorage(dataConverter, this.#largePayloads, namespace, 'retry'),
       // With Temporal's default of 10 seconds, a killed worker delays every decision by that long.
       stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? '2s',
-      // With Temporal's default, what a model writes would be seen every 24 seconds.
+      // With Temporal's default, viewers would receive a model's text every 24 seconds.
       ...(this.#hasAgents && { maxHeartbeatThrottleInterval: options.maxHeartbeatThrottleInterval ?? '250ms' }),
       // `countersign doctor` reads there by which engine and which policy this worker rules.
       identity: options.identity ?? workerIdentity(hostname(), { engine, policyDigest: this.#policyDigest }),
@@ -124,7 +124,7 @@ export class CountersignPlugin extends SimplePlugin {
   }
 
   override configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
-    // A replay has no namespace of its own: it reads the folder of the one that is configured.
+    // A replay has no namespace of its own: it reads the folder of the configured one.
     const { namespace } = connectionSettings();
     const dataConverter = withStorage(options.dataConverter, this.#largePayloads, namespace, 'retry');
     return super.configureReplayWorker({ ...options, dataConverter });
@@ -136,7 +136,7 @@ export class CountersignPlugin extends SimplePlugin {
     return {
       ...configured,
       payloadConverterPath: ownConverterPath(options.payloadConverterPath),
-      // A worker that makes its own bundle passes the modules of `configureWorker`, so ours may come twice.
+      // A worker that makes its own bundle passes the modules of `configureWorker`, so the plugin's may occur twice.
       workflowInterceptorModules: [...new Set(configured.workflowInterceptorModules)],
       preloadModules: [...(options.preloadModules ?? []), modulePath('workflows/preloaded')],
       webpackConfigHook: (given) => {
@@ -186,7 +186,7 @@ function joinActivities(given: object, ours: Record<string, unknown>): object {
   return { ...given, ...ours };
 }
 
-/** With hints for its input, Temporal would hand the first argument and its permit to the author's converter. */
+/** With hints for its input, Temporal would pass the first argument and its permit to the author's converter. */
 function refuseInputTypes(given: object, gated: readonly string[]): void {
   const activities = given as Record<string, { activityDefinitionOptions?: { typeInfo?: { inputTypes?: unknown } } }>;
   const hinted = gated.find((name) => activities[name]?.activityDefinitionOptions?.typeInfo?.inputTypes !== undefined);
@@ -200,7 +200,7 @@ async function shutDown(worker: Worker, running: Promise<void>): Promise<void> {
     () => true,
     () => true,
   );
-  // Other plugins may do something before the worker itself runs.
+  // Other plugins may act before the worker itself runs.
   while (worker.getState() === 'INITIALIZED' && !(await Promise.race([hasEnded, sleep(10, false)]))) continue;
   if (worker.getState() === 'RUNNING') worker.shutdown();
   await hasEnded;

@@ -12,11 +12,15 @@ type PassedOn = Partial<Omit<TemporalWorkerOptions, 'connection' | 'namespace' |
 
 /**
  * The server, the agents and activities, and every option of Temporal's worker under its own name. Defaults that differ
- * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds, `shutdownForceTime`
- * is 10 seconds more, and what the plugin sets. Activities under `gated` run only behind a gate, whatever schedules them.
+ * from Temporal's: `workflowsPath` is the workflow `agentRun` alone, `shutdownGraceTime` is 10 seconds,
+ * `shutdownForceTime` is 10 seconds more, and those of the plugin. Activities under `gated` run only behind a gate, for
+ * any scheduler.
  */
 export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'channels'>, PassedOn {
-  /** By name, or the path of a channel file (docs/channels.md), which then says the rest about channels too. Default: none. */
+  /**
+   * By name, or the path of a channel file (docs/channels.md), which also sets the other options of channels. Default:
+   * none.
+   */
   channels?: PluginOptions['channels'] | string;
   /** Default `countersign`. */
   taskQueue?: string;
@@ -24,7 +28,7 @@ export interface WorkerOptions extends ServerOptions, Omit<PluginOptions, 'chann
   plugins?: readonly WorkerPlugin[];
   /** The least severe log lines of Temporal's SDK on standard error; the first worker sets it. Default `WARN`. */
   logLevel?: LogLevel;
-  /** Takes the log lines instead, in place of standard error and of `logLevel`; the first worker sets it. */
+  /** Receives the log lines, in place of standard error and of `logLevel`; the first worker sets it. */
   logger?: Logger;
 }
 
@@ -85,7 +89,7 @@ const passedOnNames = Object.keys({
   bundlerOptions: true,
 } satisfies Record<keyof PassedOn, true>);
 
-/** Throws a `DefinitionError` for an option that no worker has. `place` says whose options they are. */
+/** Throws a `DefinitionError` for an option that no worker has. `place` names the options in it. */
 export function checkWorkerOptions(place: string, options: object): void {
   const listed = `known are ${ownOptionNames.join(', ')}, and the options of Temporal's worker`;
   checkOptions(place, options, [...ownOptionNames, ...passedOnNames], listed);
@@ -94,7 +98,7 @@ export function checkWorkerOptions(place: string, options: object): void {
 /** Throws `internal` with one sentence if the namespace lacks search attributes of the inbox. */
 export async function requireAttributes(connection: Services, namespace: string, names: AttributeNames): Promise<void> {
   const missing = await missingSearchAttributes(connection, namespace, names).catch((error: unknown) => {
-    // Temporal's time-skipping test server keeps no list of them: it cannot be asked, and takes them all the same.
+    // Temporal's time-skipping test server has no list of them: it cannot be queried, and accepts them anyway.
     if (grpcStatusOf(error) === grpcStatus.UNIMPLEMENTED) return [];
     throw error;
   });

@@ -23,6 +23,6 @@ for (const { path, failureConverterPath } of Object.values(packageBundles)) {
       output: { ...config.output, filename: basename(path) },
     }),
   });
-  // The comment stands on the first line of the code, so that the source map keeps its lines.
+  // The comment is on the first line of the code, so that the source map keeps its lines.
   writeFileSync(path, originComment({ sdk: workflowPackage.version, modules: modulesDigest() }) + code);
 }

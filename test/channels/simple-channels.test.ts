@@ -20,7 +20,7 @@ describe('auto-approve and auto-deny', () => {
       autoApprove({ reason: ({ toolName }, approved) => `${toolName} ${approved}` }),
       { approved: true, reason: 'refund true', digest },
     ],
-    ['denies', autoDeny(), { approved: false, reason: 'Denied automatically: nobody is here to approve it.', digest }],
+    ['denies', autoDeny(), { approved: false, reason: 'Denied automatically: no reviewer is available.', digest }],
     ['denies with a reason', autoDeny({ reason: 'Read only' }), { approved: false, reason: 'Read only', digest }],
     [
       'denies with a reason of its own',

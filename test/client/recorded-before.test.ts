@@ -68,7 +68,7 @@ test('a signal sent without this client is named too', async () => {
   await run.handle.signal('decide', [{ requestId, approved: false }]);
   expect(await world.client.decide({ requestId, approved: true })).toMatchObject({
     recorded: true,
-    message: earlier('denied by somebody without a name'),
+    message: earlier('denied by an unnamed reviewer'),
   });
   await world.startWorker();
 });

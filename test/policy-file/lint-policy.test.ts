@@ -106,31 +106,31 @@ describe('people', () => {
       'a person nobody knows',
       `${people}\n${asks('reviewers: [ann, zoe]')}`,
       'run',
-      ["rule r asks 'zoe', whom the directory does not know"],
+      ["rule r asks 'zoe', and the directory does not have that person"],
     ],
     [
       'a group without anybody',
       `${people}\n${asks("one_of_each: ['group:legal', ann]")}`,
       'ceiling',
-      ["rule r asks 'group:legal', where the directory has nobody"],
+      ["rule r asks 'group:legal', and that group is empty in the directory"],
     ],
     [
       'added later',
       `${people}\n${asks("reviewers: [ann], escalate: [{ after: 2m, to: ['group:cfo'] }]")}`,
       'run',
-      ["rule r asks 'group:cfo', where the directory has nobody"],
+      ["rule r asks 'group:cfo', and that group is empty in the directory"],
     ],
     [
       'named twice, told once',
       `${people}\n${asks('reviewers: [zoe], one_of_each: [zoe]')}`,
       'run',
-      ["rule r asks 'zoe', whom the directory does not know"],
+      ["rule r asks 'zoe', and the directory does not have that person"],
     ],
     [
       'a name of every object',
       `${people}\n${asks('reviewers: [ann, constructor]')}`,
       'run',
-      ["rule r asks 'constructor', whom the directory does not know"],
+      ["rule r asks 'constructor', and the directory does not have that person"],
     ],
     ['a run’s group may be the ceiling’s', asks("reviewers: ['group:finance']"), 'run', []],
     [
@@ -145,15 +145,15 @@ describe('people', () => {
       `${people}\nreviewer_keys: { k1: { public_key: ${key}, signs_for: ['*'] }, k2: { public_key: ${key}, signs_for: [ann, zoe, 'group:none'] } }`,
       'ceiling',
       [
-        "key 'k2' signs for 'zoe', whom the directory does not know",
-        "key 'k2' signs for 'group:none', where the directory has nobody",
+        "key 'k2' signs for 'zoe', and the directory does not have that person",
+        "key 'k2' signs for 'group:none', and that group is empty in the directory",
       ],
     ],
     [
       'a key that is nobody’s',
       `${people}\nreviewer_keys: { k1: ${key} }`,
       'ceiling',
-      ["key 'k1' is nobody's in the directory: it signs nothing"],
+      ["key 'k1' belongs to no person in the directory: it signs nothing"],
     ],
     [
       'a revoked person by an id that the directory has, and by one that it has not',
@@ -200,7 +200,7 @@ test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
     'rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]',
     'ceiling',
     [
-      `rule ceiling#1 lets a call run that nobody answers, ${harmless}, and if each other policy of the run says so: else it is denied`,
+      `rule ceiling#1 lets an unanswered call run, ${harmless}, and if each other policy of the run says so: else it is denied`,
     ],
   ],
   [
@@ -208,7 +208,7 @@ test.each<[string, string, 'ceiling' | 'agent' | 'run', string[]]>([
     'approval: { on_timeout: allow }',
     'run',
     [
-      `'approval.on_timeout' lets a call run that nobody answers, ${harmless}, and if the ceiling and each other policy of the run say so: else it is denied`,
+      `'approval.on_timeout' lets an unanswered call run, ${harmless}, and if the ceiling and each other policy of the run say so: else it is denied`,
     ],
   ],
   ['a time-out that denies', 'approval: { on_timeout: deny }', 'run', []],

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 /** One command as `countersign --help` lists it. A test compares each with the command itself. */
 interface ListedCommand {
-  /** Its name and arguments, as commander takes them. */
+  /** Its name and arguments, as commander reads them. */
   usage: string;
   about: string;
   /** Loads the module of the command, and adds the command to the program. */
@@ -28,7 +28,7 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'doctor',
-    about: 'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
+    about: 'check the set-up and suggest fixes; exit code 1 for a problem',
     addTo: async (program) => (await import('./serve/doctor.ts')).addDoctor(program),
   },
   {
@@ -58,12 +58,12 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'show [run]',
-    about: 'show a run: its status, its calls, what it waits for, what is tried again, its result',
+    about: 'show a run: its status, calls, open requests, retries and result',
     addTo: async (program) => (await import('./runs/runs.ts')).addShow(program),
   },
   {
     usage: 'watch <run>',
-    about: 'follow a run: what the model says, calls, requests, decisions and results, until it ends',
+    about: "follow a run until it ends: the model's texts, calls, requests, decisions and results",
     addTo: async (program) => (await import('./runs/runs.ts')).addWatch(program),
   },
   {
@@ -103,7 +103,7 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'delegate [id]',
-    about: 'let somebody else decide in your place',
+    about: 'hand your place as a reviewer to another person',
     addTo: async (program) => (await import('./answers/delegate.ts')).addDelegate(program),
   },
   {
@@ -113,17 +113,17 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'message <run> [text]',
-    about: 'say more to a run that was started with --session; - reads standard input',
+    about: 'send a message to a run that was started with --session; - reads standard input',
     addTo: async (program) => (await import('./answers/message.ts')).addMessage(program),
   },
   {
     usage: 'close <run>',
-    about: 'end a run: what waits is cancelled, what runs ends first',
+    about: 'end a run: open requests are cancelled, running tools finish first',
     addTo: async (program) => (await import('./runs/runs.ts')).addClose(program),
   },
   {
     usage: 'cancel <run>',
-    about: 'stop a run: what waits is cancelled, what runs is asked to stop',
+    about: 'stop a run: open requests are cancelled, running tools are asked to stop',
     addTo: async (program) => (await import('./runs/runs.ts')).addCancel(program),
   },
   {
@@ -133,7 +133,7 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'audit',
-    about: 'export what was decided in runs, and verify such an export',
+    about: 'export the decisions of runs, and verify an export',
     addTo: async (program) => (await import('./audit/audit.ts')).addAudit(program),
   },
   {
@@ -143,7 +143,7 @@ export const listedCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'redact',
-    about: 'replace what is secret or personal in standard input; --json: in the strings of JSON',
+    about: 'replace secret and personal parts of standard input; --json: of the strings in JSON',
     addTo: async (program) => (await import('./policy/redact.ts')).addRedact(program),
   },
   {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Examples for `--help`, by the words of the command after `countersign`. */
+/** Examples for `--help`, by the command's words after `countersign`. */
 const examples: Record<string, readonly string[]> = {
   '': [
     'countersign worker agent.ts',

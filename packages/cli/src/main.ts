@@ -14,5 +14,5 @@ try {
   const { reportError } = await import('./base/report-error.ts');
   process.exitCode = reportError(error, { json: words.includes('--json'), debug: words.includes('--debug') });
 }
-// A worker that has ended holds nothing any more, and timers or sockets of its module must not keep the process.
+// An ended worker needs nothing more; timers or sockets of its module must not keep the process.
 if (words[0] === 'worker') process.exit();

@@ -20,9 +20,9 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     .exitOverride()
     .configureHelp({ subcommandTerm: (command) => Help.prototype.subcommandTerm(command).replace(' [options]', '') })
     .configureOutput({ outputError: () => undefined }); // reportError prints it, as JSON where that is wanted
-  const named = words?.find((word) => listedCommands.some((each) => nameOf(each) === word));
+  const named = words?.find((word) => listedCommands.some((each) => commandName(each) === word));
   for (const listed of listedCommands) {
-    if (words === undefined || nameOf(listed) === named) await listed.addTo(program);
+    if (words === undefined || commandName(listed) === named) await listed.addTo(program);
     else program.command(listed.usage).description(listed.about);
   }
   for (const group of program.commands.filter(({ commands }) => commands.length > 0)) {
@@ -35,7 +35,7 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
   return program.addHelpText('after', exitCodeHelp());
 }
 
-function nameOf({ usage }: { usage: string }): string {
+function commandName({ usage }: { usage: string }): string {
   return usage.split(' ')[0]!;
 }
 
@@ -53,7 +53,7 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
 }
 
 /**
- * `--json` may have a value, so commander takes the word after it for one. If an argument is then missing, the word is
+ * `--json` may have a value, so commander takes the following word for it. If an argument is then missing, the word is
  * that argument, as in `countersign show --json RUN`.
  */
 async function parse(words: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@ interface Issue {
   path?: PropertyKey[];
 }
 
-/** The first place where a value does not fit. */
+/** The first mismatch of a value. */
 type Check = (value: unknown, path: PropertyKey[]) => Issue | undefined;
 
 /**

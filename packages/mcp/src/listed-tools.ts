@@ -4,7 +4,7 @@ import { definitionDigest } from 'countersign/json';
 import { argumentSchema } from './argument-schema.ts';
 import { toolName } from './tool-result.ts';
 
-/** A tool as the client gives it: its shape is checked, its texts are the server's. */
+/** A tool as the client returns it: its shape is validated, its texts come from the server. */
 export interface ListedTool {
   name: string;
   description?: string;
@@ -14,10 +14,10 @@ export interface ListedTool {
 
 export interface ToolSettings {
   server: string;
-  /** The only ones to offer, by the server's own names. */
+  /** The only tools to offer, by the server's own names. */
   tools?: readonly string[];
   trusted: boolean;
-  /** How long one attempt may take with all that the worker does around it, in milliseconds. */
+  /** How long one attempt may take with all of the worker's work around it, in milliseconds. */
   attemptMs: number;
   call: (tool: string, args: object, context: ToolContext) => Promise<unknown>;
 }
@@ -29,8 +29,8 @@ const mostTools = 200;
 const longestShown = 80;
 
 /**
- * Makes tools of what a server lists. What cannot be offered is left out, with one sentence for the log: two tools of one
- * name, one that is no tool with arguments of JSON, and what is too large or too many.
+ * Converts a server's listed tools. Leaves out, with one sentence for the log: two tools with the same name, a tool
+ * whose arguments are not a JSON object, and tools that are too large or too many.
  */
 export function listedTools(
   listed: readonly ListedTool[],
@@ -46,9 +46,9 @@ export function listedTools(
   const tools: Tool[] = [];
   const leftOut = (wanted ?? [])
     .filter((name) => !listed.some((each) => each.name === name))
-    .map((name) => `MCP server '${server}' has no tool ${shown(name)}`);
+    .map((name) => `MCP server '${server}' has no tool ${quotedName(name)}`);
   const leaveOut = (name: string, why: string): void => {
-    leftOut.push(`tool ${shown(name)} of MCP server '${server}' is not offered: ${why}`);
+    leftOut.push(`tool ${quotedName(name)} of MCP server '${server}' is not offered: ${why}`);
   };
   let length = 0;
   for (const tool of offered.slice(0, mostTools)) {
@@ -72,7 +72,7 @@ export function listedTools(
   return { tools, leftOut };
 }
 
-/** In characters of JSON; infinite for a definition that nests too deep for `JSON.stringify`. */
+/** In characters of JSON; infinite for a definition that is nested too deeply for `JSON.stringify`. */
 function lengthOf(tool: ListedTool): number {
   const { name, description = '', inputSchema, annotations } = tool;
   try {
@@ -103,6 +103,6 @@ function madeTool(tool: ListedTool, { server, trusted, attemptMs, call }: ToolSe
   }
 }
 
-function shown(name: string): string {
+function quotedName(name: string): string {
   return `'${escapeText(shortened(name, longestShown))}'`;
 }

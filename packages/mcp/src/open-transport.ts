@@ -3,8 +3,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { McpServerOptions } from './server-options.ts';
 
 /**
- * A `fetch` whose answers end with an error after `maxBytes`. It opens no stream by GET, by which a server would send what
- * nobody asked for: it answers with 405, as a server without such a stream does.
+ * A `fetch` whose responses end with an error after `maxBytes`. It opens no stream by GET, through which a server would
+ * push messages: it answers with 405, like a server without such a stream.
  */
 export function limitedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
@@ -31,8 +31,8 @@ function limit(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
 const longestMessage = 16 * 1024 * 1024;
 
 /**
- * All who close it wait for the same end of its process. The client does not wait when it closes one that did not open, and
- * whoever closes it after that would find nothing to wait for.
+ * All callers of `close` wait for the same end of its process. The client does not wait when it closes one that did not
+ * open, and a later caller would find nothing to wait for.
  */
 class StdioTransport extends StdioClientTransport {
   #closing: Promise<void> | undefined;
@@ -43,7 +43,7 @@ class StdioTransport extends StdioClientTransport {
   }
 }
 
-/** A way to a server that is not open yet. */
+/** A transport to a server, not yet open. */
 export function openTransport(options: McpServerOptions): Transport {
   if ('command' in options) {
     const { command, args = [], env, cwd, stderr = 'ignore' } = options;

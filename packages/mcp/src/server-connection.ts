@@ -6,14 +6,14 @@ import type { McpServerOptions } from './server-options.ts';
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
-/** A connection that lasted so long did not fail because of how it was opened. */
+/** A connection that lasted this long did not fail because of its opening. */
 const steadyMs = 60_000;
 const goodbyeMs = 2_000;
 
 /**
- * The connection of a worker to one server. It is opened when it is first needed, and again after it has ended: at once the
- * first time, then after 1, 2, 4 seconds and so on, up to a minute. It offers the server nothing: a server that asks for
- * roots, for a model or for what its user says gets an error.
+ * A worker's connection to one server. It opens at first use, and again after it has ended: at once the first time,
+ * then after 1, 2, 4 seconds and so on, up to a minute. It offers the server no capabilities: a server that requests
+ * roots, a model or user input gets an error.
  */
 export class ServerConnection {
   readonly #options: McpServerOptions;
@@ -29,7 +29,7 @@ export class ServerConnection {
     this.#options = options;
   }
 
-  /** True: `client` gives one that was opened before. */
+  /** True: `client` returns an existing connection. */
   get isOpen(): boolean {
     return this.#opening !== undefined;
   }
@@ -45,13 +45,13 @@ export class ServerConnection {
     return this.#opening;
   }
 
-  /** Gives up a connection that no longer works. */
+  /** Drops a broken connection. */
   drop(client: Client, failure: string): void {
     if (client === this.#open) this.#failed(failure);
     this.#end(client.transport);
   }
 
-  /** Ends the server's process or session. What needs the connection later opens it again. */
+  /** Ends the server's process or session. A later use opens the connection again. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#closing = new AbortController();
@@ -108,7 +108,7 @@ export class ServerConnection {
   }
 }
 
-/** Ends the session, which a server by HTTP would keep. */
+/** Ends the session, which an HTTP server would keep. */
 async function goodbye(transport: Transport): Promise<void> {
   if (!(transport instanceof StreamableHTTPClientTransport)) return;
   const ended = transport.terminateSession().catch(() => undefined);

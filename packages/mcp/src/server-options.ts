@@ -10,8 +10,8 @@ export interface ServerOptions {
   /** The tools to offer, by the server's own names. Default: all. */
   tools?: readonly string[];
   /**
-   * True: what the server says of its tools' risks is believed, also that one only reads, so that it may run unasked and be
-   * repeated (docs/assessment.md). Default false: its hints can only raise a risk.
+   * True: the server's risk hints for its tools are trusted, also that a tool only reads, so that it may run without a
+   * question and be repeated (docs/assessment.md). Default false: hints can only raise a risk.
    */
   trusted?: boolean;
   /** How long a call waits for its answer, in milliseconds, of at most a day. Default one minute. */
@@ -20,12 +20,12 @@ export interface ServerOptions {
   startTimeoutMs?: number;
 }
 
-/** A server that each worker runs as a process of its own. */
+/** A server that each worker runs as a separate process. */
 export interface StdioServer extends ServerOptions {
-  /** The program; no shell reads it. */
+  /** The program, run without a shell. */
   command: string;
   args?: readonly string[];
-  /** The only environment variables that it gets, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
+  /** The only environment variables that it gets, besides `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
   env?: Readonly<Record<string, string>>;
   /** Default: the worker's. */
   cwd?: string;
@@ -33,13 +33,13 @@ export interface StdioServer extends ServerOptions {
   stderr?: 'inherit' | 'ignore';
 }
 
-/** A server that is reached by streamable HTTP. */
+/** A server reached by streamable HTTP. */
 export interface HttpServer extends ServerOptions {
   /** Its endpoint, by `https:` or `http:`, without a user or password. */
   url: string | URL;
   /** Sent with each request. */
   headers?: Readonly<Record<string, string>>;
-  /** The bearer token. It is asked for before each request. Default: none is sent. */
+  /** The bearer token, read before each request. Default: none is sent. */
   auth?: () => string | Promise<string>;
 }
 
@@ -51,7 +51,7 @@ const ofStdio = [...ofAll, 'command', 'args', 'env', 'cwd', 'stderr'] satisfies 
 const ofHttp = [...ofAll, 'url', 'headers', 'auth'] satisfies (keyof HttpServer)[];
 
 const longestCallMs = 24 * 3_600_000;
-/** A worker that does not heartbeat for longer counts as lost, and it does not while it waits for a server. */
+/** A worker that sends no heartbeat for longer counts as lost, and it sends none while it waits for a server. */
 const longestStartMs = 20_000;
 
 /** Throws a `DefinitionError`, one sentence without values of `env`, `headers` and `url`, for invalid options. */

@@ -8,7 +8,7 @@ import type { McpServerOptions } from './server-options.ts';
 
 const defaultTimeoutMs = 60_000;
 const defaultStartTimeoutMs = 10_000;
-/** What a worker may need around a call, above all to list the tools before it. */
+/** The time that a worker may need around a call, mainly to list the tools before it. */
 const aroundCallMs = 60_000;
 
 /** The tools of one server, for one worker. */
@@ -23,7 +23,7 @@ export class ServerTools implements OpenToolset {
     this.#connection = new ServerConnection(options);
   }
 
-  /** Calls that come while the server is asked share its answer. */
+  /** Calls during a request to the server share its response. */
   async list({ fresh }: { fresh: boolean }): Promise<ToolsetListing> {
     if (!fresh && this.#last !== undefined) return this.#last;
     this.#listing ??= this.#ask().finally(() => (this.#listing = undefined));
@@ -34,7 +34,7 @@ export class ServerTools implements OpenToolset {
     await this.#connection.close();
   }
 
-  /** A session or a process that was used before may be gone: then the server is asked once more. */
+  /** An existing session or process may have ended: then the server is asked again, once. */
   async #ask(): Promise<ToolsetListing> {
     const { startTimeoutMs = defaultStartTimeoutMs } = this.#options;
     const endsAtMs = Date.now() + startTimeoutMs;
@@ -62,7 +62,7 @@ export class ServerTools implements OpenToolset {
   }
 
   async #listed(client: Client, timeout: number): Promise<readonly ListedTool[]> {
-    // The client prints a line if it is asked for the tools of a server that has none.
+    // The client prints a line if it requests the tools of a server without any.
     if (client.getServerCapabilities()?.tools === undefined) return [];
     const options = { timeout, signal: AbortSignal.timeout(timeout), cacheMode: 'bypass' } as const;
     try {
@@ -99,7 +99,7 @@ async function callServer(
   return toolResult(answer);
 }
 
-/** Only an answer tells how a call ended. */
+/** Only a response tells how a call ended. */
 function callFailure(error: unknown, name: string): Error {
   if (ProtocolError.isInstance(error))
     return ApplicationFailure.nonRetryable(`MCP error ${error.code}: ${error.message}`);

@@ -12,13 +12,13 @@ import {
 import { createHash } from 'node:crypto';
 
 /**
- * What the model gets of a server's answer: the text, or the structured content if beside it is nothing but its text. Of
- * pictures, sounds and other data, it gets a line that says what they are, because a tool's result is text.
+ * The model's text for a server's response: the text, or the structured content if the only other content is its text.
+ * Pictures, sounds and other data become a line that describes them, because a tool's result is text.
  */
 export function toolResult({ content, structuredContent }: CallToolResult): Json {
   const text = resultText(content);
   if (structuredContent === undefined) return text;
-  // Servers give it as text, too, for clients that know nothing else.
+  // Servers give it as text, too, for older clients.
   const isWhole = content.every(({ type }) => type === 'text');
   return isWhole ? (structuredContent as Json) : { structuredContent: structuredContent as Json, content: text };
 }
@@ -58,8 +58,8 @@ const longestName = 64;
 const hashDigits = 8;
 
 /**
- * The name under which an agent has a server's tool: `SERVER__TOOL`. Characters that no tool name may have become `_`. A name
- * that is too long is cut, and ends with `_` and the beginning of the SHA-256 of the tool's own name.
+ * An agent's name for a server's tool: `SERVER__TOOL`. Characters that a tool name cannot have become `_`. A name that
+ * is too long is cut, and ends with `_` and the beginning of the SHA-256 of the tool's own name.
  */
 export function toolName(server: string, tool: string): string {
   const name = `${server}__${tool.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
@@ -69,8 +69,8 @@ export function toolName(server: string, tool: string): string {
 }
 
 /**
- * Why a server cannot be used, in a few words for logs and models. It holds nothing that the server, a library or the system
- * wrote, because that may quote an address, a header or an environment variable.
+ * Why a server cannot be used, in a few words for logs and models. It contains no text of the server, a library or the
+ * system, because that may quote an address, a header or an environment variable.
  */
 export function serverFailure(error: unknown): string {
   if (ProtocolError.isInstance(error)) return `it answered with error ${error.code}`;
@@ -95,7 +95,7 @@ export function serverFailure(error: unknown): string {
   return code === undefined ? 'it cannot be reached' : `it cannot be reached (${code})`;
 }
 
-/** Such as `ENOENT` for a program that is not there, or `ECONNREFUSED`. */
+/** Such as `ENOENT` for a missing program, or `ECONNREFUSED`. */
 function systemCode(error: unknown): string | undefined {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   return [code, cause?.code].find((each): each is string => typeof each === 'string' && /^[A-Z_]{1,40}$/.test(each));

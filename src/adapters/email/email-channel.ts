@@ -53,9 +53,9 @@ export interface EmailOptions {
   from: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;
-  /** Reviewers by name, with an address or with `{ address, groups }`. Each gets a mail of their own. */
+  /** Reviewers by name, with an address or with `{ address, groups }`. Each gets a separate mail. */
   people?: Readonly<Record<string, string | MailedPerson>>;
-  /** Addresses that several people read. They get every mail, with a link to the inbox and none that answers. */
+  /** Addresses that several people read. They get every mail, with a link to the inbox but no answer link. */
   to?: readonly string[];
   /**
    * The gateway's key for links, of at least 32 characters: `links` or `sessions` of its identity file. Default: mails
@@ -64,11 +64,14 @@ export interface EmailOptions {
   linkKey?: string;
   /** The namespace of the runs, which is part of the key. Default: as for a client. */
   namespace?: string;
-  /** A mail about a more severe request leaves out the request, and says only that it waits in the inbox. Default `critical`. */
+  /**
+   * A mail about a more severe request leaves out the request, and only announces that it waits in the inbox. Default
+   * `critical`.
+   */
   highestSeverity?: Severity;
   /**
-   * `also`: the person for whom a run works, if `people` has their address, hears by mail that it waits for a decision, and
-   * how that ended. `only`: nobody else gets mails. Default: callers get none.
+   * `also`: the caller of a run, if `people` has their address, is notified by mail that it waits for a decision, and
+   * of its outcome. `only`: all others get no mails. Default: callers get none.
    */
   callers?: CallersOption;
 }
@@ -80,9 +83,9 @@ const testSubject = 'Test message of Countersign';
 
 /**
  * Sends a request by mail (docs/email.md): to each reviewer the card and a link that answers once, by a form on the
- * gateway's page. SMTP has no idempotency key, so a mail whose worker is lost may come twice, with the same `Message-ID`.
- * Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option. Needs the package
- * `nodemailer`.
+ * gateway's page. SMTP has no idempotency key, so if the worker is lost, a mail may arrive twice, with the same
+ * `Message-ID`. Throws `policy_invalid` for options that cannot work, and a `DefinitionError` for an unknown option.
+ * Needs the package `nodemailer`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -122,8 +125,8 @@ export function emailChannel(options: EmailOptions): Channel {
   }
 
   /**
-   * Sends each recipient who has not got it the content that `contentFor` returns. Returns the marks of all who have, and
-   * why others have not: a refusal that is temporary, such as greylisting, an error of the server, or a refusal of all.
+   * Sends the content of `contentFor` to each recipient who does not have it. Returns the marks of all who have it, and
+   * why others do not: a temporary refusal, such as greylisting, an error of the server, or a refusal of all.
    */
   async function sendAll(
     recipients: readonly Recipient[],
@@ -166,7 +169,7 @@ export function emailChannel(options: EmailOptions): Channel {
 
   function isShown({ assessment }: ChannelRequest): boolean {
     const rank = severityRank(assessment.severity);
-    // Fail closed: a severity that this version does not know is above all.
+    // Fail closed: a severity unknown to this version ranks above all.
     return rank >= 0 && rank <= severityRank(highestSeverity);
   }
 
@@ -174,7 +177,7 @@ export function emailChannel(options: EmailOptions): Channel {
     return isShown(request) ? (isShort ? 'size' : undefined) : 'severity';
   }
 
-  /** The person for whom the run works. Undefined: no address is known. */
+  /** The caller of the run. Undefined: no address is known. */
   function callerOf(request: ChannelRequest): Recipient | undefined {
     const { callerUserId } = request;
     if (callerUserId === null) return undefined;
@@ -183,8 +186,8 @@ export function emailChannel(options: EmailOptions): Channel {
     return found && recipientOf(...found);
   }
 
-  /** The caller, unless the mail that asks reviewers reaches them, too. */
-  function toldCaller(request: ChannelRequest): Recipient[] {
+  /** The caller, unless the mail to the reviewers reaches them, too. */
+  function callerToNotify(request: ChannelRequest): Recipient[] {
     const caller = callerOf(request);
     if (caller === undefined) return [];
     if (callers === 'only') return [caller];
@@ -195,7 +198,7 @@ export function emailChannel(options: EmailOptions): Channel {
     try {
       return recipientsOf(request, { kind: 'asked' }, people, []).map(({ address }) => address);
     } catch {
-      // The message to the reviewers says so.
+      // The message to the reviewers contains this.
       return [];
     }
   }
@@ -203,20 +206,20 @@ export function emailChannel(options: EmailOptions): Channel {
   const toCallers: CallerNotices = {
     knows: (request) => callerOf(request) !== undefined,
     notify: async (request, context) => {
-      // An attempt may be late.
+      // This attempt may be late.
       if (request.settled !== undefined) return context.sent;
-      const told = await sendAll(toldCaller(request), context, async ({ timeZone }, _isReply, isShort) =>
+      const sending = await sendAll(callerToNotify(request), context, async ({ timeZone }, _isReply, isShort) =>
         noticeContent(waitingNotice(withinSeverity(request, isShort), Date.now(), { timeZone })),
       );
-      if (told.missing !== undefined) throw told.missing;
-      const { reached, refused } = told;
+      if (sending.missing !== undefined) throw sending.missing;
+      const { reached, refused } = sending;
       const thread = continued({ first: [] }, threadMessage(context.key), { reached, refused, isUnfinished: false });
       return thread as unknown as Json;
     },
     settled: async (request, settlement, context) => {
       const { sent } = context;
-      // A first notice that failed says nothing of who has got it; the outcome is worth a mail all the same.
-      const recipients = sent === undefined ? toldCaller(request) : reachedBefore(readThread(sent));
+      // If the first notice failed, its recipients are unknown; the outcome is worth a mail anyway.
+      const recipients = sent === undefined ? callerToNotify(request) : reachedBefore(readThread(sent));
       const { missing } = await sendAll(recipients, context, async ({ timeZone }, _isReply, isShort) => {
         const isWhole = isShown(request) && !isShort;
         const shown = isWhole ? settlement : { ...settlement, reason: undefined };
@@ -227,14 +230,14 @@ export function emailChannel(options: EmailOptions): Channel {
     },
   };
 
-  /** A request above the channel's severity, or whose mail the server refused, has no arguments. */
+  /** The request without its arguments, if it is above the channel's severity, or the server refused its mail. */
   function withinSeverity(request: ChannelRequest, isShort: boolean): ChannelRequest {
     return isShown(request) && !isShort
       ? request
       : { ...request, arguments: {}, argumentNames: [], shownArguments: undefined };
   }
 
-  /** Everybody whom a thread has reached. */
+  /** All recipients that a thread has reached. */
   function reachedBefore(thread: MailThread): Recipient[] {
     const everybody = [
       ...[...people].map(([reviewer, person]) => recipientOf(reviewer, person)),
@@ -247,7 +250,7 @@ export function emailChannel(options: EmailOptions): Channel {
     check: () => requirePackage('nodemailer', 'Mail'),
     reach: () => server.verify(),
     test: async ({ key, signal }) => {
-      // One mail of a kind is enough: people need not hear of every test.
+      // One mail is enough: not all reviewers need a mail about every test.
       const [, first] = [...people][0] ?? [];
       const recipients = shared.length > 0 ? shared : [first!.address];
       for (const address of recipients) {
@@ -264,10 +267,10 @@ export function emailChannel(options: EmailOptions): Channel {
 
   async function mailRequest(request: ChannelRequest, context: NotifyContext): Promise<Json | undefined> {
     const { step, key, sent } = context;
-    // An attempt may be late.
+    // This attempt may be late.
     if (request.settled !== undefined) return sent;
     const recipients = recipientsOf(request, step, people, shared);
-    const told = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
+    const sending = await sendAll(recipients, context, async ({ reviewer, timeZone }, isReply, isShort) => {
       const clock = { timeZone };
       const mayAnswer = reviewer !== undefined && isShown(request);
       const link = mayAnswer ? await linkFor(request, reviewer) : undefined;
@@ -281,25 +284,25 @@ export function emailChannel(options: EmailOptions): Channel {
         clock,
       });
     });
-    const { reached, refused, missing } = told;
+    const { reached, refused, missing } = sending;
     const [thread, message] = [readThread(sent), threadMessage(key)];
     if (missing === undefined) {
       return continued(thread, message, { reached, refused, isUnfinished: false }) as unknown as Json;
     }
     if (reached.length === gotBefore(thread, message).length) throw missing;
-    // Those who have refused it for good are asked again, and counted in the end.
+    // Permanent refusals are tried again, and counted in the end.
     const partly = continued(thread, message, { reached, refused: 0, isUnfinished: true });
     throw new PartlySent(partly as unknown as Json, missing);
   }
 
-  /** Also to the reviewer who is said to have decided, so that they learn if somebody else decided in their name. */
+  /** Also to the reviewer in whose name the decision was made, so that they notice a decision by another person. */
   async function mailSettlement(
     request: ChannelRequest,
     settlement: Settlement,
     context: SettledContext,
   ): Promise<undefined> {
     const answered = { ...request, settled: settlement };
-    const told = await sendAll(
+    const sending = await sendAll(
       reachedBefore(readThread(context.sent)),
       context,
       async ({ timeZone }, isReply, isShort) =>
@@ -312,9 +315,9 @@ export function emailChannel(options: EmailOptions): Channel {
           clock: { timeZone },
         }),
     );
-    // After the last attempt in a row it is enough that somebody has learned of it.
-    const isEnough = context.isLastAttempt === true && told.reached.length > 0;
-    if (told.missing !== undefined && !isEnough) throw told.missing;
+    // After the last attempt in a row, one reached recipient is enough.
+    const isEnough = context.isLastAttempt === true && sending.reached.length > 0;
+    if (sending.missing !== undefined && !isEnough) throw sending.missing;
     return undefined;
   }
 }
@@ -324,7 +327,9 @@ function sealsOf(key: string, publicUrl: string, namespace = connectionSettings(
   return createSeals({ linkSecret: createSecretKey(Buffer.from(key)), publicUrl, namespace });
 }
 
-/** Reviewers by name, in NFC. Throws `policy_invalid` for a name that nobody can have, and for what is no address. */
+/**
+ * Reviewers by name, in NFC. Throws `policy_invalid` for a name that no person can have, and for an invalid address.
+ */
 function peopleOf(people: Readonly<Record<string, string | MailedPerson>>): Map<string, MailedPerson> {
   return new Map(
     Object.entries(people).map(([name, person]) => {
@@ -352,8 +357,8 @@ function senderOf(text: string): { name: string; address: string } {
 }
 
 /**
- * One address: not a list, not a group, nothing that begins a line of its own. It may have letters of every script (RFC
- * 6531); those of its domain become punycode. Throws `policy_invalid`.
+ * One address: not a list, not a group, no line break. It may have letters of every script (RFC 6531); those of its
+ * domain become punycode. Throws `policy_invalid`.
  */
 function addressOf(text: string): string {
   if (text.length <= longestAddress && visibleText(text, { asName: true }) === text) {

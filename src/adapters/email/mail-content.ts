@@ -18,14 +18,16 @@ export interface MailContent {
   html: string;
 }
 
-/** A link by which one person answers. */
+/** A link with which one person answers. */
 export interface AnswerLink {
   url: string;
   reviewer: string;
   expiresMs: number;
 }
 
-/** Why neither the sentence nor the card is in a mail: the channel does not show this severity, or the server refused the size. */
+/**
+ * Why a mail has neither sentence nor card: the channel does not show this severity, or the server refused the size.
+ */
 export type LeftOut = 'severity' | 'size';
 
 interface MailParts {
@@ -45,7 +47,7 @@ interface MailParts {
 const longestSubject = 160;
 const linkStyle = '.card .go a { font-weight: 600; }';
 
-/** The links come first, so that no text of the request, not even a name, stands before them. */
+/** The links come first, so that no text of the request, not even a name, precedes them. */
 export function mailContent({ request, notice, inbox, link, leftOut, isReply, clock }: MailParts): MailContent {
   const isShown = leftOut === undefined;
   const card = cardOf(request, { nowMs: Date.now() });
@@ -68,7 +70,7 @@ export function mailContent({ request, notice, inbox, link, leftOut, isReply, cl
   };
 }
 
-/** A notice to the person for whom the run works. It has no link. */
+/** A notice to the caller of the run. It has no link. */
 export function noticeContent({ title, lines }: CallerNotice): MailContent {
   const body = `<main class="card">\n${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}\n</main>`;
   return {
@@ -83,13 +85,13 @@ function leftOutLines(leftOut: LeftOut | undefined, request: ChannelRequest): st
     case undefined:
       return [];
     case 'severity':
-      return ['What is asked is not in this mail, because its severity is above what this channel shows.'];
+      return ['The request is not in this mail, because its severity is above the limit of this channel.'];
     case 'size':
       return [`The mail server refused this request in full. In short: ${shortSentence(request)}`];
   }
 }
 
-/** Why a step sends a mail. */
+/** The reason for a step's mail. */
 export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, clock: ReaderClock): string {
   const { deadline } = request;
   const agent = `The agent ${visibleText(request.agentName)} asks whether it may do something.`;
@@ -103,7 +105,7 @@ export function stepNotice(step: ChannelStep['kind'], request: ChannelRequest, c
         ? `${agent} It still waits for an answer.`
         : `${agent} It waits until ${deadlineText(deadline, Date.now(), clock)}.`;
     case 'escalated':
-      return `${agent} Nobody has answered, so you are asked as well.`;
+      return `${agent} There is no answer yet, so you are asked as well.`;
     case 'user_wrote':
       return `${agent} Its user has written since.`;
   }
@@ -119,7 +121,7 @@ export function settledNotice(
   return `The request was settled on ${instantText(settledAt, clock)}: ${outcome}${who}. Links in earlier mails change nothing any more.`;
 }
 
-/** One line, in which nothing is invisible, and no escape is cut in two. */
+/** One line without invisible characters, and without cut escapes. */
 function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
   const what = isShown ? card.sentence.text : `a call of ${card.toolName}`;
   const units = what.match(visibleUnit) ?? [];
@@ -130,7 +132,7 @@ function subjectOf(card: Card, isShown: boolean, isReply: boolean): string {
 
 function linkNote({ expiresMs }: AnswerLink, clock: ReaderClock): string {
   const until = instantText(new Date(expiresMs).toISOString(), clock);
-  return `The link works once, until ${until}. Do not pass this mail on: whoever has the link answers in your name.`;
+  return `The link works once, until ${until}. Do not forward this mail: its link answers in your name.`;
 }
 
 function isUrl(line: string): boolean {

@@ -11,7 +11,7 @@ export interface MailTransport {
   port?: number;
   /**
    * `starttls`: the connection is encrypted after its greeting, or no mail is sent. `implicit`: from the start. `none`:
-   * never, so everybody on the way reads the links. Default `starttls`.
+   * never, so the links can be read in transit. Default `starttls`.
    */
   tls?: 'starttls' | 'implicit' | 'none';
   /** Default: the server asks for no password. */
@@ -54,7 +54,7 @@ export interface MailServer {
   verify(): Promise<void>;
 }
 
-/** The members of nodemailer's errors that say what happened. */
+/** The members of nodemailer's errors that describe the failure. */
 interface SmtpError {
   code?: string;
   command?: string;
@@ -96,10 +96,10 @@ export function openMailServer(transport: MailTransport): MailServer {
   };
   let takesUtf8 = false;
 
-  /** Throws if an address needs SMTPUTF8 and the server has none: nodemailer would send it all the same. */
+  /** Throws if an address needs SMTPUTF8 and the server lacks it: nodemailer would send the mail anyway. */
   async function requireUtf8({ to, from }: Mail): Promise<void> {
     if (isAscii(to) && isAscii(from.address)) return;
-    // What was announced once stays; a server that lacks it may be replaced meanwhile.
+    // Keeps an announcement; a server without one may be replaced meanwhile.
     takesUtf8 ||= await announcesUtf8(options).catch((error: unknown) => {
       throw asMailError(error, `${host}:${port}`);
     });
@@ -152,7 +152,7 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** Greets the server, and takes the place of a sign-in to read what it announces (RFC 6531, `SMTPUTF8`). */
+/** Greets the server, and instead of signing in reads what it announces (RFC 6531, `SMTPUTF8`). */
 async function announcesUtf8(options: object): Promise<boolean> {
   const { createTransport } = await import('nodemailer');
   let extensions: readonly string[] = [];
@@ -176,10 +176,10 @@ function asMailError(error: unknown, server: string): Error {
   if (command === 'RCPT TO') {
     return new RecipientRefused(`The mail server ${server} refused a recipient${answer}`, responseCode >= 500);
   }
-  // Not the error itself: it may have the password in it.
+  // Not the error itself: it may contain the password.
   const remedy = code === 'EAUTH' ? `; check 'user' and 'password'` : '';
   const message = `The mail server ${server} took no mail (${code}${command === undefined ? '' : `, ${command}`})${answer}${remedy}`;
-  // 552: the mail is too large, which a server can say of its announced size, too.
+  // 552: the mail is too large, which a server can also reply to its announced size.
   const refusesMessage = responseCode >= 500 && (command === 'DATA' || responseCode === 552);
   return refusesMessage ? new NotTaken({ code: 'invalid_message', message }, { refusesMessage }) : new Error(message);
 }

@@ -3,10 +3,12 @@ import { isObject } from '../../core/base/json.ts';
 import type { Json } from '../../core/base/tool-call.ts';
 import type { Recipient } from './recipients.ts';
 
-/** What `notify` returns: for each message the recipients whom it was the first to reach. No address, no name, no link. */
+/**
+ * The result of `notify`: for each message the recipients that it was the first to reach. No address, no name, no link.
+ */
 export interface MailThread {
   first: { message: string; to: string[] }[];
-  /** The messages that some recipients have not got yet, the newest last, and who has. */
+  /** The messages that some recipients do not have yet, the newest last, and who has them. */
   unfinished?: { message: string; to: string[] }[];
   /** How many recipients the server refused for good. */
   refused?: number;
@@ -18,7 +20,7 @@ export function readThread(sent: Json | undefined): MailThread {
   return sent as unknown as MailThread;
 }
 
-/** A message, from the key of its step: the same for every attempt. */
+/** A message, named by the key of its step: the same for every attempt. */
 export function threadMessage(key: string): string {
   return digest(key, 32);
 }
@@ -38,15 +40,15 @@ export function firstMessage({ first }: MailThread, mark: string): string | unde
   return first.find(({ to }) => to.includes(mark))?.message;
 }
 
-/** The recipients who have got a message that is still to be sent to others. */
+/** The recipients of a message that others have yet to get. */
 export function gotBefore({ unfinished = [] }: MailThread, message: string): readonly string[] {
   return unfinished.find((each) => each.message === message)?.to ?? [];
 }
 
-/** More would not fit into what is remembered of a thread. */
+/** More would exceed the stored size of a thread. */
 const mostUnfinished = 2;
 
-/** The thread with one message more, or with more recipients of it. `isUnfinished`: others are still to get it. */
+/** The thread with one more message, or with more recipients of it. `isUnfinished`: others have yet to get it. */
 export function continued(
   thread: MailThread,
   message: string,

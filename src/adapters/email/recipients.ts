@@ -2,7 +2,7 @@ import type { ChannelRequest, ChannelStep } from '../../channels/channel.ts';
 import { policyInvalid } from '../../channels/channel-kind.ts';
 import { type Directory, isAmong, isOneOf, personKeyIn } from '../../core/people/directory.ts';
 
-/** A person who reviews, and where mail reaches them. */
+/** A reviewer, and their mail address. */
 export interface MailedPerson {
   address: string;
   /** Without the prefix `group:`. Default: none. */
@@ -11,7 +11,7 @@ export interface MailedPerson {
   timeZone?: string;
 }
 
-/** Who gets a mail. Without `reviewer`: an address that several people read. */
+/** A recipient of mail. Without `reviewer`: an address that several people read. */
 export interface Recipient {
   address: string;
   reviewer?: string;
@@ -21,7 +21,7 @@ export interface Recipient {
 /** The most mails of one step. */
 const mostMails = 50;
 
-/** Those whom a step asks. Throws `policy_invalid` if there are none, or too many. */
+/** The recipients of a step's question. Throws `policy_invalid` if there are none, or too many. */
 export function recipientsOf(
   request: ChannelRequest,
   step: ChannelStep,
@@ -34,13 +34,13 @@ export function recipientsOf(
   const directory = directoryOf(people);
   const keyOf = personKeyIn(request);
   const isApprover = approvers && isAmong(undefined, approvers, keyOf);
-  // The run knows the groups of the policy's directory. Of an escalation it does not say who was added.
+  // The run knows the groups of the policy's directory. For an escalation it does not name the added reviewers.
   const isMember = (name: string): boolean => step.kind !== 'escalated' && isApprover?.(keyOf(name)) === true;
   const isAsked = (name: string): boolean =>
     names.length === 0 || isMember(name) || isOneOf(directory, name, names, keyOf);
   const asked = [...people].filter(([name]) => isAsked(name));
   const voted = new Set(votes.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
-  // A person whose approval would not count, such as the one for whom the run works, is not asked.
+  // A person whose approval would not count, such as the run's caller, is not asked.
   const counts = (name: string): boolean => isApprover?.(keyOf(name)) ?? true;
   const waitedFor = asked.filter(([name]) => counts(name) && !(isRepeated && voted.has(keyOf(name))));
   const all = [
@@ -49,7 +49,7 @@ export function recipientsOf(
   ];
   if ((isRepeated ? asked : waitedFor).length + shared.length === 0) {
     if (asked.length > 0) {
-      throw policyInvalid('No mail was sent: the channel has no address for anybody whose approval would count.');
+      throw policyInvalid('No mail was sent: the channel has no address of a reviewer whose approval would count.');
     }
     throw policyInvalid(
       `No mail was sent: the channel has no address for ${names.join(', ')}. Name one in its 'people'.`,

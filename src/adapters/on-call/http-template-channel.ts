@@ -17,7 +17,7 @@ import { knownInBody, knownOutside, type TemplateFacts, templateValues } from '.
 export interface HttpTemplate {
   /** Default `POST`. */
   method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Placeholders stand after the host, and are encoded. */
+  /** Placeholders may occur after the host, and are encoded. */
   url: string;
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. At most one of `body`, `form` and `text`. Default: none. */
@@ -33,8 +33,8 @@ export interface HttpTemplate {
 /** The request to a service once a request of a run is settled. */
 export interface SettledTemplate extends HttpTemplate {
   /**
-   * True: sent for each request that the channel carries, because an attempt of `notify` that failed may have arrived. The
-   * service must ignore what it does not know, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
+   * True: sent for each request of the channel, because a failed attempt of `notify` may have arrived. The service must
+   * ignore unknown requests, and `{{sent.id}}` is not known. Default false: sent if `notify` has succeeded.
    */
   always?: boolean;
 }
@@ -42,9 +42,9 @@ export interface SettledTemplate extends HttpTemplate {
 /** Options of `httpTemplateChannel`. */
 export interface HttpTemplateOptions extends HttpSettings {
   notify: HttpTemplate;
-  /** Default: the service does not hear how a request was settled. */
+  /** Default: the service is not notified of settlements. */
   settled?: SettledTemplate;
-  /** Texts that `{{secrets.NAME}}` stands for, by name. */
+  /** Values of `{{secrets.NAME}}`, by name. */
   secrets?: Readonly<Record<string, string>>;
   /** The gateway's `public_url`, for `{{inboxUrl}}`. */
   gatewayUrl?: string;
@@ -65,7 +65,7 @@ const settledMembers = { ...templateMembers, always: true } as const;
 const longestId = 500;
 
 /**
- * Tells a service of requests and their settlements by HTTP requests of your own making (docs/on-call.md). Throws
+ * Notifies a service of requests and their settlements by custom HTTP requests (docs/on-call.md). Throws
  * `policy_invalid` for templates that cannot be filled, and a `DefinitionError` for an unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
@@ -134,10 +134,10 @@ export function httpTemplateChannel(options: HttpTemplateOptions): Channel {
       const sent = { id: idOf(answer, notify.keep) };
       if (settled !== undefined) await send(settled, { request, settlement, key, attempt: 1, sent }, signal, link);
       const where = new URL(asHost(notify.url)).origin;
-      return `a message to ${where}${settled === undefined ? '' : ', and said that it is settled'}`;
+      return `a message to ${where}${settled === undefined ? '' : ', and one about its settlement'}`;
     },
     notify: async (request, { step, key, attempt, sent, signal }) => {
-      // An attempt may be late.
+      // This attempt may be late.
       if (request.settled !== undefined || steps?.includes(step.kind) === false) return sent;
       const answer = await send(notify, { request, step, key, attempt, sent }, signal);
       return { id: idOf(answer, notify.keep) ?? idIn(sent) };
@@ -180,7 +180,7 @@ function checkMessage(name: 'notify' | 'settled', template: SettledTemplate, sec
   }
 }
 
-/** What a message carries; undefined if it has no body. */
+/** The content of a message; undefined if it has no body. */
 function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { type: string; body: string } | undefined {
   if (body !== undefined) return { type: 'application/json', body: JSON.stringify(fillTemplate(body, values)) };
   if (text !== undefined) return { type: 'text/plain; charset=utf-8', body: fillText(text, values) };
@@ -192,7 +192,9 @@ function contentOf({ body, form, text }: HttpTemplate, values: JsonObject): { ty
   return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
 }
 
-/** The address of a service. Throws `policy_invalid`; the message does not repeat it, because it may hold a secret. */
+/**
+ * The address of a service. Throws `policy_invalid`; the message does not repeat it, because it may contain a secret.
+ */
 function checkServiceUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return;
@@ -200,12 +202,12 @@ function checkServiceUrl(text: string): void {
   throw policyInvalid(message);
 }
 
-/** The URL with its host, and something in the place of what stands after it. */
+/** The URL with its host, and a replacement for the rest. */
 function asHost(url: string): string {
   return url.replaceAll(/\{\{[^{}]*\}\}/g, 'x');
 }
 
-/** What templates say of a test: no run has such a request, and its sentence says that it is none. */
+/** The request that templates show in a test: no run has it, and its sentence says so. */
 function testRequest(key: string): ChannelRequest {
   return {
     requestId: createHash('sha256').update(key).digest('hex').slice(0, 32),

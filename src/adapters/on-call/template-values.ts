@@ -81,11 +81,11 @@ export interface TemplateFacts {
   step?: ChannelStep;
   settlement?: Settlement;
   secrets: Readonly<Record<string, string>>;
-  /** True: the service has refused the message as it was. */
+  /** True: the service has refused the message at full length. */
   isShort?: boolean;
 }
 
-/** What the body of a message may name. */
+/** The names that the body of a message may use. */
 export function knownInBody(message: 'notify' | 'settled', secrets: readonly string[]): Known {
   const own = message === 'notify' ? ['step.kind', 'step.to'] : settlementMembers.map((each) => `settlement.${each}`);
   const deep = [...requestMembers.map((each) => `request.${each}`), ...own, ...always];
@@ -97,7 +97,7 @@ export function knownInBody(message: 'notify' | 'settled', secrets: readonly str
   return { deep, whole };
 }
 
-/** What the URL and the headers of a message may name: no text that a model writes. */
+/** The names that the URL and the headers of a message may use: no text written by a model. */
 export function knownOutside(secrets: readonly string[]): Known {
   const own = ['request.requestId', 'key', 'sent.id'];
   return { deep: [], whole: [...own, ...secrets.map((each) => `secrets.${each}`)] };
@@ -125,7 +125,7 @@ export function templateValues({
   return values as unknown as JsonObject;
 }
 
-/** What the call does, in one line of at most 1,000 characters. No escape is cut in two. */
+/** The call's effect, in one line of at most 1,000 characters. No escape is cut in two. */
 export function sentenceOf({ sentence: { text, hidden = 0 } }: Card): string {
   if (text.length <= longestSentence && hidden === 0) return text;
   let shown = '';

@@ -6,18 +6,18 @@ import { visibleEscape } from '../../text/visible-text.ts';
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const path = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** What placeholders may name: the values of `whole`, and the values of `deep` with their members. */
+/** The names that placeholders may use: the values of `whole`, and the values of `deep` with their members. */
 export interface Known {
   deep: readonly string[];
   whole?: readonly string[];
 }
 
-/** The longest text to which a placeholder can cut its value. */
+/** The longest limit for a cut value. */
 const longestCut = 100_000;
 
 /**
- * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, names nothing that is known, or
- * has a filter that is not known, or any if `takesFilters` is false.
+ * Throws `policy_invalid` if a placeholder of the template, such as `{{request.toolName}}`, has an unknown name or
+ * filter, or has any filter if `takesFilters` is false.
  */
 export function checkTemplate(
   template: Json,
@@ -47,13 +47,13 @@ export function checkTemplate(
 }
 
 /**
- * A JSON template with values in it. A text that is one placeholder becomes the value itself, null if there is none;
- * within a text, a value is part of the text. No value is read as JSON or as a placeholder, so none adds a member.
+ * A JSON template with values in it. A text that is only a placeholder becomes the value itself, null if there is none;
+ * within a text, a value is part of the text. No value is parsed as JSON or as a placeholder, so none adds a member.
  */
 export function fillTemplate(template: Json, values: JsonObject): Json {
   if (typeof template === 'string') {
     const only = /^\{\{([^{}]*)\}\}$/.exec(template);
-    return only === null ? fillText(template, values) : (valueOf(only[1]!, values) ?? null);
+    return only === null ? fillText(template, values) : (placeholderValue(only[1]!, values) ?? null);
   }
   if (Array.isArray(template)) return template.map((each) => fillTemplate(each, values));
   if (!isObject(template)) return template;
@@ -67,22 +67,24 @@ export function fillText(
   values: JsonObject,
   encode: (value: string) => string = (value) => value,
 ): string {
-  return template.replaceAll(placeholder, (_, inside: string) => encode(textOf(valueOf(inside, values) ?? '')));
+  return template.replaceAll(placeholder, (_, inside: string) =>
+    encode(valueText(placeholderValue(inside, values) ?? '')),
+  );
 }
 
-function textOf(value: Json): string {
+function valueText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What a placeholder stands for: the value that it names, or what its filter makes of that value as a text. */
-function valueOf(inside: string, values: JsonObject): Json | undefined {
+/** The value of a placeholder: the named value, or its filter's result for that value as a text. */
+function placeholderValue(inside: string, values: JsonObject): Json | undefined {
   const { name, filter } = partsOf(inside);
   const value = memberOf(values, name);
   if (filter === undefined || value === undefined || value === null) return value;
-  return filterOf(filter)?.(textOf(value)) ?? value;
+  return filterOf(filter)?.(valueText(value)) ?? value;
 }
 
-/** `NAME:FILTER`. A bar is how other template languages write filters: it is taken for one, and refused by name. */
+/** `NAME:FILTER`. Other template languages write filters with a bar: it is read as one, and refused by name. */
 function partsOf(inside: string): { name: string; filter?: string } {
   const at = inside.search(/[:|]/);
   if (at === -1) return { name: inside.trim() };
@@ -90,7 +92,7 @@ function partsOf(inside: string): { name: string; filter?: string } {
   return { name: inside.slice(0, at).trim(), filter: inside[at] === '|' ? `|${filter}` : filter };
 }
 
-/** What a filter makes of a text: at most so many characters of it, or another name for it. Undefined: it is no filter. */
+/** The function of a filter: it limits the characters of a text, or replaces a name. Undefined: not a filter. */
 function filterOf(written: string): ((text: string) => string) | undefined {
   const most = /^[1-9]\d{0,5}$/.test(written) ? Number(written) : Infinity;
   if (most <= longestCut) return (text) => cutText(text, most);
@@ -119,7 +121,7 @@ export function cutText(text: string, most: number): string {
   return `${head.slice(0, end)}…`;
 }
 
-/** Escapes, and the characters between them as people see them. */
+/** Escapes, and the graphemes between them. */
 function* unitsOf(text: string): Generator<string> {
   let at = 0;
   for (const escape of text.matchAll(visibleEscape)) {

@@ -23,21 +23,21 @@ import { readJson } from '../../text/read-json.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import { personsShown } from '../../core/people/directory.ts';
 
-/** What a person is told after a click. */
+/** The reply to a person's click. */
 export interface Reply {
   text: string;
   /** An instant (ISO 8601) that follows the text. */
   at?: string;
-  /** Where to go on. */
+  /** The link to continue with. */
   link?: { label: string; url: string };
-  /** True: it is about what they entered in the modal, which stays open. */
+  /** True: it is about the input of the modal, which stays open. */
   isAboutInput?: boolean;
 }
 
 const longestText = 2_500;
 const timeoutMs = 10_000;
 
-/** Sends a reply to one person in a channel; nobody else sees it. */
+/** Sends a reply that only one person in a channel sees. */
 export async function sendReply(
   settings: SlackSettings,
   { channel, account: { user }, responseUrl }: Pick<Interaction, 'channel' | 'account' | 'responseUrl'>,
@@ -55,7 +55,7 @@ export async function sendReply(
     await client.apiCall('chat.postEphemeral', { channel, user, ...content, parse: 'none' });
   } catch (error) {
     const problem = slackProblem(error, 'chat.postEphemeral', channel);
-    // Such as `user_not_in_channel`. Where the answer was lost, a second message would be one too many.
+    // Such as `user_not_in_channel`. If the response was lost, a second message could be a duplicate.
     if (responseUrl === undefined || refusalCode(error) === undefined || !isOfSlack(responseUrl, settings))
       throw problem;
     await respond(responseUrl, content).catch(() => {
@@ -82,10 +82,10 @@ function isOfSlack(url: string, { apiUrl = 'https://slack.com/api/' }: SlackSett
   return origin === api.origin || (protocol === 'https:' && hostname.endsWith(`.${api.hostname}`));
 }
 
-/** Codes of refusals that are about the arguments which somebody entered. */
+/** Codes of refusals that concern the entered arguments. */
 const aboutInput = ['arguments_invalid', 'invalid_decision', 'undecodable', 'too_large', 'denied_by_policy'];
 
-/** How long a click waits for its request to be read before it goes on without it, in milliseconds. */
+/** How long a click waits for the read of its request before it continues without it, in milliseconds. */
 const lookMs = 1_800;
 
 /** What an interaction is answered with. */
@@ -99,7 +99,7 @@ type Answer =
   | { approved: true; always?: RequestedScope; modifiedArguments?: JsonObject; reason?: string }
   | { approved: false; reason?: string };
 
-/** Does what somebody asked for, in the name of the person to whom their account is linked now, and says what it did. */
+/** Performs an action in the name of the account's present person, and reports the result. */
 export async function answerInteraction(
   interaction: Interaction,
   context: InteractionContext,
@@ -108,7 +108,7 @@ export async function answerInteraction(
   const { account, shown } = interaction;
   const person = await gateway.personOf(account);
   if (person === undefined) {
-    const text = 'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.';
+    const text = 'Nothing was changed: your Slack account is not linked. Link it to yourself, then press again.';
     return { text, link: { label: 'Link my account', url: await gateway.linkUrl(account) } };
   }
   try {
@@ -219,7 +219,7 @@ async function decide(
     ...answer,
     requestId,
     digest,
-    // A repetition of this very interaction is no second answer.
+    // A retry of this interaction is not a second answer.
     decisionId: `slack-${createHash('sha256').update(triggerId).digest('hex')}`,
     viewed: { channel: 'slack', card, ...(userMessages !== undefined && { userMessages }) },
   });
@@ -248,7 +248,7 @@ async function look(reading: Promise<ApprovalDetails>): Promise<ApprovalDetails 
   return Promise.race([reading.catch(() => undefined), sleep(lookMs, undefined, { ref: false })]);
 }
 
-/** What a decision did. */
+/** The effect of a decision. */
 function receiptText({ outcome, votes, recorded, successor, message }: Receipt): string {
   if (recorded === true) return 'Your answer is recorded. It counts once a worker of the run applies it.';
   if (successor !== undefined) return 'Your edit is taken. The edited call needs an answer of its own.';
@@ -278,8 +278,8 @@ const longestError = 150;
 /** Carries out interactions, whether they come over HTTP or over Socket Mode. */
 export interface InteractionHandler {
   /**
-   * `from`: the entries of the app that sent the payload. Calls `acknowledge` once, in time, and returns; the work may go
-   * on. If `acknowledge` fails, a message says what it would have said.
+   * `from`: the entries of the app that sent the payload. Calls `acknowledge` once, in time, and returns; the work may
+   * continue. If `acknowledge` fails, its text is sent as a message.
    */
   handle(
     payload: unknown,
@@ -287,7 +287,7 @@ export interface InteractionHandler {
     gateway: ChatGateway,
     acknowledge: (body?: object) => Promise<void> | void,
   ): Promise<void>;
-  /** Waits for the work that goes on. */
+  /** Waits for the work in flight. */
   drain(): Promise<void>;
 }
 
@@ -316,7 +316,7 @@ export function interactionHandler(): InteractionHandler {
   };
 }
 
-/** Never rejects. `replying` ends once the person knows what their interaction did. */
+/** Never rejects. `replying` ends once the person knows the result of their interaction. */
 async function acknowledgeAndReply(
   work: Promise<Reply | undefined>,
   interaction: Interaction,
@@ -331,7 +331,7 @@ async function acknowledgeAndReply(
     await acknowledge(errors && { response_action: 'errors', errors });
     if (isShownInModal) return { replying: Promise.resolve() };
   } catch {
-    // The connection was lost: the person learns by message what was done.
+    // The connection was lost: the person is notified by message.
   }
   return { replying: replyAfter(work, interaction, settings, gateway) };
 }

@@ -66,7 +66,7 @@ function button(action_id: ActionId, text: string, more: Partial<Button> = {}): 
   return { type: 'button', action_id, text: plainText(text), ...more };
 }
 
-/** Slack asks once more before it sends the click. */
+/** Slack asks for a confirmation before it sends the click. */
 function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<Button, 'confirm'> {
   const effect = visibleText(answers.find((each) => each.name === name)?.effect ?? '');
   const text = effect.length <= longestEffect ? effect : `${effect.slice(0, longestEffect - 2)}…`;
@@ -80,7 +80,7 @@ function confirmation({ answers }: Card, name: AnswerName, verb: string): Pick<B
   };
 }
 
-/** What a click is about: the request as the message showed it. Slack returns it with the click. */
+/** The subject of a click: the request as the message showed it. Slack returns it with the click. */
 export interface ShownRequest {
   /** The name of the channel's entry in the channel file. */
   entry: string;
@@ -97,12 +97,12 @@ export interface ShownRequest {
 /** Less than Slack's limit of a value, because a message has one, too. */
 const longestRun = 1_200;
 
-/** The card of a request in Slack. It does not say how much time is left: nobody redraws it every minute. */
+/** The card of a request in Slack. It does not show the time left, which would need an update every minute. */
 export function slackCard(request: ApprovalDetails, settings: SlackSettings): Card {
   return cardOf(request, { always: alwaysScope(request, settings)?.kind ?? false });
 }
 
-/** What "always" leaves behind if it is pressed here; undefined if it is not offered. Patterns need the inbox. */
+/** The grant that an "always" here would make; undefined if it is not offered. Patterns need the inbox. */
 export function alwaysScope({ always }: ApprovalDetails, settings: SlackSettings): RequestedScope | undefined {
   if (always === undefined) return undefined;
   return hasCap(settings) ? { kind: 'call' } : pressedScope(always);
@@ -120,14 +120,14 @@ export function openBlockId({ requestId, digest, userMessages }: ApprovalDetails
   return writeRequest({ requestId, digest, card: cardDigest(card), userMessages: userMessages?.count ?? 0 });
 }
 
-/** What all requests of a message have in common; undefined if it is too long for Slack. */
+/** The common data of all requests of a message; undefined if it is too long for Slack. */
 export function writeRun({ entry, workflowId }: Pick<ShownRequest, 'entry' | 'workflowId'>): string | undefined {
   // Slack may return these three characters as entities.
   const text = JSON.stringify([entry, workflowId]).replaceAll(/[&<>]/g, asEscape);
   return text.length > longestRun ? undefined : text;
 }
 
-/** Undefined for anything that `writeRequest` and `writeRun` did not write. */
+/** Undefined for any text that `writeRequest` and `writeRun` did not write. */
 export function readShown(blockId: string, run: string | undefined): ShownRequest | undefined {
   const ids = /^open\.([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})(?:\.(\d{1,3}))?$/.exec(blockId);
   const [entry, workflowId] = readTexts(run, 2) ?? [];
@@ -137,7 +137,7 @@ export function readShown(blockId: string, run: string | undefined): ShownReques
   return count === undefined ? shown : { ...shown, userMessages: Number(count) };
 }
 
-/** Reads a JSON list of so many texts; undefined for anything else. */
+/** Reads a JSON list of this many texts; undefined for anything else. */
 export function readTexts(text: string | undefined, count: number): string[] | undefined {
   try {
     const texts: unknown = JSON.parse(text ?? '');
@@ -160,13 +160,13 @@ function hexOf(text: string): string {
   return Buffer.from(text, 'base64url').toString('hex');
 }
 
-/** A block of a message: of a card, or buttons. The id says of which request. */
+/** A block of a message: of a card, or buttons. Its id names the request. */
 export type MessageBlock = (SlackBlock | { type: 'actions'; elements: Button[] }) & { block_id?: string };
 
-/** About how many characters of JSON a message has at most (slack-blocks.ts), and how many requests. */
+/** The most characters of JSON in a message, approximately (slack-blocks.ts), and the most requests. */
 const longestMessage = 13_000;
 const mostRequests = 10;
-/** What a card needs at least to be of use. */
+/** The least size of a useful card. */
 const shortestCard = 400;
 /** The outcome takes no more room than the buttons did. */
 const longestOutcome = { alone: 2_500, together: 450 };
@@ -193,9 +193,9 @@ export function inMessages(requests: readonly ApprovalDetails[], settings: Slack
 }
 
 /**
- * A request among `together` of one message, and what follows in the thread. While it is open it has buttons; afterwards
- * the message says who settled it, how and when. A request that has its message for itself shows its whole card there; of
- * others the thread shows what is cut.
+ * A request among `together` of one message, and what follows in the thread. While it is open it has buttons;
+ * afterwards the message reports its settlement. A request with its own message has its whole card there; of others the
+ * thread shows the omitted parts.
  */
 export function requestBlocks(
   request: ApprovalDetails,
@@ -209,19 +209,19 @@ export function requestBlocks(
     const outcome = renderSlackRows(settled, together === 1 ? longestOutcome.alone : longestOutcome.together);
     return { blocks: [...blocks, { ...outcome, block_id: `settled.${requestId}` }], thread };
   }
-  // The inbox has to do where Slack cannot remember the run.
+  // Without a stored run in Slack, reviewers need the inbox.
   if (writeRun({ entry: settings.name, workflowId }) === undefined) return { blocks, thread };
   const elements = buttonsOf(request, card, settings, together === 1);
   return { blocks: [...blocks, { type: 'actions', block_id: openBlockId(request, card), elements }], thread };
 }
 
-/** A request as text alone, if Slack refuses its card. People answer in the inbox. */
+/** A request as text alone, if Slack refuses its card. Reviewers answer in the inbox. */
 export function shortBlock(request: ApprovalDetails): MessageBlock {
   const elements = [section([{ text: shortSentence(request) }])];
   return { type: 'rich_text', elements, block_id: `card.${request.requestId}.0` };
 }
 
-/** The last block of a message: a link, and what its requests have in common. */
+/** The last block of a message: a link, and the common data of its requests. */
 export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSettings): MessageBlock {
   const [{ workflowId, requestId }] = requests as [ApprovalDetails];
   const url = openUrl(requests.length === 1 ? { workflowId, requestId } : { workflowId }, settings);
@@ -229,10 +229,10 @@ export function runBlock(requests: readonly ApprovalDetails[], settings: SlackSe
   return { type: 'actions', block_id: runBlockId, elements };
 }
 
-/** The id of the block in which a message remembers its run. */
+/** The id of the block that stores a message's run. */
 export const runBlockId = 'run';
 
-/** The request of a block, and whether the block says how it was settled. */
+/** The request of a block, and whether the block shows its settlement. */
 export function blockOwner(blockId: unknown): { requestId: string; isOutcome: boolean } | undefined {
   const parts = typeof blockId === 'string' ? /^(open|card|settled)\.([0-9a-f]{32})(?:\.|$)/.exec(blockId) : null;
   return parts === null ? undefined : { requestId: parts[2]!, isOutcome: parts[1] === 'settled' };

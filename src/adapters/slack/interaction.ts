@@ -13,14 +13,14 @@ import {
 import type { ApprovalDetails } from '../../contract.ts';
 import { visibleText } from '../../text/visible-text.ts';
 
-/** What somebody did in Slack with a request. */
+/** A person's action on a request in Slack. */
 export type Interaction = {
   account: ChatAccount;
-  /** Where Slack showed it. */
+  /** The channel of the message. */
   channel: string;
-  /** Names this one interaction, and opens a modal for three seconds. */
+  /** Identifies this interaction, and can open a modal for three seconds. */
   triggerId: string;
-  /** Takes what is told to this person alone, for half an hour, whether or not they are in the channel. */
+  /** Accepts replies that only this person sees, for half an hour, even if they are not in the channel. */
   responseUrl?: string;
   shown: ShownRequest;
 } & ({ kind: 'click'; action: Exclude<ActionId, 'open'> } | { kind: 'submit'; modal: ModalName; text: string });
@@ -68,7 +68,7 @@ const clicks: readonly string[] = ['approve', 'comment', 'deny', 'edit', 'always
   'open'
 >[];
 
-/** Reads a payload of Slack's; undefined for what is no answer to a request, such as a click on a link. */
+/** Reads a payload of Slack; undefined for anything except an answer to a request, such as a click on a link. */
 export function readInteraction(payload: unknown): Interaction | undefined {
   const parsed = payloadShape.safeParse(payload);
   if (!parsed.success) return undefined;
@@ -98,10 +98,10 @@ export function readInteraction(payload: unknown): Interaction | undefined {
   };
 }
 
-/** The block of a modal's text input, at which Slack shows what is wrong with it. */
+/** The block of a modal's text input, at which Slack shows its problem. */
 export const inputBlock = 'answer';
 const inputAction = 'text';
-/** Slack's limits: of a text input, and of what a modal remembers. */
+/** Slack's limits: of a text input, and of a modal's stored data. */
 export const longestInput = 3_000;
 const longestMemory = 3_000;
 const longestReason = 2_000;
@@ -111,7 +111,7 @@ const verbs = { comment: 'Approve', deny: 'Deny', edit: 'Edit' } as const;
 /** The buttons that open a modal. */
 export type ModalName = keyof typeof verbs;
 
-/** What a modal is about. Slack returns it with the answer. */
+/** The subject of a modal. Slack returns it with the answer. */
 interface Asked {
   shown: ShownRequest;
   channel: string;
@@ -121,16 +121,16 @@ interface Asked {
   request: Pick<ApprovalDetails, 'toolName'> | undefined;
 }
 
-/** Asks for the reason of a denial. Undefined: it does not fit. */
+/** The modal for the reason of a denial. Undefined: it does not fit. */
 export function denyModal(asked: Asked): object | undefined {
   return modal('deny', 'Deny', asked, {
-    label: plainText('Reason, which the model is told'),
+    label: plainText('Reason, for the model'),
     optional: true,
     element: { type: 'plain_text_input', action_id: inputAction, multiline: true, max_length: longestReason },
   });
 }
 
-/** Asks for words beside an approval. Undefined: they do not fit. */
+/** The modal for a comment beside an approval. Undefined: it does not fit. */
 export function commentModal(asked: Asked): object | undefined {
   return modal('comment', 'Approve', asked, {
     label: plainText("Comment, which the model reads before the tool's result"),
@@ -139,7 +139,7 @@ export function commentModal(asked: Asked): object | undefined {
   });
 }
 
-/** Asks for other arguments. Undefined: they do not fit, or are not known. */
+/** The modal for other arguments. Undefined: they do not fit, or are unknown. */
 export function editModal(asked: Asked & { request: ApprovalDetails | undefined }): object | undefined {
   if (asked.request === undefined) return undefined;
   const { arguments: args, redacted = [] } = asked.request;
@@ -162,7 +162,7 @@ export function editModal(asked: Asked & { request: ApprovalDetails | undefined 
   });
 }
 
-/** What was entered into one of the modals; undefined for any other. */
+/** The input of one of the modals; undefined for any other. */
 export function readModal({
   callback_id: modal,
   private_metadata: memory,

@@ -9,7 +9,7 @@ import { slackProblem } from './slack-api.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 
-/** What `notify` returns: the messages, and the beginnings of the ids of their requests. */
+/** The result of `notify`: the messages, and the beginnings of the ids of their requests. */
 export interface PostedMessages {
   channel: string;
   messages: { ts: string; of: string }[];
@@ -21,7 +21,7 @@ export function sentMessage(ts: string, requestIds: readonly string[]): PostedMe
   return { ts, of: requestIds.map((each) => each.slice(0, idLength)).join(' ') };
 }
 
-/** The message of a request; undefined if there is none, or the value is not of this channel's making. */
+/** The message of a request; undefined if there is none, or if this channel did not make the value. */
 export function postedMessage(sent: Json | undefined, requestId: string): { channel: string; ts: string } | undefined {
   const { channel, messages } = (sent ?? {}) as Partial<PostedMessages>;
   if (typeof channel !== 'string' || !Array.isArray(messages)) return undefined;
@@ -29,10 +29,10 @@ export function postedMessage(sent: Json | undefined, requestId: string): { chan
   return found && { channel, ts: found.ts };
 }
 
-/** The type of the metadata by which a message is found again. */
+/** The metadata type by which this app finds its messages. */
 export const metadataType = 'countersign_request';
 
-/** How many pages of messages are looked through, and how many messages one has. */
+/** The most pages of messages to search, and the messages of one. */
 const mostPages = 5;
 const pageSize = 200;
 
@@ -44,14 +44,14 @@ export function oldestOf(requests: readonly { requestedAt: string }[]): number {
   return Math.min(...requests.map(({ requestedAt }) => Date.parse(requestedAt))) - marginMs;
 }
 
-/** Where messages of this app are looked for: in a channel, or in the thread of `threadOf`, since `oldestMs`. */
+/** The place to search for messages of this app: a channel, or the thread of `threadOf`, since `oldestMs`. */
 interface Place {
   channel: string;
   oldestMs: number;
   threadOf?: string;
 }
 
-/** The messages that this app has sent to a place: their keys and timestamps. */
+/** The messages of this app in a place: their keys and timestamps. */
 export async function sentSince(client: WebClient, place: Place): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { ts, key } of ownMessages(client, place)) found.set(key, ts);
@@ -71,7 +71,7 @@ export async function messageShowing(
   return undefined;
 }
 
-/** The newest first. Metadata of other apps is not believed. */
+/** The newest first. Metadata of other apps does not count. */
 async function* ownMessages(
   client: WebClient,
   { channel, oldestMs, threadOf }: Place,
@@ -100,10 +100,10 @@ async function* ownMessages(
   }
 }
 
-/** More would not fit into what is remembered of them. */
+/** More would exceed the stored size. */
 const mostMessages = 30;
 
-/** Shows open requests in as few messages as they take, and in their threads what does not fit. */
+/** Shows open requests in as few messages as possible, and the rest in their threads. */
 export async function postRequests(
   client: WebClient,
   settings: SlackSettings,
@@ -157,7 +157,7 @@ export async function postRequests(
   return { channel, messages } satisfies PostedMessages;
 }
 
-/** Posts a message that can be found by its key. Text is markup to Slack: the caller has escaped it. */
+/** Posts a message that can be found by its key. Slack parses text as markup: the caller has escaped it. */
 export async function post(
   client: WebClient,
   message: {
@@ -179,7 +179,7 @@ export async function post(
   }
 }
 
-/** What notifications show. */
+/** The text of notifications. */
 export function titleOf(requests: readonly ApprovalDetails[]): string {
   const [{ toolName, agentName }] = requests as [ApprovalDetails];
   const isOneTool = requests.every((each) => each.toolName === toolName);
@@ -189,10 +189,10 @@ export function titleOf(requests: readonly ApprovalDetails[]): string {
 }
 
 const mostNames = 20;
-/** Reminders of a request are looked for since its message. */
+/** Searches for reminders of a request begin at its message. */
 const clockMarginMs = 1_000;
 
-/** Says in the thread of a message, and once more in the channel, that its requests still wait. */
+/** Posts to the thread of a message, and to the channel, that its requests still wait. */
 export async function postReminder(
   client: WebClient,
   { channel, ts }: { channel: string; ts: string },

@@ -3,13 +3,13 @@ import { NotTaken } from '../../channels/outgoing/not-taken.ts';
 import type { SlackSettings } from './slack-settings.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The times that a call is sent again which Slack refused for its rate, and how long one call may take. */
+/** How often a rate-limited call is repeated, and how long one call may take. */
 const rateRetries = 3;
 const timeoutMs = 10_000;
 
 /**
- * A client of Slack's API. Calls that Slack refuses for their rate wait as long as it says and are sent again, unless
- * `waitsForRate` is false. Others are not, because Slack may have carried them out: the caller checks before it tries again.
+ * A client of Slack's API. Rate-limited calls wait for Slack's delay and are repeated, unless `waitsForRate` is false.
+ * Others are not repeated, because Slack may have performed them: the caller checks before a retry.
  */
 export async function openWebClient(
   { token, apiUrl }: SlackSettings,
@@ -26,7 +26,7 @@ export async function openWebClient(
     retryConfig,
     rejectRateLimitedCalls: !waitsForRate,
     timeout: timeoutMs,
-    // Its warnings name no remedy, and what goes wrong is thrown.
+    // Its warnings name no remedy, and errors are thrown.
     logLevel: LogLevel.ERROR,
     fetch: fetchUntil,
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
@@ -37,7 +37,7 @@ function onlyForRate(error: Error): void {
   if (!error.message.includes('rate limit')) throw error;
 }
 
-/** What to do about errors that setting up leaves behind. */
+/** Remedies for errors of an incomplete set-up. */
 const remedies: Record<string, string> = {
   not_in_channel: 'invite the app to the channel',
   channel_not_found: 'check the id of the channel, and invite the app to it if it is private',
@@ -49,13 +49,13 @@ const remedies: Record<string, string> = {
   missing_scope: 'give the app the scopes of docs/slack.md, and install it again',
 };
 
-/** The code with which Slack refused a call; undefined if it did not answer, or answered with something else. */
+/** The code with which Slack refused a call; undefined if it sent none. */
 export function refusalCode(error: unknown): string | undefined {
   const { data } = error as { data?: { error?: unknown } };
   return typeof data?.error === 'string' ? data.error.slice(0, 100) : undefined;
 }
 
-/** With these Slack refuses a message as it is. */
+/** With these codes Slack refuses the content of a message. */
 const aboutMessage: readonly string[] = [
   'invalid_blocks',
   'msg_too_long',
@@ -63,7 +63,7 @@ const aboutMessage: readonly string[] = [
   'invalid_metadata_format',
 ];
 
-/** An error of a call as one sentence, without what was sent. */
+/** An error of a call as one sentence, without the sent data. */
 export function slackProblem(error: unknown, method: string, channel: string): NotTaken {
   const { message, retryAfter } = error as { message?: string; retryAfter?: unknown };
   const code = refusalCode(error);

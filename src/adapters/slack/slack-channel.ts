@@ -14,9 +14,9 @@ import { postReminder, post, postRequests, postedMessage, messageShowing, oldest
 import { updateMessage } from './update-message.ts';
 
 /**
- * Receives what people answer in Slack, for `startGateway`. `entries`: the channels of one or more Slack apps, as
- * `slackChannel` has them. Each app sends over HTTP or over Socket Mode.
- * Throws `policy_invalid` if a package that answers need is not installed.
+ * Receives the answers of Slack users, for `startGateway`. `entries`: the channels of one or more Slack apps, as
+ * `slackChannel` accepts them. Each app sends over HTTP or over Socket Mode. Throws `policy_invalid` if a package that
+ * answers need is not installed.
  */
 export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   const handler = interactionHandler();
@@ -31,7 +31,7 @@ export function slackApp(entries: readonly SlackSettings[]): ChatApp {
   };
 }
 
-/** Receives what Slack posts to the gateway: a signed form with the payload as JSON. */
+/** Receives Slack's posts to the gateway: a signed form with the payload as JSON. */
 function httpInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,
@@ -81,13 +81,13 @@ export function slackChannel(settings: SlackSettings): Channel {
     signingSecret: true,
     appToken: true,
   });
-  // Updates of one message run one after another, so that neither undoes the other.
+  // Updates of one message run one by one, so that none overwrites another.
   const inTurn = keyedQueue();
   const shownHere = recentIds();
   const connected = async <Result>(signal: AbortSignal, call: (client: WebClient) => Promise<Result>) =>
     call(await openWebClient(settings, { signal, waitsForRate: false }));
 
-  /** The message of a request. One whose attempts all failed may have been posted all the same. */
+  /** The message of a request. It may exist even if all attempts to post it failed. */
   async function findMessage(client: WebClient, request: ChannelRequest, sent: Json | undefined) {
     if (sent !== undefined) return postedMessage(sent, request.requestId);
     const place = { channel: settings.channel, oldestMs: oldestOf([request]) };
@@ -127,7 +127,7 @@ export function slackChannel(settings: SlackSettings): Channel {
         ];
         const keyOf = (requestId: string): string => `${message.ts} ${requestId}`;
         await inTurn(message.ts, async () => {
-          // An update before this one showed all that was settled by then.
+          // The previous update showed everything that was settled by then.
           if (shownHere.has(keyOf(request.requestId))) return;
           const settledIds = await updateMessage(client, settings, message, now);
           for (const requestId of settledIds) shownHere.add(keyOf(requestId));
@@ -138,7 +138,7 @@ export function slackChannel(settings: SlackSettings): Channel {
   return channel;
 }
 
-/** Throws unless the app may read the channel, which takes a valid token and an invitation. */
+/** Throws unless the app may read the channel, which requires a valid token and an invitation. */
 async function requirePlace(client: WebClient, channel: string): Promise<void> {
   try {
     await client.conversations.history({ channel, limit: 1 });
@@ -163,7 +163,7 @@ export function slackAppOf(channels: Readonly<Record<string, Channel>>): ChatApp
   return entries.length === 0 ? undefined : slackApp(entries);
 }
 
-/** Runs the tasks of one key one after another, in order; those of different keys do not wait for one another. */
+/** Runs the tasks of one key in order, one by one; those of different keys do not wait for one another. */
 function keyedQueue(): <Result>(key: string, task: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, task) => {

@@ -6,10 +6,10 @@ import { severities, type Severity } from '../../core/base/tool-call.ts';
 import type { ApprovalDetails } from '../../contract.ts';
 import { severityRank } from '../../core/assess/assessment.ts';
 
-/** One Slack channel in which reviewers are asked. Its app sends answers over HTTP or over Socket Mode. */
+/** A Slack channel for reviewers. Its app sends answers over HTTP or over Socket Mode. */
 export type SlackSettings = SlackChannelSettings & (HttpListening | SocketListening);
 
-/** What an entry says of the channel itself. */
+/** The part of an entry that describes the channel. */
 export interface SlackChannelSettings {
   /** The name of the entry in the channel file: buttons carry it. */
   name: string;
@@ -25,14 +25,14 @@ export interface SlackChannelSettings {
   apiUrl?: string;
 }
 
-/** Slack sends what people answer to the gateway's address. */
+/** Slack sends answers to the gateway's address. */
 export interface HttpListening {
   /** The secret with which Slack signs its requests. */
   signingSecret: string;
   appToken?: undefined;
 }
 
-/** The gateway opens a connection to Slack, which sends what people answer over it. */
+/** The gateway opens a connection to Slack, over which Slack sends answers. */
 export interface SocketListening {
   /** The app-level token of the app, with the scope `connections:write`: `xapp-…`. */
   appToken: string;
@@ -45,7 +45,7 @@ export const slackShape = z
     token: secretShape,
     signing_secret: secretShape.optional(),
     app_token: secretShape.optional(),
-    // No direct messages: the app may not read them, and updates have to.
+    // No direct messages: updates read the channel, and the app may not read direct messages.
     channel: z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'expected the id of a channel, such as C0123456789'),
     gateway: z.string(),
     highest_severity: z.enum(severities).optional(),
@@ -59,8 +59,8 @@ export const slackShape = z
 export type SlackMembers = z.infer<typeof slackShape>;
 
 /**
- * The settings of an entry. Throws `policy_invalid` if a secret is missing or of another kind, or the gateway is no https
- * origin.
+ * The settings of an entry. Throws `policy_invalid` if a secret is missing or of another kind, or the gateway is not an
+ * https origin.
  */
 export function slackSettings(members: SlackMembers, { name }: Pick<ChannelContext, 'name'>): SlackSettings {
   const { token, channel, gateway, highest_severity: highest, api_url: apiUrl } = members;
@@ -89,13 +89,13 @@ export function isAboveCap(
   { highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>,
 ): boolean {
   const rank = severityRank(assessment.severity);
-  // An unknown severity is above all.
+  // An unknown severity ranks above all.
   return rank === -1 || rank > severityRank(highestSeverity);
 }
 
 /**
- * True if a channel has a cap. Then nothing is edited there, and "always" covers the same call only: edited arguments and
- * later calls of a tool may be more severe than what was shown.
+ * True if a channel has a cap. Then nothing is edited there, and "always" covers the same call only: edited arguments
+ * and later calls of a tool may be more severe than the shown call.
  */
 export function hasCap({ highestSeverity = 'critical' }: Pick<SlackSettings, 'highestSeverity'>): boolean {
   return highestSeverity !== 'critical';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatConnection, ChatGateway } from '../../channels/chat-app.ts';
 import type { InteractionHandler } from './answer.ts';
 
-/** What Slack sends over a connection. */
+/** A message of Slack over a connection. */
 export interface Envelope {
   type: string;
   body: unknown;
@@ -17,18 +17,18 @@ export interface Envelope {
 
 /** An open connection. */
 export interface Socket {
-  /** Resolves once nothing comes over it any more: with what to do about it if Slack said so. */
+  /** Resolves when the connection ends: with the remedy, if Slack named a reason. */
   readonly closed: Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** How long Slack may take to open a connection, and to end one, in milliseconds. */
+/** The time limits for opening a connection and for ending one, in milliseconds. */
 const openMs = 10_000;
 const closeMs = 500;
 
 /**
- * Opens one connection of Socket Mode. It does not come back by itself: the package's own reconnection has a gap of five
- * seconds at each refresh, and an error in it would end the process.
+ * Opens one connection of Socket Mode, without reconnection: the package's own one has a gap of five seconds at each
+ * refresh, and an error in it would end the process.
  */
 export async function openSocket(
   { appToken, apiUrl }: Pick<SlackSettings & SocketListening, 'appToken' | 'apiUrl'>,
@@ -54,7 +54,7 @@ export async function openSocket(
   let reason: string | undefined;
   client.on('error', () => undefined);
   client.on('ws_message', (data: unknown) => {
-    reason ??= reasonOf(data);
+    reason ??= endReason(data);
   });
   client.on('slack_event', onEnvelope);
   client.on('disconnected', () => closed.resolve(reason));
@@ -73,7 +73,7 @@ export async function openSocket(
   try {
     await Promise.race([starting, stopped.promise]);
   } catch (error) {
-    // One that opens after all would take clicks.
+    // A connection that opens after all would receive clicks.
     starting.then(close, () => undefined);
     await close();
     throw error instanceof Error ? error : new Error('Slack closed the connection before it was open');
@@ -84,10 +84,10 @@ export async function openSocket(
   return { closed: closed.promise, close };
 }
 
-/** Slack has ended a connection for a reason that somebody has to do something about, which is the message. */
+/** Slack has ended a connection for a reason that needs an operator; the message names it. */
 export class SocketEnded extends Error {}
 
-/** What to do about refusals of a connection. */
+/** Remedies for refused connections. */
 const remedies: Record<string, string> = {
   invalid_auth: 'check the app-level token',
   not_authed: 'check the app-level token',
@@ -106,14 +106,14 @@ export function socketProblem(error: unknown): string {
   return remedy === undefined ? why : `${why}; ${remedy}`;
 }
 
-/** How long Slack wants to be left alone, in milliseconds. */
+/** The delay that Slack requests, in milliseconds. */
 export function slackRetryAfterMs(error: unknown): number {
   const { retryAfter } = error as { retryAfter?: unknown };
   return typeof retryAfter === 'number' ? retryAfter * 1_000 : 0;
 }
 
-/** The reason of a `disconnect` that somebody has to do something about. */
-function reasonOf(data: unknown): string | undefined {
+/** The reason of a `disconnect` that needs an operator. */
+function endReason(data: unknown): string | undefined {
   try {
     const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
     return type === 'disconnect' && reason === 'link_disabled' ? reason : undefined;
@@ -122,7 +122,7 @@ function reasonOf(data: unknown): string | undefined {
   }
 }
 
-/** What goes wrong is thrown. The package's own lines may have what people wrote in them. */
+/** Errors are thrown. The package's own lines may contain texts of people. */
 const silent = {
   debug: ignore,
   info: ignore,
@@ -139,11 +139,11 @@ function ignore(): void {
 
 type SocketSettings = SlackSettings & SocketListening;
 
-/** The waits between attempts double from the first to the longest. A connection that lasted begins anew. */
+/** The waits between attempts double from the first to the longest. A connection that lasted resets them. */
 const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
 const lastedMs = 10_000;
 
-/** Receives what Slack sends over Socket Mode: one connection for each app token, opened again whenever it ends. */
+/** Receives Slack's messages over Socket Mode: one connection for each app token, opened again whenever it ends. */
 export function socketInteractions(
   entries: readonly SlackSettings[],
   handler: InteractionHandler,
@@ -189,10 +189,10 @@ async function keepConnected(
       if (problem !== lastProblem) gateway.log(`Slack's Socket Mode is not connected, for ${names}: ${problem}.`);
       lastProblem = problem;
     }
-    // Slack ends each connection after some hours: the next one follows at once.
+    // Slack ends each connection after some hours: the next one opens at once.
     const waitMs = failures === 0 ? 0 : Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs);
     failures += 1;
-    // Gateways that lost Slack together do not come back together.
+    // Spreads the reconnections of gateways that lost Slack together.
     const spreadMs = waitMs * (0.5 + Math.random());
     await sleep(Math.max(spreadMs, askedMs), undefined, { signal }).catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import type { SlackSettings } from './slack-settings.ts';
 
 /**
  * Updates a message with the present state of its requests, and returns the ids of those that it then shows as settled.
- * The blocks of a request that it already shows as settled stay as they are, because `requests` may be older.
+ * The blocks of a request that it already shows as settled do not change, because `requests` may be older.
  */
 export async function updateMessage(
   client: WebClient,
@@ -29,7 +29,7 @@ export async function updateMessage(
     return { requestId, isSettled, blocks, request, isNews: wasSettled ? false : idsOf(blocks) !== idsOf(own) };
   });
   const settledIds = parts.filter(({ isSettled }) => isSettled).map(({ requestId }) => requestId);
-  // Nothing to say, or nowhere to say it: somebody has deleted the message, of which Slack may keep an empty one.
+  // Nothing to show, or no message: it was deleted, though Slack may keep an empty one.
   if (parts.every(({ isNews }) => !isNews)) return settledIds;
   try {
     await client.apiCall('chat.update', {
@@ -46,12 +46,14 @@ export async function updateMessage(
   return settledIds;
 }
 
-/** The ids of blocks say which card they show, and whether it is settled. */
+/** The ids of blocks name the shown card, and whether it is settled. */
 function idsOf(blocks: readonly MessageBlock[]): string {
   return blocks.map(({ block_id: id }) => id).join(' ');
 }
 
-/** Slack may return texts with `&`, `<` and `>` as entities. Blocks that say the same without them are as written. */
+/**
+ * Slack may return texts with `&`, `<` and `>` as entities. Blocks that are equal without them keep their own texts.
+ */
 function asWritten(own: MessageBlock[], rendered: MessageBlock[] | undefined): MessageBlock[] {
   const read = textsOf(own).map((text) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),

@@ -5,15 +5,14 @@ import { groupOf, isAmong, isOneOf, personKeyIn } from '../../core/people/direct
 import { personKey } from '../../core/people/person-key.ts';
 import { subscriptionMark, type Subscription, type Subscriptions } from './subscriptions.ts';
 
-/** The most messages of one step: `sent` would not hold more. */
+/** The most messages of one step: `sent` could not store more. */
 const mostMessages = 200;
 const readsAtOnce = 4;
 
 /**
- * The browsers of those whom a step asks: the people named, by their name or a group, and the people to whom seats were
- * delegated; if nobody is named, everybody who has subscribed. Nobody is asked whose approval would not count, and nobody
- * who has voted is reminded. Throws
- * `policy_invalid` for too many.
+ * The browsers of the people that a step asks: named people, by their name or a group, and delegates of seats; without
+ * names, all subscribers. A person whose approval would not count is not asked, and a person who has voted gets no
+ * reminder. Throws `policy_invalid` for too many.
  */
 export async function audienceOf(
   request: ChannelRequest,
@@ -42,12 +41,12 @@ export async function reachedBefore(
   if (marks.length === 0) return [];
   const isReached = (each: Subscription): boolean => marks.includes(subscriptionMark(each));
   const names = namesOf(request);
-  // The list of all may lag behind, so named people are looked up first.
+  // The list of all may lag, so named people are looked up first.
   const named = names.length === 0 ? [] : (await subscribed(names, request, subscriptions)).filter(isReached);
   return named.length === marks.length ? named : once([...named, ...(await subscriptions.all()).filter(isReached)]);
 }
 
-/** The browsers of the person for whom the run works, under any of their ids. */
+/** The browsers of the run's caller, under any of their ids. */
 export async function browsersOfCaller(
   { callerUserId, people = {} }: ChannelRequest,
   subscriptions: Subscriptions,
@@ -57,7 +56,7 @@ export async function browsersOfCaller(
   const person = keyOf(callerUserId);
   const others = Object.entries(people).filter(([id]) => keyOf(id) === person);
   const ids = [callerUserId, ...others.flatMap(([id, { also = [] }]) => [id, ...also])].map((id) => personKey(id));
-  // Never by a list: a caller may be named like a group.
+  // Never by a list: a caller's name may equal a group's.
   return once((await inParallel([...new Set(ids)], readsAtOnce, (id) => subscriptions.of(id))).flat());
 }
 
@@ -72,7 +71,7 @@ async function subscribed(
 ): Promise<Subscription[]> {
   const keyOf = personKeyIn(request);
   const people = [...new Set(names.filter((name) => groupOf(name) === undefined).map((name) => keyOf(name)))];
-  // A browser is kept under the id with which its person signed in.
+  // A browser is stored under the id with which its person signed in.
   const others = Object.entries(request.people ?? {}).filter(([id]) => people.includes(keyOf(id)));
   const ids = [...people, ...others.flatMap(([, { also = [] }]) => also)].map((id) => personKey(id));
   const named = await inParallel([...new Set(ids)], readsAtOnce, (person) => subscriptions.of(person));

@@ -11,7 +11,7 @@ import { shownName } from '../../text/visible-text.ts';
 export interface PushMessage {
   title: string;
   body: string;
-  /** A notification takes the place of an earlier one with the same tag. */
+  /** A notification replaces an earlier one with the same tag. */
   tag: string;
   /** The request in the inbox. */
   url: string;
@@ -25,14 +25,14 @@ export interface PushMessage {
 
 /** How a push service treats a message. */
 export interface Delivery {
-  /** How long it keeps a message for a browser that is away, in seconds. */
+  /** How long it keeps a message for an offline browser, in seconds. */
   ttl: number;
   urgency: 'normal' | 'high';
   /** It replaces an undelivered message of the same topic. */
   topic: string;
 }
 
-/** Push services take 4,096 bytes, encrypted and padded. */
+/** Push services accept 4,096 bytes, encrypted and padded. */
 const mostBytes = 3_000;
 const daySeconds = 24 * 3_600;
 /** No push service keeps a message for longer. */
@@ -46,7 +46,7 @@ const titles = {
   user_wrote: 'The user has written since a call was asked about',
 } as const satisfies Record<ChannelStep['kind'], string>;
 
-/** Anybody can read a lock screen, so it names agent and tool, and no argument. */
+/** A lock screen is visible to bystanders, so the message names agent and tool, and no argument. */
 export function askingMessage(
   request: ChannelRequest,
   { kind }: ChannelStep,
@@ -63,7 +63,7 @@ export function askingMessage(
   };
 }
 
-/** Replaces the notification that asked, so that nobody is invited to answer any more. */
+/** Replaces the notification of the request, so that it no longer invites an answer. */
 export function settledMessage(
   request: ChannelRequest,
   { outcome, reviewerId, reviewerName }: Settlement,
@@ -75,7 +75,7 @@ export function settledMessage(
   return { title: `Settled: ${shownName(outcome)}${who}`, body, ...common(request, origin, key), silent: true };
 }
 
-/** To the person for whom the run works. It leads to the run, and names no argument and no reason either. */
+/** To the caller of the run. It links to the run, and contains neither an argument nor a reason. */
 export function callerMessage(
   request: ChannelRequest,
   settlement: Settlement | undefined,
@@ -94,7 +94,7 @@ export function callerMessage(
   };
 }
 
-/** Kept until the deadline; a message that settles, or asks without a deadline, for a day. */
+/** Kept until the deadline; a settlement, or a request without a deadline, for a day. */
 export function deliveryOf(
   { workflowId, requestId, deadline, assessment: { severity } }: ChannelRequest,
   isSettled: boolean,
@@ -120,7 +120,7 @@ function common(request: ChannelRequest, origin: string, key: string): Pick<Push
   };
 }
 
-/** With the id of a run that is very long, the message leads to the list. */
+/** If the run's id is very long, the message links to the list. */
 function boundedUrl(url: string, origin: string): string {
   return byteLength(url) > mostBytes ? `${origin}/inbox/` : url;
 }

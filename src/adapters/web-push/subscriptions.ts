@@ -8,10 +8,10 @@ import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { WebPushSettings } from './web-push-settings.ts';
 import { nfc } from '../../core/base/text.ts';
 
-/** A browser of a person that takes messages. */
+/** A person's browser that receives messages. */
 export interface Subscription extends BrowserSubscription {
   person: string;
-  /** As the gateway knew them when the person subscribed. */
+  /** As known to the gateway when the person subscribed. */
   groups: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface Subscriptions {
   /** False if there was none. */
   remove(person: string, endpoints: readonly string[]): Promise<boolean>;
   of(person: string): Promise<Subscription[]>;
-  /** One that was just added may be missing. */
+  /** A recent one may be missing. */
   all(): Promise<Subscription[]>;
 }
 
@@ -33,8 +33,8 @@ const lifetimeMs = 30 * 24 * 3_600_000;
 const mostGroups = 3_000;
 
 /**
- * Each person has one record. Anybody who can start workflows can write one, so each subscription in it is sealed with a
- * key that is made from the push keys and names its person: a forged subscription and a copy in another record do not
+ * Each person has one record. Everyone who can start workflows can write one, so each subscription in it is sealed with
+ * a key derived from the push keys and names its person: a forged subscription and a copy in another record do not
  * count. Sealed items beyond the tenth are not read.
  */
 export function subscriptionsOf(

@@ -41,12 +41,12 @@ import { checkCallers, callersOptions } from '../../channels/caller-notice.ts';
 import { audienceOf, browsersOfCaller, reachedBefore } from './audience.ts';
 import { z } from 'zod';
 
-/** The push service does not know the subscription any more. */
+/** The push service no longer knows the subscription. */
 const goneStatuses = [404, 410];
 
 /**
  * Sends one message, encrypted for the browser and signed with the push keys. `gone`: the subscription has ended.
- * Throws a `ProblemError` if another attempt may help; errors name the origin of the push service only.
+ * Throws a `ProblemError` if a retry may help; errors name only the origin of the push service.
  */
 export async function sendMessage(
   { subject, publicKey, privateKey, agents, requestTimeoutMs }: WebPushSettings,
@@ -56,7 +56,7 @@ export async function sendMessage(
 ): Promise<'taken' | 'gone'> {
   const { default: webPush } = await import('web-push');
   const url = new URL(endpoint);
-  // The gateway keeps no other, and whoever can seal a subscription could send by themselves.
+  // The gateway stores no other, and a sender who can seal a subscription could also send directly.
   if (url.protocol !== 'https:') return 'gone';
   const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(message), {
     vapidDetails: { subject, publicKey, privateKey },
@@ -82,17 +82,17 @@ function withoutLength(headers: Readonly<Record<string, unknown>>): Record<strin
   return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** The settings of the channels of this process, for the gateway that takes their subscriptions. */
+/** The settings of this process's channels, for the gateway that receives their subscriptions. */
 const settingsOf = new WeakMap<Channel, WebPushSettings>();
 
 const sendsAtOnce = 8;
-/** The most browsers of a request that are remembered. */
+/** The most browsers stored for a request. */
 const mostMarks = 240;
 
 /**
- * Sends a short message to the browsers of those whom a request waits for (docs/web-push.md), also while no inbox is open
- * there. They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and
- * a `DefinitionError` for an unknown option. Needs the package `web-push`.
+ * Sends a short message to the browsers of a request's reviewers (docs/web-push.md), also while no inbox is open there.
+ * They answer in the inbox, so it has no `resolve`. Throws `policy_invalid` for options that cannot work, and a
+ * `DefinitionError` for an unknown option. Needs the package `web-push`.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -103,7 +103,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
   checkCallers('webPushChannel', callers);
   const sentIds = recentIds();
 
-  /** Sends a message to all of them. `failure`: another attempt may reach further browsers. */
+  /** Sends a message to all of them. `failure`: a retry may reach further browsers. */
   async function sendAll(
     audience: readonly Subscription[],
     subscriptions: Subscriptions,
@@ -136,21 +136,21 @@ export function webPushChannel(options: WebPushOptions): Channel {
     return { marks, failed: failures.length, failure: failures[0] };
   }
 
-  /** The browsers of the caller, unless the message that asks reviewers reaches one of them, too. */
-  async function toldBrowsers(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
+  /** The browsers of the caller, unless the message to the reviewers reaches one of them, too. */
+  async function browsersToNotify(request: ChannelRequest, subscriptions: Subscriptions): Promise<Subscription[]> {
     const own = await browsersOfCaller(request, subscriptions);
     if (callers === 'only' || own.length === 0) return own;
-    // The message to the reviewers says why there is no audience.
+    // The message to the reviewers explains a missing audience.
     const asked = await audienceOf(request, { kind: 'asked' }, subscriptions).catch((): Subscription[] => []);
     return asked.some(({ endpoint }) => own.some((each) => each.endpoint === endpoint)) ? [] : own;
   }
 
   const toCallers: CallerNotices = {
     notify: async (request, context) => {
-      // An attempt may be late.
+      // This attempt may be late.
       if (request.settled !== undefined) return context.sent;
-      const subscriptions = subscriptionsOf(settings, required(context.records));
-      const browsers = await toldBrowsers(request, subscriptions);
+      const subscriptions = subscriptionsOf(settings, requireRecords(context.records));
+      const browsers = await browsersToNotify(request, subscriptions);
       const message = callerMessage(request, undefined, { origin, key: context.key });
       const push = { message, ...deliveryOf(request, false) };
       const { marks, failed, failure } = await sendAll(browsers, subscriptions, context, push);
@@ -160,11 +160,11 @@ export function webPushChannel(options: WebPushOptions): Channel {
     },
     settled: async (request, settlement, context) => {
       const { key, sent, records } = context;
-      const subscriptions = subscriptionsOf(settings, required(records));
-      // A first message that failed says nothing of who has got it; the outcome is worth one all the same.
+      const subscriptions = subscriptionsOf(settings, requireRecords(records));
+      // If the first message failed, its recipients are unknown; the outcome is worth a message anyway.
       const browsers =
         sent === undefined
-          ? await toldBrowsers(request, subscriptions)
+          ? await browsersToNotify(request, subscriptions)
           : await reachedBefore(request, marksOf(sent), subscriptions);
       const message = callerMessage(request, settlement, { origin, key });
       const push = { message, ...deliveryOf(request, true) };
@@ -204,7 +204,7 @@ export function webPushChannel(options: WebPushOptions): Channel {
 
   async function notifyReviewers(request: ChannelRequest, context: NotifyContext): Promise<Json> {
     const { step, key, sent, records } = context;
-    const subscriptions = subscriptionsOf(settings, required(records));
+    const subscriptions = subscriptionsOf(settings, requireRecords(records));
     const audience = await audienceOf(request, step, subscriptions);
     const message = askingMessage(request, step, { origin, key });
     const push = { message, ...deliveryOf(request, false) };
@@ -221,12 +221,12 @@ export function webPushChannel(options: WebPushOptions): Channel {
     context: SettledContext,
   ): Promise<void> {
     const { key, sent, records } = context;
-    const subscriptions = subscriptionsOf(settings, required(records));
+    const subscriptions = subscriptionsOf(settings, requireRecords(records));
     const audience = await reachedBefore(request, marksOf(sent), subscriptions);
     const message = settledMessage(request, settlement, { origin, key });
     const push = { message, ...deliveryOf(request, true) };
     const { marks, failure } = await sendAll(audience, subscriptions, context, push);
-    // After the last attempt in a row it is enough that it has reached a browser.
+    // After the last attempt in a row, one reached browser is enough.
     const isEnough = context.isLastAttempt === true && marks.length > 0;
     if (failure !== undefined && !isEnough) throw failure;
   }
@@ -260,19 +260,19 @@ export function pushAppOf(channels: Readonly<Record<string, Channel>>): PushApp 
   };
 }
 
-/** Refuses a subscription that no message can be sent to. Addresses of names are checked at each connection. */
+/** Refuses a subscription to which no message can be sent. Addresses of names are checked at each connection. */
 function checked(subscription: BrowserSubscription, { filter }: WebPushSettings): BrowserSubscription {
   const { endpoint, keys } = subscription;
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '') {
-    throw refused('The endpoint must be an https URL without a name, a password or a fragment in it.');
+    throw invalidSubscription('The endpoint must be an https URL without a name, a password or a fragment in it.');
   }
   const host = hostOf(url);
-  if (isIP(host) !== 0 && filter.isRefused(host)) throw refused('The endpoint must have a public address.');
+  if (isIP(host) !== 0 && filter.isRefused(host)) throw invalidSubscription('The endpoint must have a public address.');
   try {
     ECDH.convertKey(keys.p256dh, 'prime256v1', 'base64url');
   } catch {
-    throw refused('The key p256dh of the subscription is no key.');
+    throw invalidSubscription('The key p256dh of the subscription is no key.');
   }
   return subscription;
 }
@@ -282,12 +282,12 @@ function marksOf(sent: Json | undefined): string[] {
   return Array.isArray(marks) ? marks.filter((each) => typeof each === 'string') : [];
 }
 
-function required(records: Records | undefined): Records {
+function requireRecords(records: Records | undefined): Records {
   if (records !== undefined) return records;
   throw new ProblemError({ code: 'internal', message: 'Web push needs a worker, which reads the subscriptions.' });
 }
 
-function refused(message: string): ProblemError {
+function invalidSubscription(message: string): ProblemError {
   return new ProblemError({ code: 'arguments_invalid', message });
 }
 

@@ -9,23 +9,23 @@ import { policyInvalid } from '../../channels/channel-kind.ts';
 
 /** Options of `webPushChannel`. */
 export interface WebPushOptions {
-  /** How the push services reach the operator: `mailto:` and an address, or an https URL. */
+  /** The operator's contact for push services: `mailto:` and an address, or an https URL. */
   subject: string;
-  /** The keys that `web-push generate-vapid-keys` makes. With other keys all subscriptions are lost. */
+  /** The keys that `web-push generate-vapid-keys` makes. A change of keys loses all subscriptions. */
   publicKey: string;
   privateKey: string;
   /** The gateway's `public_url`. */
   gatewayUrl: string;
-  /** Addresses that are not public and may be reached all the same: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
+  /** Private addresses that may be reached: `10.1.2.3` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
-  /** Certificates (PEM) of the authorities that are believed instead of Node's. */
+  /** Certificates (PEM) of trusted authorities, instead of Node's. */
   ca?: string;
   /**
-   * `also`: the person for whom a run works hears, in the browsers that they have subscribed, that it waits for a decision,
-   * and how that ended. `only`: nobody else gets messages. Default: callers get none.
+   * `also`: the caller of a run is notified, in their subscribed browsers, that it waits for a decision, and of its
+   * outcome. `only`: all others get no messages. Default: callers get none.
    */
   callers?: CallersOption;
-  /** For one message and its answer, in milliseconds. Default 10,000. */
+  /** For one message and its response, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
   /** Default: the system's resolver. */
   lookup?: LookupFunction;

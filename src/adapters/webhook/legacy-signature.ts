@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 
-/** A signature for receivers that know no Standard Webhooks. It has no time in it, so it does not show a replay. */
+/** A signature for receivers without Standard Webhooks. It has no timestamp, so it does not reveal a replay. */
 export interface LegacySignature {
   /** The header that carries it, such as `X-Signature`. */
   header: string;
   /**
-   * `body`: the signature covers the body. `id_and_tool`: it covers the text that Python's
-   * `json.dumps({"request_id": …, "tool_name": …}, sort_keys=True)` gives for the request.
+   * `body`: the signature covers the body. `id_and_tool`: it covers the text of Python's `json.dumps({"request_id": …,
+   * "tool_name": …}, sort_keys=True)` for the request.
    */
   over: 'body' | 'id_and_tool';
-  /** Default: the first secret of the webhook, as it is written. */
+  /** Default: the first secret of the webhook, as written. */
   secret?: string;
 }
 
@@ -24,7 +24,7 @@ export function legacySignature(
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** The members that receivers of this signature verify and name the request by. */
+/** The members that receivers of this signature verify, and that name the request. */
 export function legacyMembers({ requestId, toolName }: { requestId: string; toolName: string }): {
   request_id: string;
   tool_name: string;
@@ -32,7 +32,7 @@ export function legacyMembers({ requestId, toolName }: { requestId: string; tool
   return { request_id: requestId, tool_name: toolName };
 }
 
-/** A text as Python's `json.dumps` writes it: everything outside of printable ASCII is escaped. */
+/** A text as Python's `json.dumps` writes it: all except printable ASCII is escaped. */
 function pythonText(text: string): string {
   return JSON.stringify(text).replace(
     /[^\x20-\x7e]/g,

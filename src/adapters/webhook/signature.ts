@@ -12,7 +12,7 @@ export interface SignatureHeaders {
 }
 
 const leastBytes = 16;
-/** An id with a full stop in it could pass for another id and timestamp. */
+/** An id with a full stop could pass for another id and timestamp. */
 const idShape = /^[\w-]{1,100}$/;
 
 /**
@@ -21,7 +21,7 @@ const idShape = /^[\w-]{1,100}$/;
  */
 export function signingKeys(secrets: readonly string[]): Webhook[] {
   if (secrets.length === 0)
-    throw policyInvalid('A webhook needs a secret: nobody could tell its requests from forged ones.');
+    throw policyInvalid('A webhook needs a secret: without one, its requests cannot be authenticated.');
   return secrets.map((secret) => {
     if (keyBytes(secret) < leastBytes) {
       throw policyInvalid(
@@ -29,7 +29,7 @@ export function signingKeys(secrets: readonly string[]): Webhook[] {
       );
     }
     if (secret.startsWith('whsec_')) return new Webhook(secret);
-    // The library takes each character for a byte.
+    // The library reads each character as a byte.
     return new Webhook(Buffer.from(secret, 'utf8').toString('latin1'), { format: 'raw' });
   });
 }

@@ -12,13 +12,13 @@ export interface ReceivedWebhook {
   secret: string | readonly string[];
   /** Of the request: `request.headers` of Node or of `fetch`. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body exactly as it came, before anything has parsed it. */
+  /** The body exactly as received, before any parsing. */
   body: string | Uint8Array;
 }
 
 /** A POST that is genuine. */
 export interface VerifiedWebhook {
-  /** The same for each attempt to send this message: keep it, and skip a message that you have had. */
+  /** The same for each attempt to send this message: store it, and skip a message that you already have. */
   webhookId: string;
   request: WebhookBody;
 }
@@ -45,7 +45,7 @@ export interface VerifiedWebhook {
  * ```
  */
 export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): VerifiedWebhook {
-  const text = typeof body === 'string' ? body : textOf(body);
+  const text = typeof body === 'string' ? body : decodeUtf8(body);
   const webhookId = verify(signingKeys([secret].flat()), flat(headers), text);
   const read = readJson(text, { root: 'body' });
   if ('problem' in read) throw undecodable(read.problem);
@@ -57,8 +57,8 @@ export function verifyWebhook({ secret, headers, body }: ReceivedWebhook): Verif
 }
 
 /**
- * For receivers: the headers that sign an answer. `id` is new for each answer, and the same when it is sent again.
- * Throws `arguments_invalid` for another member beside `id` and `body`.
+ * For receivers: the headers that sign an answer. `id` is new for each answer, and the same for a retry. Throws
+ * `arguments_invalid` for another member beside `id` and `body`.
  *
  * @example See {@link verifyWebhook}.
  */
@@ -72,7 +72,7 @@ function flat(headers: ReceivedWebhook['headers']): Record<string, string | unde
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]));
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

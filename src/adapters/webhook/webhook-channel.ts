@@ -21,7 +21,7 @@ import type { WebhookBody, WebhookDelivery, WebhookOptions } from './webhook-opt
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
 
 interface RetryOptions {
-  /** The most transient failures in a row that are followed by another attempt. */
+  /** The most consecutive transient failures that are retried. */
   retries: number;
   /** The wait after the first failure, in milliseconds; it doubles each time, up to a minute. */
   firstWaitMs: number;
@@ -33,18 +33,18 @@ interface RetryOptions {
 const longestWaitMs = 60_000;
 
 const requestIdHeader = 'countersign-request-id';
-/** Why the answer to the last GET does not count, for whoever looks into the receiver. */
+/** Why the answer to the last GET does not count, for the receiver's operator. */
 const problemHeader = 'countersign-answer-problem';
-/** Codes of an answer that does not count as it is. */
+/** Codes of an invalid answer. */
 const answerProblems: ReadonlySet<string> = new Set(['invalid_decision', 'digest_mismatch', 'too_large']);
-/** By these, a receiver says that the body is no request. */
+/** With these, a receiver reports that the body is not a request. */
 const takesNoTests: readonly number[] = [400, 422];
 const pollRetries = 4;
 
 /**
- * A channel that posts requests to a web service, signed, and takes its answers (docs/webhook.md). Throws `policy_invalid`
- * without a secret, for an address that must not be reached, and for options that are not valid,
- * and a `DefinitionError` for an unknown option.
+ * A channel that posts requests to a web service, signed, and receives its answers (docs/webhook.md). Throws
+ * `policy_invalid` without a secret, for a forbidden address, and for invalid options, and a `DefinitionError` for an
+ * unknown option.
  *
  * @example See {@link readChannels}, which makes it from a file.
  */
@@ -66,7 +66,7 @@ export async function webhookChannel(options: WebhookOptions): Promise<Channel> 
   };
 }
 
-/** Posts no request: a receiver that knows tests answers 2xx, another one that what it got is none. */
+/** Posts no request: a receiver that supports tests answers 2xx, another one reports an invalid request. */
 async function test(settings: WebhookSettings, { key, signal }: TestContext): Promise<string> {
   const { url, keys, headers, agents, requestTimeoutMs, name } = settings;
   const body = JSON.stringify({ delivery: { event: 'test' }, channel: name, text: testText });
@@ -138,21 +138,21 @@ async function poll(
     [requestIdHeader]: requestId,
   };
   const ask = async (problem?: string): Promise<ChannelAnswer | undefined> => {
-    const told = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
-    const incoming = await exchange({ method: 'GET', url, headers: told, signal }, agents, requestTimeoutMs);
+    const sentHeaders = problem === undefined ? headers : { ...headers, [problemHeader]: asHeader(problem) };
+    const incoming = await exchange({ method: 'GET', url, headers: sentHeaders, signal }, agents, requestTimeoutMs);
     if (incoming.status === 202) return undefined;
     if (incoming.status === 404) throw notThereYet(url);
     if (incoming.status !== 200) throw refusedStatus(url, incoming);
-    if (incoming.text === undefined) throw unreadable();
+    if (incoming.text === undefined) throw unreadableAnswer();
     const given = signatureOf(incoming.headers);
     const isChecked = isSigned || given['webhook-signature'] !== undefined;
     if (isChecked) verify(keys, given, incoming.text);
-    // A signature proves who answers; only these members say which request.
+    // A signature proves the sender; only these members name the request.
     const named = isChecked ? (['requestId', 'digest'] as const) : isShared ? (['requestId'] as const) : [];
     const answer = readAnswer(incoming.text, { requestId, digest, named });
     return answerDigest(answer) === refused?.digest ? undefined : answer;
   };
-  // A receiver cannot read the worker's log, so it is asked once more and told why its answer does not count.
+  // A receiver cannot read the worker's log, so a second GET tells it why its answer does not count.
   const askTwice = (): Promise<ChannelAnswer | undefined> =>
     ask().catch((error: unknown) => {
       if (!isProblemError(error) || !answerProblems.has(error.code)) throw error;
@@ -168,7 +168,7 @@ function receive({ keys }: WebhookSettings, { channel, requestId, headers, body 
     requestId,
     named: ['requestId', 'digest'],
   });
-  // The run keeps ids of decisions, so an answer that is posted again gives the same receipt and changes nothing.
+  // The run stores ids of decisions, so a repeated answer gives the same receipt and changes nothing.
   const decisionId = `channel:${channel}:${id}`;
   return { ...answerDecision(answer, 'webhook'), requestId, reviewerId, decisionId };
 }
@@ -198,7 +198,7 @@ function notThereYet({ origin }: URL): ProblemError {
   return new ProblemError({ code: 'internal', message });
 }
 
-function unreadable(): ProblemError {
+function unreadableAnswer(): ProblemError {
   const message = `The answer of the webhook's receiver does not count: it is longer than 64 kB, or not UTF-8.`;
   return new ProblemError({ code: 'invalid_decision', message });
 }

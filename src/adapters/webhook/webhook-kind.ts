@@ -54,10 +54,10 @@ export const webhookKind: ChannelKind<z.output<typeof shape>> = {
   make: (members, { name }) =>
     webhookChannel({
       name,
-      url: read(members.url),
+      url: resolveSecret(members.url),
       secret: [members.secret].flat().map(readSecret),
       poll: members.poll,
-      pollUrl: members.poll_url && read(members.poll_url),
+      pollUrl: members.poll_url && resolveSecret(members.poll_url),
       pollIntervalMs: members.poll_interval,
       callbackUrl: members.callback_url,
       signedAnswers: members.signed_answers,
@@ -65,14 +65,16 @@ export const webhookKind: ChannelKind<z.output<typeof shape>> = {
         ...members.legacy_signature,
         secret: members.legacy_signature.secret && readSecret(members.legacy_signature.secret),
       },
-      headers: Object.fromEntries(Object.entries(members.headers ?? {}).map(([key, value]) => [key, read(value)])),
+      headers: Object.fromEntries(
+        Object.entries(members.headers ?? {}).map(([key, value]) => [key, resolveSecret(value)]),
+      ),
       requestTimeoutMs: members.request_timeout,
       allowAddresses: members.allow_addresses,
-      proxy: members.proxy && read(members.proxy),
+      proxy: members.proxy && resolveSecret(members.proxy),
       tls: members.tls,
     }),
 };
 
-function read(value: string | z.infer<typeof secretShape>): string {
+function resolveSecret(value: string | z.infer<typeof secretShape>): string {
   return typeof value === 'string' ? value : readSecret(value);
 }

@@ -28,7 +28,7 @@ const placeholder = '{requestId}';
 /** Headers that the webhook sets itself, and headers that change how a request is parsed. */
 const reserved = /^(?:webhook-.*|countersign-.*|content-.*|host|connection|transfer-encoding|expect|upgrade)$/i;
 
-/** Throws `policy_invalid`, also for an address that must not be reached. */
+/** Throws `policy_invalid`, also for a forbidden address. */
 export async function webhookSettings(options: WebhookOptions): Promise<WebhookSettings> {
   checkOptions('webhookChannel', options, {
     url: true,
@@ -78,7 +78,7 @@ export async function webhookSettings(options: WebhookOptions): Promise<WebhookS
       ? {
           urlFor: (requestId) => (pollUrl === undefined ? pathBelow(url, requestId) : filledIn(pollUrl, requestId)),
           intervalMs: pollIntervalMs,
-          // Anybody on the network path could forge an answer that comes over plain http.
+          // An attacker on the network path could forge an answer over plain http.
           isSigned: options.signedAnswers ?? (pollBase.protocol === 'http:' && !isThisMachine(pollBase)),
           isShared: pollUrl !== undefined && !pollUrl.includes(placeholder),
         }

@@ -14,13 +14,13 @@ import { isCalledByChannelsOf, type RequestsOfRun } from './requests-of-run.ts';
 import { PartlySent, retryAfterOf } from '../outgoing/not-taken.ts';
 import type { WaitingAnswers } from './waiting-answers.ts';
 
-/** One call of a channel. Requests are read from the run when the call is made. */
+/** One call of a channel. The activity reads the requests from the run. */
 export interface ChannelCall {
   channel: string;
   workflowId: string;
   /** The request of the call first; then the others of the same message. */
   requestIds: string[];
-  /** What `notify` returned before. */
+  /** The earlier result of `notify`. */
   sent?: Json;
 }
 
@@ -37,26 +37,26 @@ export interface ResolveCall extends ChannelCall {
 
 export interface SettledCall extends ChannelCall {
   key: string;
-  /** The requests that the channel is told of. They were settled since the last call. */
+  /** The requests settled since the last call, of which the channel is notified. */
   settledIds: string[];
-  /** What is known of those that the run does not have any more, by id. */
+  /** The known facts of requests that the run no longer has, by id. */
   gone?: Record<string, RequestFacts>;
 }
 
-/** What `notify` returned last, by which the channel finds its message again. Absent: nothing. */
+/** The last result of `notify`, by which the channel finds its message again. Absent: none. */
 export interface LastSent {
   sent?: Json;
 }
 
-/** What `notify` sent. */
+/** The result of `notify`. */
 export interface SentMessage extends LastSent {
-  /** Why some of its people have not got it yet. Absent: all have. */
+  /** Why some recipients do not have it yet. Absent: all have it. */
   rest?: { why: string; retryAfterMs?: number };
 }
 
 /**
- * The calls of channels, as activities. What a channel throws is marked as its own (call-failures.ts), and its name is the
- * failure's type; no secret is in a name.
+ * The calls of channels, as activities. An error of a channel is marked as its own (call-failures.ts), and its name is
+ * the failure's type; no name contains a secret.
  */
 export interface ChannelCalls {
   notify: (call: NotifyCall) => Promise<SentMessage>;
@@ -67,7 +67,7 @@ export interface ChannelCalls {
 type Settled = ChannelRequest & { settled: Settlement };
 
 const maxSentBytes = 4_000;
-/** How often the activity heartbeats: with a heartbeat it learns that the answer is not needed any more. */
+/** How often the activity heartbeats: a heartbeat's response tells it that the answer is no longer needed. */
 const heartbeatMs = 1_000;
 
 export function createChannelCalls(
@@ -77,7 +77,7 @@ export function createChannelCalls(
   return {
     notify: ({ step, key, failed = 0, ...call }) =>
       calling(call, async (channel, found, { signal, attempt }) => {
-        // A caller hears that the run waits, and how that ended.
+        // A caller is notified that the run waits, and of the outcome.
         if (call.channel.endsWith(ofCallers) && step.kind !== 'asked') return {};
         const requests = found.filter((each) => isCarriedBy(call.channel, each) && !isExpired(each));
         const [request] = requests;
@@ -92,7 +92,7 @@ export function createChannelCalls(
     resolve: ({ refused, ...call }) =>
       calling(call, async (channel, [request], { attempt }) => {
         if (channel.resolve === undefined) throw new Error('the channel of this worker does not answer');
-        // Its workflow has not heard yet that the channel was switched off, or the request settled.
+        // Its workflow does not know yet that the channel was switched off, or the request settled.
         if (request === undefined || !isCarriedBy(call.channel, request)) {
           throw new Error('the request does not have this channel');
         }
@@ -106,7 +106,7 @@ export function createChannelCalls(
         const isGone = (id: string): boolean =>
           Object.hasOwn(gone, id) && !found.some(({ requestId }) => requestId === id);
         const goneIds = settledIds.filter(isGone);
-        // Nothing but that workflow knows what the run has said of them.
+        // Only that workflow knows the run's earlier facts about them.
         const isProven = goneIds.length > 0 && (await isCalledByChannelsOf(session(), call.workflowId));
         const reason = isRunGone ? 'The run is gone.' : 'The run does not have this request any more.';
         const requests = [
@@ -180,7 +180,7 @@ function goneRequest(workflowId: string, requestId: string, facts: RequestFacts,
   };
 }
 
-/** The channel of this name, or what it has for callers. */
+/** The channel of this name, or its notices for callers. */
 function addressed(set: ChannelSet | undefined, name: string): Channel | undefined {
   return name.endsWith(ofCallers) ? set?.channels.get(channelOf(name))?.caller : set?.channels.get(name);
 }
@@ -189,19 +189,19 @@ function channelOf(name: string): string {
   return name.endsWith(ofCallers) ? name.slice(0, -ofCallers.length) : name;
 }
 
-/** False for a request that is settled, or whose channels were switched since. */
+/** False for a settled request, or one whose channels were switched since. */
 function isCarriedBy(name: string, { settled, channels = [] }: ChannelRequest): boolean {
   return settled === undefined && channels.includes(channelOf(name));
 }
 
-/** True once its deadline has come. The run may not have settled it yet. */
+/** True once its deadline has passed. The run may not have settled it yet. */
 function isExpired({ deadline }: ChannelRequest): boolean {
   return deadline !== null && Date.parse(deadline) <= Date.now();
 }
 
 /**
- * The step without the names that a signal made up: only reviewers of the request stay. Undefined if nobody is left, or
- * if the model has got meanwhile what the user wrote.
+ * The step without invented names of a signal: only reviewers of the request stay. Undefined if none is left, or if the
+ * model has received the user's message meanwhile.
  */
 function stepOf(step: ChannelStep, { reviewers, userMessages }: ChannelRequest): ChannelStep | undefined {
   if (step.kind === 'user_wrote' && userMessages === undefined) return undefined;

@@ -3,19 +3,22 @@ import { msToNumber } from '@temporalio/common/lib/time.js';
 import { thrownByChannel } from '../../core/base/tool-failure.ts';
 import { NotTaken, retryAfterOf } from '../outgoing/not-taken.ts';
 
-/** The types of failures by which a channel has not failed, for workflows that do not know the mark. */
+/** The types of failures that are not the channel's, for workflows that do not know the mark. */
 const reserved: readonly string[] = ['NotCalled', 'WorkerShutdown'];
 
 export function workerShutDown(): ApplicationFailure {
   return ApplicationFailure.retryable('the worker was shut down', 'WorkerShutdown');
 }
 
-/** A worker that shuts down interrupts its channels: the call is made again, whatever the channel threw at its signal. */
+/**
+ * A worker that shuts down interrupts its channels: the call is repeated, whatever error the channel threw at its
+ * signal.
+ */
 export function interrupted({ cancellationDetails, cancellationSignal }: Context, error: unknown): unknown {
   return cancellationDetails?.workerShutdown === true ? workerShutDown() : (cancellationSignal.reason ?? error);
 }
 
-/** Runs a function of a channel, and marks what it throws as the channel's own failure. */
+/** Runs a function of a channel, and marks its errors as the channel's own failure. */
 export async function ofChannel<Result>(call: () => Promise<Result> | Result): Promise<Result> {
   try {
     return await call();
@@ -24,15 +27,15 @@ export async function ofChannel<Result>(call: () => Promise<Result> | Result): P
   }
 }
 
-/** The failure of a call of a channel. Without the mark, another attempt, perhaps by another worker, may call it. */
+/** The failure of a call of a channel. Without the mark, a retry, perhaps on another worker, may succeed. */
 export function failureOf(error: unknown): unknown {
   if (error instanceof CompleteAsyncError || isMarked(error)) return error;
-  return ApplicationFailure.retryable(messageOf(error), 'NotCalled');
+  return ApplicationFailure.retryable(errorMessage(error), 'NotCalled');
 }
 
 /**
- * It has the error's name, which the model may be told, and its message. How long its receiver wants to be left alone is a
- * detail, too, because no workflow can read `nextRetryDelay`.
+ * It has the error's name, which the model may see, and its message. The receiver's retry delay is a detail, too,
+ * because no workflow can read `nextRetryDelay`.
  */
 function markedFailure(error: unknown): ApplicationFailure {
   const isFailure = error instanceof ApplicationFailure;
@@ -41,7 +44,7 @@ function markedFailure(error: unknown): ApplicationFailure {
   const { nonRetryable = isFinal, category, details } = isFailure ? error : ({} as Partial<ApplicationFailure>);
   const nextRetryDelay = isFailure ? error.nextRetryDelay : retryAfterOf(error);
   return ApplicationFailure.create({
-    message: messageOf(error),
+    message: errorMessage(error),
     type: type == null || reserved.includes(type) ? 'Error' : type,
     nonRetryable: nonRetryable ?? false,
     nextRetryDelay: nextRetryDelay ?? undefined,
@@ -54,6 +57,6 @@ function isMarked(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.details?.[0] === thrownByChannel;
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
 }

@@ -21,7 +21,7 @@ export interface ChannelSide {
   waiting: WaitingAnswers;
 }
 
-/** The activities of the workflow that carries requests to channels, and of the runs that announce them. */
+/** The activities of the workflow that carries requests to channels, and of the runs that start it. */
 export function channelActivities(
   set: ChannelSet | undefined,
   { attributes, workflowTypes, waiting }: ChannelSide,
@@ -44,7 +44,8 @@ export function channelActivities(
 export function sessionOfWorker(attributes: AttributeNames): Session {
   const client = getClient();
   return sessionOf({
-    // The client's functions use only what both kinds of connection have: services, deadlines and abort signals.
+    // The client's functions use only the common part of both kinds of connection: services, deadlines and abort
+    // signals.
     connection: client.connection as unknown as Connection,
     client,
     address: 'the server of this worker',

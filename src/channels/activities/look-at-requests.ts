@@ -13,13 +13,13 @@ export interface LookInput {
   requestIds: string[];
 }
 
-/** A channel of a request, as far as its workflow needs to know it. */
+/** The facts of a request's channel that its workflow needs. */
 export interface LookedChannel {
   name: string;
   notifies: boolean;
   resolves: boolean;
   settles: boolean;
-  /** True: it answers without asking anybody, so nobody is told unless its answer settles nothing. */
+  /** True: it answers without a person, so no notification is sent unless its answer settles nothing. */
   isAutomatic: boolean;
   batch: boolean;
   retries: boolean;
@@ -32,19 +32,22 @@ export interface LookedRequest {
   state: 'open' | 'settled';
   /** Milliseconds since 1970; null: none. */
   deadlineMs?: number | null;
-  /** How many messages the user has written since. Absent: none. */
+  /** How many messages the user has written since the request. Absent: none. */
   userMessages?: number;
   /** For an open request: what its channels are told of it once the run is gone. */
   facts?: RequestFacts;
-  /** The names of its channels, as the run says: of those that tell callers only, if there is no other. */
+  /** The names of its channels, as the run records them; channels for callers only count if there is no other. */
   names: string[];
-  /** Those of them that this worker has, and behind each its messages to the caller of the run (`ofCallers`), if it has any. */
+  /**
+   * Those of them that this worker has, each followed by its messages to the caller of the run (`ofCallers`), if it has
+   * any.
+   */
   channels: LookedChannel[];
   /** The search attribute of the inbox's tags. Absent: the cluster has none. */
   tagsName?: string;
 }
 
-/** What remains known of a request whose run is gone: names and times, and nothing that the call says. */
+/** The remaining facts of a request whose run is gone: names and times, and no content of the call. */
 export interface RequestFacts extends Pick<
   ApprovalDetails,
   'toolName' | 'agentName' | 'riskLevel' | 'rule' | 'requestedAt' | 'deadline' | 'digest'
@@ -57,8 +60,8 @@ export interface RequestFacts extends Pick<
 export type LookAtRequests = (input: LookInput) => Promise<LookedRequest[]>;
 
 /**
- * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and what their channels can do. The
- * workflow trusts neither its signals nor its starter. Requests that the run does not have are left out.
+ * The activity `countersign.lookAtRequests`: reads the state of requests from the run, and the capabilities of their
+ * channels. The workflow trusts neither its signals nor its starter. Requests that the run does not have are left out.
  */
 export function createLookAtRequests(
   set: ChannelSet | undefined,
@@ -69,7 +72,7 @@ export function createLookAtRequests(
   return async ({ workflowId, requestIds }) => {
     const found = (await requestsOf(workflowId, requestIds)) ?? [];
     if (found.some(({ settled, channels = [] }) => settled === undefined && channels.length > 0)) {
-      // Without it, the channels of a run that ends without a word hear of that later.
+      // Without it, the channels of a run that ends abruptly are notified later.
       await ensureLooking(activityInfo().taskQueue).catch((error: unknown) => {
         log.warn('The workflow that looks for ended runs could not be started', { error: String(error) });
       });
@@ -79,7 +82,7 @@ export function createLookAtRequests(
       const { toolName, agentName, riskLevel, rule, requestedAt, digest } = details;
       const facts = { toolName, agentName, riskLevel, rule, requestedAt, deadline, digest };
       if (settled !== undefined) return { requestId, state: 'settled', names: [], channels: [] };
-      // What only callers hear is no delivery of the request, unless nothing else carries it.
+      // A channel that reaches only callers does not deliver the request, unless no other channel carries it.
       const reviewed = channels.filter((name) => !isForCallers(set?.channels.get(name)));
       const names = reviewed.length > 0 ? reviewed : channels;
       const endsAtMs = deadline === null ? null : Date.parse(deadline);

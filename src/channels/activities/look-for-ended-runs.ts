@@ -29,8 +29,8 @@ const atOnce = 10;
 const prefix = channelsWorkflowId('');
 
 /**
- * The activity `countersign.lookForEndedRuns`: lists the workflows of channels that are open, and the open ones of their
- * runs, and signals those whose run is not open to look at its requests.
+ * The activity `countersign.lookForEndedRuns`: lists the open workflows of channels, and the open ones of their runs,
+ * and signals those whose run is closed to check its requests.
  */
 export function createLookForEndedRuns(session: () => Session): LookForEndedRuns {
   return () => lookForEndedRuns(session(), activityInfo().taskQueue);
@@ -65,7 +65,7 @@ interface ChannelsOfRun {
   run: string;
 }
 
-/** A workflow of channels, and the id of its run. Undefined: it is another workflow, or it cannot be read here. */
+/** A workflow of channels, and the id of its run. Undefined: another workflow, or its memo cannot be read here. */
 async function channelsOf(session: Session, { execution, memo }: Listed): Promise<ChannelsOfRun | undefined> {
   const channelsId = execution?.workflowId ?? '';
   if (!channelsId.startsWith(prefix)) return undefined;
@@ -84,7 +84,9 @@ async function runningOf(session: Session, workflowIds: readonly string[]): Prom
   return found;
 }
 
-/** Names the requests that the workflow still follows: none if it knows that they are settled, so it is told once. */
+/**
+ * Names the requests that the workflow still follows: none if it knows that they are settled, so it is signalled once.
+ */
 async function tell(session: Session, { channelsId, run }: ChannelsOfRun): Promise<void> {
   try {
     // The index may lag, and finds no id with a quotation mark.
@@ -97,7 +99,7 @@ async function tell(session: Session, { channelsId, run }: ChannelsOfRun): Promi
       await callServer(session, () => handle.signal(changedName, changed), { workflowId: channelsId });
     }
   } catch (error) {
-    // It has ended meanwhile, or no worker answers for it now: the next look is in a minute.
+    // It has ended meanwhile, or no worker answers for it now: the next check is in a minute.
     if (!isProblemError(error)) throw error;
   }
 }
@@ -116,10 +118,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** How often this process makes sure that the workflow runs, in milliseconds. */
+/** How often this process ensures that the workflow runs, in milliseconds. */
 const ensureEveryMs = 30_000;
 
-/** Returns a function that starts the workflow which looks for ended runs, unless it runs. Failures are the server's. */
+/**
+ * Returns a function that starts the workflow that looks for ended runs, unless it runs. Its errors are those of the
+ * server.
+ */
 export function createEnsureLooking(session: () => Session): (taskQueue: string) => Promise<void> {
   const ensuredMs = new Map<string, number>();
   return async (taskQueue) => {

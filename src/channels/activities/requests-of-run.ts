@@ -7,8 +7,8 @@ import { type ApprovalDetails, channelsWorkflowId, queryNames } from '../../cont
 import { isProblemError } from '../../core/base/problem.ts';
 
 /**
- * Reads requests from their run. Those that it says it does not have are left out; undefined: there is no such run. Throws
- * if it could not be asked, so that the activity is tried again.
+ * Reads requests from their run. Leaves out those that the run does not have; undefined: there is no such run. Throws
+ * if the run does not answer, so that the activity is retried.
  */
 export type RequestsOfRun = (
   workflowId: string,
@@ -16,18 +16,18 @@ export type RequestsOfRun = (
 ) => Promise<ApprovalDetails[] | undefined>;
 
 /**
- * Channels speak for runs that this worker trusts, and for no other workflow: an execution of one of `workflowTypes`, on
- * the task queue of the call. Anybody else's workflow may answer the same query, with any content.
+ * Channels carry requests only of runs that this worker trusts: executions of one of `workflowTypes`, on the task queue
+ * of the call. A stranger's workflow may answer the same query, with any content.
  */
 export function createRequestsOfRun(session: () => Session, workflowTypes: readonly string[]): RequestsOfRun {
   return async (workflowId, requestIds) => {
     const run = await described(session(), workflowId);
     if (run === undefined || run.taskQueue !== activityInfo().taskQueue) return undefined;
     if (!workflowTypes.includes(run.type)) {
-      // During a roll-out, another worker of the queue may name it.
+      // During a roll-out, another worker of the queue may have this type.
       throw new Error(`this worker does not trust workflow type '${run.type}': name it in 'workflowTypes'`);
     }
-    const found = await read(session(), run, requestIds);
+    const found = await queryRequests(session(), run, requestIds);
     if (run.status.name === 'RUNNING') return found;
     // A run that was terminated has settled nothing.
     const settledAt = new Date().toISOString();
@@ -37,8 +37,8 @@ export function createRequestsOfRun(session: () => Session, workflowTypes: reado
 }
 
 /**
- * True if the activity is called by the workflow of a run's channels, on the task queue of this worker. A workflow of that
- * type on another queue may be anybody's, with any code.
+ * True if the activity is called by the workflow of a run's channels, on the task queue of this worker. A workflow of
+ * that type on another queue may belong to a stranger, with any code.
  */
 export async function isCalledByChannelsOf(session: Session, workflowId: string): Promise<boolean> {
   const { workflowExecution, taskQueue } = activityInfo();
@@ -64,8 +64,8 @@ async function described(
 
 type Answer = (ApprovalDetails | null)[];
 
-/** Asks for all at once, and again for those that the answer had no room for. */
-async function read(
+/** Asks for all at once, and again for those that did not fit into the answer. */
+async function queryRequests(
   session: Session,
   { workflowId, runId, status }: WorkflowExecutionDescription,
   requestIds: readonly string[],
@@ -75,7 +75,7 @@ async function read(
     for (let asked = 0; asked < requestIds.length;) {
       const rest = requestIds.slice(asked);
       const args = [{ requestIds: rest }];
-      // The execution that was described: another one of this id may be anybody's.
+      // The described execution: a newer execution of this id may belong to a stranger.
       const answer = await queryRun<unknown>(session, workflowId, queryNames.approvals, args, undefined, runId);
       if (!isAnswerFor(rest, workflowId, answer)) {
         throw new Error(`the answer of run '${workflowId}' is not about the requests that it was asked about`);
@@ -85,13 +85,13 @@ async function read(
     }
     return found;
   } catch (error) {
-    // It ended before it could have a request. The server refuses to ask some open runs, too.
+    // It ended before it could have a request. The server refuses to query some open runs, too.
     if (isProblemError(error) && error.code === 'run_closed' && status.name !== 'RUNNING') return [];
     throw error;
   }
 }
 
-/** An entry for each of the first ids, or null where the run does not have the request. */
+/** An entry for each of the first ids, or null if the run does not have the request. */
 function isAnswerFor(requestIds: readonly string[], workflowId: string, answer: unknown): answer is Answer {
   const isOf = (details: ApprovalDetails | null, index: number): boolean =>
     details === null || (details?.requestId === requestIds[index] && details?.workflowId === workflowId);

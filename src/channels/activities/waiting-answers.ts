@@ -12,7 +12,7 @@ import { failureOf, ofChannel, workerShutDown } from './call-failures.ts';
 
 /** How long an answer may take in the activity's slot, in milliseconds. */
 const quickMs = 100;
-/** How often a waiting channel hears whether its answer is still needed: the longer it waits, the less often. */
+/** How often a waiting channel checks whether its answer is still needed: the longer it waits, the less often. */
 const [firstBeatMs, longestBeatMs] = [1_000, 10_000];
 const waitedPerBeat = 20;
 
@@ -26,13 +26,13 @@ interface Waiting {
 }
 
 /**
- * The calls of `resolve` on this worker. One that waits returns its activity slot and completes by its task token, because
- * waiting for an answer must hold no slot (docs/decisions/0055).
+ * The calls of `resolve` on this worker. A waiting call releases its activity slot and completes by its task token
+ * (docs/decisions/0055).
  */
 export class WaitingAnswers {
   readonly #waiting = new Map<string, { stop: AbortController; over: Promise<void> }>();
 
-  /** Call it in the activity. `key` names the question: a newer call takes the place of an older one. */
+  /** Call it in the activity. `key` identifies the question: a newer call replaces an older one. */
   async answer(key: string, resolve: Resolve): Promise<ChannelAnswer> {
     const { cancellationSignal, info } = Context.current();
     const stop = new AbortController();
@@ -62,16 +62,19 @@ export class WaitingAnswers {
   }
 }
 
-/** Waits for the answer and tells the server. Never rejects: without an answer, the server misses the heartbeats. */
+/**
+ * Waits for the answer and reports it to the server. Never rejects: without an answer, the server misses the
+ * heartbeats.
+ */
 async function report({ taskToken, server, answer, stop }: Waiting): Promise<void> {
   const isOver = new AbortController();
   void beat(server, taskToken, stop, isOver.signal);
-  const told = await answer.then(
+  const send = await answer.then(
     (value) => () => server.complete(taskToken, value),
     (error: unknown) => () => tellFailure(server, taskToken, stop.signal.aborted ? stop.signal : error),
   );
   isOver.abort();
-  await told().catch(() => undefined);
+  await send().catch(() => undefined);
 }
 
 async function tellFailure(server: AsyncCompletionClient, taskToken: Uint8Array, failed: unknown): Promise<void> {
@@ -79,11 +82,11 @@ async function tellFailure(server: AsyncCompletionClient, taskToken: Uint8Array,
   const { reason } = failed;
   if (reason instanceof ActivityNotFoundError) return undefined;
   if (reason instanceof ActivityCancelledError) return server.reportCancellation(taskToken);
-  // The worker shuts down, or somebody has paused or reset the activity.
+  // The worker shuts down, or the activity was paused or reset.
   return server.fail(taskToken, workerShutDown());
 }
 
-/** Stops the channel once its answer is not needed, as the server says. */
+/** Stops the channel once the server reports that its answer is not needed. */
 async function beat(
   server: AsyncCompletionClient,
   taskToken: Uint8Array,
@@ -95,7 +98,7 @@ async function beat(
     try {
       await server.heartbeat(taskToken);
     } catch (error) {
-      // Without a connection the call goes on; the server counts it as lost if that takes long.
+      // Without a connection the call goes on; after a long outage the server counts it as lost.
       if (!(error instanceof ActivityCompletionError)) return stop.abort(error);
     }
     const beatMs = Math.min(longestBeatMs, Math.max(firstBeatMs, (Date.now() - sinceMs) / waitedPerBeat));

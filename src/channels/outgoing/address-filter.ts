@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 import { policyInvalid } from '../channel-kind.ts';
 
-/** Says which addresses a channel may reach. */
+/** The addresses that a channel may reach. */
 export interface AddressFilter {
   /** True for an address that the operator allows by name. */
   isAllowed(address: string): boolean;
-  /** True for any address that is neither public nor allowed, and for a text that is no address. */
+  /** True for any address that is neither public nor allowed, and for a text that is not an address. */
   isRefused(address: string): boolean;
 }
 
@@ -30,16 +30,16 @@ const specialIpv4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** All that IANA has given out for public use: `::/96`, mapped, translated and local addresses are outside. */
+/** All addresses that IANA has assigned for public use: `::/96`, mapped, translated and local addresses are outside. */
 const publicIpv6 = ['2000::/3'];
-/** What is special within it: tunnels that hold an IPv4 address, documentation, and other protocols. */
+/** The special ranges within it: tunnels that contain an IPv4 address, documentation, and other protocols. */
 const specialIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const special = blockList([...specialIpv4, ...specialIpv6]);
 const global = blockList(publicIpv6);
 
 /**
- * A filter that lets public addresses pass, and those of `allowed`: addresses, or networks such as `10.20.0.0/16`. Throws
+ * A filter that admits public addresses, and those of `allowed`: addresses, or networks such as `10.20.0.0/16`. Throws
  * `policy_invalid` for an entry that is neither.
  */
 export function addressFilter(allowed: readonly string[]): AddressFilter {
@@ -61,7 +61,7 @@ interface Networks {
   ipv6: BlockList;
 }
 
-/** One list for each version: Node finds IPv4 networks in mapped IPv6 addresses, too, which nobody has allowed. */
+/** One list for each version: Node also matches IPv4 networks with mapped IPv6 addresses, which are not allowed. */
 function blockList(networks: readonly string[]): Networks {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {

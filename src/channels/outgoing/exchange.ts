@@ -16,7 +16,7 @@ export interface Outgoing {
   signal: AbortSignal;
 }
 
-/** Its answer. */
+/** Its response. */
 export interface Incoming {
   status: number;
   headers: IncomingHttpHeaders;
@@ -27,9 +27,9 @@ export interface Incoming {
 const mostBytes = 65_536;
 
 /**
- * Sends one request, follows no redirect, and reads at most 64 kB of the answer. Throws a `ProblemError`: `internal` if
- * the receiver is away or too slow, `forbidden` for an address that it must not have; and the signal's reason. Errors name
- * the origin only: paths and queries may hold secrets.
+ * Sends one request, follows no redirect, and reads at most 64 kB of the response. Throws a `ProblemError`: `internal`
+ * if the receiver is unavailable or too slow, `forbidden` for a forbidden address; and the signal's reason. Errors name
+ * the origin only: paths and queries may contain secrets.
  */
 export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeoutMs: number): Promise<Incoming> {
   const { url, signal } = outgoing;
@@ -49,7 +49,10 @@ export async function exchange(outgoing: Outgoing, agents: FilteredAgents, timeo
   }
 }
 
-/** Looks whether a host answers at all, without a path, which may hold a secret or have an effect. Throws as `exchange`. */
+/**
+ * Checks whether a host answers at all, without a path, which may contain a secret or have an effect. Throws as
+ * `exchange`.
+ */
 export async function reachHost(
   { origin }: URL,
   agents: FilteredAgents,
@@ -63,8 +66,8 @@ export async function reachHost(
 const aboutContent: readonly number[] = [400, 413, 414, 422, 431];
 
 /**
- * The problem of a status that is no success. Another attempt may help for `rate_limited` and `internal`; for the others,
- * once somebody has mended what is wrong on either side.
+ * The problem of a status other than success. A retry may help for `rate_limited` and `internal`; for the others, only
+ * after a fix on either side.
  */
 export function refusedStatus({ origin }: URL, { status, headers }: Incoming): NotTaken {
   const isRedirect = status >= 300 && status < 400;
@@ -114,11 +117,11 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
   }
 }
 
-/** How a channel may send. */
+/** The rules by which a channel sends. */
 export interface HttpSettings {
-  /** Addresses that are not public and may be reached all the same, such as `10.20.0.7` or `10.20.0.0/16`. Default: none. */
+  /** Private addresses that may be reached, such as `10.20.0.7` or `10.20.0.0/16`. Default: none. */
   allowAddresses?: readonly string[];
-  /** For one request and its answer, in milliseconds. Default 10,000. */
+  /** For one request and its response, in milliseconds. Default 10,000. */
   requestTimeoutMs?: number;
   /** Default: the system's resolver. */
   lookup?: LookupFunction;
@@ -132,15 +135,15 @@ export interface HttpRequest {
   signal: AbortSignal;
 }
 
-/** Sends a request and returns the body of the answer, which is a success; empty if it is longer than 64 kB. */
+/** Sends a request and returns the body of a successful response; empty if it is longer than 64 kB. */
 export type SendHttp = (request: HttpRequest) => Promise<string>;
 
 /**
  * A sender that reaches public addresses only, checked at each connection, so a name that resolves elsewhere the second
- * time gains nothing. It follows no redirect. Throws a `ProblemError`: `policy_invalid` for an entry of the list that is
- * no address; when it sends, `forbidden` for an address that is refused and for a redirect, `rate_limited` for 429,
- * `internal` if the service is away, too slow or answers 408 or 5xx, else `invalid_message`. A refusal is a `NotTaken`.
- * Errors name the origin only: paths and headers may hold secrets.
+ * time gains nothing. It follows no redirect. Throws a `ProblemError`: `policy_invalid` for an invalid entry of the
+ * list; when it sends, `forbidden` for a refused address and for a redirect, `rate_limited` for 429, `internal` if the
+ * service is unavailable, too slow or answers 408 or 5xx, else `invalid_message`. A refusal is a `NotTaken`. Errors
+ * name the origin only: paths and headers may contain secrets.
  */
 export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): SendHttp {
   const agents = filteredAgents({ filter: addressFilter(allowAddresses), lookup, tls: {} });
@@ -151,7 +154,7 @@ export function httpSender({ allowAddresses = [], requestTimeoutMs = 10_000, loo
   };
 }
 
-/** Looks whether a host answers, by the same rules. */
+/** Checks whether a host answers, by the same rules. */
 export function httpReacher({ allowAddresses = [], requestTimeoutMs = 10_000, lookup }: HttpSettings = {}): (
   url: URL,
   signal: AbortSignal,

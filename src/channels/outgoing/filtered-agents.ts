@@ -11,7 +11,7 @@ export interface AgentSettings {
   filter: AddressFilter;
   /** Default: the system's resolver. */
   lookup?: LookupFunction;
-  /** The URL of an HTTP proxy, which then looks names up itself. */
+  /** The URL of an HTTP proxy, which then does the DNS lookups. */
   proxy?: string;
   /** PEM texts. */
   tls: { cert?: string; key?: string; ca?: string };
@@ -36,7 +36,7 @@ export function filteredAgents({ filter, lookup = systemLookup, proxy, tls }: Ag
     const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
     return choose(filter, new http.Agent({ ...common, proxyEnv }), new https.Agent({ ...common, proxyEnv }));
   }
-  // The library compares single addresses as texts, so it gets those of the allowed networks as they come up.
+  // The library compares single addresses as texts, so it gets each address of the allowed networks on demand.
   const allowed: string[] = [];
   const allow = (address: string): void => {
     if (!filter.isAllowed(address) || allowed.includes(address)) return;
@@ -101,7 +101,7 @@ function checkedLookup(
 const longestMs = 5_000;
 
 /**
- * Throws `policy_invalid` if a URL leads to an address that is refused. A name that cannot be looked up now passes: each
+ * Throws `policy_invalid` if a URL leads to a refused address. A name that cannot be resolved now passes: each
  * connection checks again. Behind a proxy only addresses are checked, and the names of this machine.
  */
 export async function checkAddress(

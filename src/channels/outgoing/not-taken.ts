@@ -4,7 +4,7 @@ import { argumentBytes as bytesOf } from '../../core/ledger/hidden-arguments.ts'
 import { shownName } from '../../text/visible-text.ts';
 import type { ChannelRequest } from '../channel.ts';
 
-/** The longest time that a receiver can ask to be left alone, in milliseconds. */
+/** The longest retry delay that a receiver can request, in milliseconds. */
 const longestWaitMs = 3_600_000;
 
 interface NotTakenFacts {
@@ -14,13 +14,13 @@ interface NotTakenFacts {
   cause?: unknown;
 }
 
-/** A receiver did not take a message. */
+/** A receiver did not accept a message. */
 export class NotTaken extends ProblemError {
-  /** How long it wants to be left alone, at most an hour. Undefined: it does not say. */
+  /** Its requested retry delay, at most an hour. Undefined: it requests none. */
   readonly retryAfterMs: number | undefined;
-  /** True: it refuses the message as it is, for its size or its form. A shorter one may pass. */
+  /** True: it refuses the message for its size or its form. A shorter one may pass. */
   readonly refusesMessage: boolean;
-  /** True: it refuses the short form, too, so no other attempt follows. */
+  /** True: it refuses the short form, too, so there is no further attempt. */
   readonly isFinal: boolean;
 
   constructor(problem: Problem, { retryAfterMs, refusesMessage, isFinal, cause }: NotTakenFacts) {
@@ -31,7 +31,7 @@ export class NotTaken extends ProblemError {
   }
 }
 
-/** A message has reached some of its people: `sent` finds it again, and another call sends it to the rest. */
+/** A message has reached some of its recipients: `sent` finds it again, and another call sends it to the rest. */
 export class PartlySent extends Error {
   readonly sent: Json;
 
@@ -41,12 +41,14 @@ export class PartlySent extends Error {
   }
 }
 
-/** How long the receiver behind an error wants to be left alone, in milliseconds. */
+/** The retry delay that an error's receiver requests, in milliseconds. */
 export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof NotTaken ? error.retryAfterMs : undefined;
 }
 
-/** The header `Retry-After` (RFC 9110), seconds or a date, in milliseconds. Undefined: there is none, or it is not valid. */
+/**
+ * The header `Retry-After` (RFC 9110), seconds or a date, in milliseconds. Undefined: there is none, or it is invalid.
+ */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.length > 40) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
@@ -55,8 +57,8 @@ export function readRetryAfter(header: string | undefined, nowMs: number): numbe
 }
 
 /**
- * Sends a message, and once more in its short form if its receiver refuses it as it is. If the receiver refuses that, too,
- * throws an error that no other attempt follows.
+ * Sends a message, and once more in its short form if its receiver refuses its content. If the receiver refuses that,
+ * too, throws an error that ends the attempts.
  */
 export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<Result>): Promise<Result> {
   try {
@@ -75,7 +77,7 @@ export async function inFullOrShort<Result>(send: (isShort: boolean) => Promise<
 
 const mostNames = 5;
 
-/** A request without what may be large: the names and the size of its arguments, and its digest, stay. */
+/** A request without its potentially large parts: the names and the size of its arguments, and its digest, stay. */
 export function shortRequest(request: ChannelRequest): ChannelRequest {
   const { argumentNames = Object.keys(request.arguments), argumentBytes = bytesOf(request.arguments) } = request;
   const without = { schema: undefined, preview: undefined, advice: undefined, userMessages: undefined };

@@ -6,7 +6,7 @@ import type { AuditedRun } from './audited-run.ts';
 import type { PlacedEntry } from '../history/fetch-journal.ts';
 
 /**
- * The lines of one run, in as many parts as it is read: each part has what is new. `run`: its number in the export;
+ * The lines of one run, in as many parts as it is read: each part has the new lines. `run`: its number in the export;
  * `withheld`: the members that the export withholds.
  */
 export class RunLines {
@@ -26,10 +26,10 @@ export class RunLines {
     return this.#lastSeq;
   }
 
-  /** What is new in the run since the last part. `isLast`: its head follows. */
+  /** The new lines of the run since the last part. `isLast`: its head follows. */
   *part(run: AuditedRun, isLast: boolean): Generator<AuditLine> {
     const { secret, before } = run.tree;
-    // A run that has only begun does not say yet whether it commits itself to its entries.
+    // A run that has only begun does not show yet whether it commits itself to its entries.
     if (!isLast && secret === undefined && run.entries.length === 0) return;
     if (this.#tree === undefined) yield this.#first(run);
     this.#tree ??= emptyTree;
@@ -39,7 +39,7 @@ export class RunLines {
     for (const placed of run.entries) {
       const { entry, place } = placed;
       if (entry.seq <= this.#lastSeq) continue;
-      // Entries may still come by a later payload: while the run goes on, wait for them.
+      // Entries may still arrive with a later payload: while the run goes on, wait for them.
       if (entry.seq > this.#lastSeq + 1 && !isLast && before === undefined) break;
       yield* this.#gap(entry.seq, before);
       yield entryLine({
@@ -55,7 +55,7 @@ export class RunLines {
     }
     yield* this.#ran(run, isLast);
     if (!isLast) return;
-    // Policies, arguments and the digests that name them would show what is withheld.
+    // Policies, arguments and the digests that name them would reveal the withheld members.
     const evidence = this.#withheld.size > 0 ? [] : run.evidence;
     for (const part of evidence) {
       yield { line: 'evidence', run: this.#number, ...part, value: committable(part.value) };
@@ -92,7 +92,7 @@ export class RunLines {
     if (next < seq) yield { line: 'gap', run: this.#number, first: next, last: seq - 1, why: 'missing' };
   }
 
-  /** Activities, once they have ended; those that are open, when the run has. */
+  /** Activities, once they have ended; open ones, once the run has ended. */
   *#ran({ activities }: AuditedRun, isLast: boolean): Generator<AuditLine> {
     for (const activity of activities) {
       const key = `${activity.runId} ${activity.scheduledEventId}`;
@@ -118,13 +118,13 @@ export class RunLines {
   }
 }
 
-/** Outcomes that a message decides. */
+/** Outcomes decided by a message. */
 const decided: readonly string[] = ['approved', 'denied', 'responded'];
 
 type Entry = PlacedEntry['entry'];
 type EventPlace = PlacedEntry['place'];
 
-/** What history says about each entry, apart from its place. Call it with the entries in their order. */
+/** History's facts about each entry, except its place. Call it with the entries in their order. */
 function contexts({
   entries,
   messages,
@@ -146,7 +146,7 @@ function contexts({
     policyDigest = entry.policyDigest ?? policyDigest;
     if (policyDigest !== undefined) digests.set(entry.seq, policyDigest);
   }
-  /** Retries apart, only a text that came once is certain. */
+  /** Besides retries, only a unique text is certain. */
   const saidBefore = (digest: string | undefined, place: EventPlace): MessagePlace | undefined => {
     const same = (texts.get(digest) ?? []).filter((each) => isBefore(each.place, place));
     const [first, another] = same.filter(
@@ -168,11 +168,11 @@ function contexts({
       ...(digests.has(seq) && { policyDigest: digests.get(seq) }),
       ...(isAnswer && opened !== undefined && { openForMs: Date.parse(at) - Date.parse(opened) }),
       ...(message !== undefined && another === undefined && { message: message.place }),
-      ...messageOf(kind === 'message' ? saidBefore(digest, place) : undefined),
+      ...messageMember(kind === 'message' ? saidBefore(digest, place) : undefined),
     };
   };
 }
 
-function messageOf(message: MessagePlace | undefined): Pick<EntryContext, 'message'> {
+function messageMember(message: MessagePlace | undefined): Pick<EntryContext, 'message'> {
   return message === undefined ? {} : { message };
 }

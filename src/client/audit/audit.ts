@@ -30,16 +30,16 @@ export interface AuditOptions {
   withhold?: readonly string[];
   /** Ed25519: PEM without a passphrase, or 32 bytes in base64. Each line is signed with it. Default: not signed. */
   privateKey?: string;
-  /** True: exports what comes until the runs have ended or `signal` aborts. For a query, until `signal` aborts. */
+  /** True: exports new lines until the runs have ended or `signal` aborts. For a query, until `signal` aborts. */
   follow?: boolean;
-  /** Ends a followed export; the lines that close it still come. */
+  /** Ends a followed export; its closing lines are still exported. */
   signal?: AbortSignal;
-  /** How often a followed export looks, in milliseconds. Default 2,000. */
+  /** How often a followed export polls, in milliseconds. Default 2,000. */
   intervalMs?: number;
 }
 
 /**
- * Exports what was decided in runs, line by line (docs/wire.md). Throws `run_not_found`, and `arguments_invalid` for
+ * Exports the decisions of runs, line by line (docs/wire.md). Throws `run_not_found`, and `arguments_invalid` for
  * members that cannot be withheld.
  */
 export async function* audit(
@@ -87,7 +87,7 @@ export async function* audit(
 
 interface ExportedRun extends FoundRun {
   lines: RunLines;
-  /** Its growth at the last look. */
+  /** Its growth at the last poll. */
   seen: string;
   /** True once its head was exported. */
   isClosed: boolean;
@@ -100,7 +100,7 @@ interface Exporting {
   skipsOthers: boolean;
 }
 
-/** What is new in a run. Adds the run to `runs`, or updates it there. */
+/** The new lines of a run. Adds the run to `runs`, or updates it there. */
 async function* newLines(
   session: Session,
   { workflowId, runId }: FoundRun,
@@ -113,7 +113,7 @@ async function* newLines(
   const run = await fetchAuditedRun(session, workflowId, runId);
   // A query may find workflows without a gate.
   if (skipsOthers && run.tree.secret === undefined && run.entries.length === 0) return;
-  // Each execution continues a run that is known, or begins one: a reset begins another run.
+  // Each execution continues a known run, or begins one: a reset begins another run.
   const known = runs.find((each) => !each.isClosed && run.executions.some((one) => one.runId === each.runId));
   const lines = known?.lines ?? new RunLines(runs.length + 1, withheld);
   const isClosed = !follow || !openStates.includes(run.status);
@@ -123,7 +123,7 @@ async function* newLines(
   yield* lines.part(run, isClosed);
 }
 
-/** After continue-as-new, the next look finds the next execution. */
+/** After continue-as-new, the next poll finds the next execution. */
 const openStates: readonly string[] = ['RUNNING', 'CONTINUED_AS_NEW'];
 
 function withholdable(names: readonly string[]): ReadonlySet<string> {

@@ -15,7 +15,7 @@ import { evidenceOf } from './evidence-of.ts';
 import { placedEntries, type PlacedEntry } from '../history/fetch-journal.ts';
 import { fetchRun, type ReadExecution, type ReadRun } from '../history/history-chain.ts';
 
-/** Everything that the histories of a run say of it for an audit. */
+/** All facts of a run's histories for an audit. */
 export interface AuditedRun extends CommittedRun {
   workflowType: string;
   startedAt: string | null;
@@ -29,16 +29,16 @@ export interface AuditedRun extends CommittedRun {
   tree: RecordedTree;
   /** By request id and decision id. */
   messages: { requestId: string; decisionId?: string; place: MessagePlace }[];
-  /** What the user of a session said, by the digest of its content; a retry has the same `messageId`. */
+  /** The messages of the run's user, by the digest of their content; a retry has the same `messageId`. */
   said: { digest: string; messageId?: string; place: MessagePlace }[];
   activities: Omit<ActivityLine, 'line' | 'run'>[];
-  /** What a verifier needs to rule again. */
+  /** The data with which a verifier can rule again. */
   evidence: Pick<EvidenceLine, 'part' | 'key' | 'value'>[];
   /** The number of payloads that cannot be decoded. */
   unread: number;
 }
 
-/** What the executions of a run recorded of its tree. */
+/** The records of the run's tree in its executions. */
 export interface RecordedTree {
   /** The secret of the salts. Absent: the run ended before it recorded one. */
   secret?: string;
@@ -46,7 +46,7 @@ export interface RecordedTree {
   policyDigest?: string;
   /** The head over the most entries that the run wrote. */
   head?: RecordedHead;
-  /** The tree that the oldest execution took over from one that is gone. */
+  /** The tree that the oldest execution took over from a removed one. */
   before?: TreeState;
 }
 
@@ -100,7 +100,7 @@ const statuses: Readonly<Record<RunEnd['kind'], string>> = {
   continued: 'CONTINUED_AS_NEW',
 };
 
-/** A message, and its place with its sender as the sender's client names itself. */
+/** A message, and its place with the identity that the sender's client states. */
 interface Sent {
   message: RecordedMessage;
   place: MessagePlace;
@@ -114,7 +114,7 @@ function sentIn({ runId, events }: ReadExecution): Sent[] {
   });
 }
 
-/** The decisions that one message brought. */
+/** The decisions of one message. */
 function decisionsIn({ message: { name, value }, place }: Sent): AuditedRun['messages'] {
   if (name !== 'decide') return [];
   return [value].flat().flatMap((decision) => {
@@ -155,7 +155,7 @@ export function recordedTree(
 
 type Ran = Omit<ActivityLine, 'line' | 'run'>;
 
-/** What ran for the calls that passed the gate: activities with a permit, and nested runs under `nestedPrefix`. */
+/** The activities and nested runs of admitted calls: activities with a permit, and nested runs under `nestedPrefix`. */
 function activitiesOf({ runId, events }: ReadExecution, nestedPrefix: string): Ran[] {
   const found = new Map<number, Ran>();
   for (const { eventId, at, what } of events) {

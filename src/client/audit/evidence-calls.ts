@@ -15,32 +15,32 @@ import { gatedArguments, withGreaterRisk, type GatedDefinition } from '../../cor
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
 import type { ReadExecution } from '../history/history-chain.ts';
 
-/** Arguments, and what an activity found out when it parsed them. */
+/** Arguments, and the findings of the activity that parsed them. */
 export interface EvidenceArguments {
   args?: JsonObject;
   shell?: ShellSplit & { argument: string };
   assessment?: Assessment;
 }
 
-/** A tool as the worker that refused to start it defines it, and the arguments parsed by its schema. */
+/** A tool as defined by the worker that refused to start it, and the arguments parsed by its schema. */
 interface ChangedTool {
   definition: ToolDefinition;
   checked?: EvidenceArguments;
 }
 
-/** The calls of a run: those that the journal's entries are about are found by their digests in what history keeps. */
+/** The calls of a run: finds those of the journal's entries by their digests in the history. */
 export class EvidenceCalls {
   #isAgentRun = false;
   /** The calls of each turn of the model. */
   readonly #turns = new Map<number, readonly EvidenceArguments[]>();
   readonly #edits: { tool: unknown; parsed: EvidenceArguments }[] = [];
-  /** Tools that had changed when a call was to start. */
+  /** Tools that had changed before the start of a call. */
   readonly #changes: { atMs: number; permit: ClaimedPermit; change: ChangedTool }[] = [];
-  /** What was passed to activities behind the gate. `values`: positional, for a guarded activity. */
+  /** The arguments of activities behind the gate. `values`: positional, for a guarded activity. */
   readonly #started: { activity: string; permit: ClaimedPermit; values: (Json | undefined)[] }[] = [];
   /** The calls of requests, for entries about the same request. */
   readonly #asked = new Map<string, { call: EvidenceCall; digest: string }>();
-  /** Requests that other executions took up, by id. */
+  /** Requests that other executions took over, by id. */
   readonly #carried = new Map<string, RequestRecord>();
 
   constructor(executions: readonly ReadExecution[], pasts: readonly CarriedPast[]) {
@@ -74,14 +74,14 @@ export class EvidenceCalls {
     }
   }
 
-  /** A call as the model asked for it, `TURN.INDEX`. */
+  /** A call of the model, `TURN.INDEX`. */
   asked(callId: string): EvidenceArguments | undefined {
     const [turn, index] = callId.split('.').map(Number) as [number, number];
     return this.#turns.get(turn)?.[index - 1];
   }
 
   /**
-   * The call of an entry, without arguments if no history keeps them; undefined if not even its tool is known. `tools`:
+   * The call of an entry, without arguments if no history keeps them; undefined if even its tool is unknown. `tools`:
    * those of the agent in charge. `limits`: those of the policies in force.
    */
   of(entry: JournalEntry, tools: readonly ToolDefinition[], limits: RunLimits = {}): EvidenceCall | undefined {
@@ -91,7 +91,7 @@ export class EvidenceCalls {
     if (kind === 'opened') {
       const found = toContinue(entry, limits) ?? this.#opened(entry, tools);
       if (found === undefined || digest === undefined) return undefined;
-      // After an edit without an assessment, that of the first arguments stays.
+      // After an edit without an assessment, the assessment of the first arguments stays.
       const before = entry.by === 'edit' ? this.#askedIn(entry.byId ?? '')?.call.assessed : undefined;
       const later = found.assessed === undefined && before !== undefined ? { ...found, assessed: before } : found;
       this.#asked.set(requestId, { call: later, digest });
@@ -102,7 +102,7 @@ export class EvidenceCalls {
     return isOther ? this.#edited(asked.call, digest) : asked.call;
   }
 
-  /** The call of a request that an execution carried; undefined if it does not hold its arguments. */
+  /** The call of a request that an execution carried; undefined without its arguments. */
   ofRecord({ request, ruled }: RequestRecord): EvidenceCall | undefined {
     const { toolName: tool, arguments: args, riskLevel: risk, digest } = request;
     const { definition, subject, shell, beside, assessment } = ruled;
@@ -124,7 +124,7 @@ export class EvidenceCalls {
     return hasArguments(found) || record === undefined ? found : (this.ofRecord(record) ?? found);
   }
 
-  /** A call as its agent or its workflow made it. */
+  /** A call as requested by its agent or its workflow. */
   #new(entry: JournalEntry, tools: readonly ToolDefinition[]): EvidenceCall | undefined {
     const { toolName = '', digest = '' } = entry;
     const definitions = this.#definitions(toolName, tools, Date.parse(entry.at));
@@ -133,12 +133,12 @@ export class EvidenceCalls {
         if (digestOf(toolName, facts.args, definition.definition) === digest) return callOf(definition, facts);
       }
     }
-    // Nobody assesses a guarded activity's call, so its policies may say all about it.
+    // A guarded activity's call has no assessment, so its policies may determine it completely.
     const newest = this.#isAgentRun ? undefined : definitions[0];
     return newest === undefined ? undefined : callOf(newest, {});
   }
 
-  /** Every definition that a tool had by then, the newest first. */
+  /** Every definition of a tool up to then, the newest first. */
   #definitions(name: string, tools: readonly ToolDefinition[], atMs: number): ToolDefinition[] {
     const known = tools.filter((tool) => tool.name === name);
     for (const { atMs: sinceMs, permit, change } of this.#changes) {
@@ -150,7 +150,7 @@ export class EvidenceCalls {
     return known.toReversed();
   }
 
-  /** The arguments that a call of this id may have had. */
+  /** The possible arguments of a call with this id. */
   #given({ callId = '' }: JournalEntry, definition: ToolDefinition): EvidenceArguments[] {
     if (!this.#isAgentRun) return this.#passed(callId, definition);
     const [turn, index, again] = callId.split('.');
@@ -165,14 +165,14 @@ export class EvidenceCalls {
     });
   }
 
-  /** What an agent's call was started with. */
+  /** The arguments with which an agent's call was started. */
   #sent(callId: string): EvidenceArguments[] {
     return this.#started.flatMap(({ permit, values: [args] }) => {
       return permit.callId === callId && isObject(args) ? [{ args }] : [];
     });
   }
 
-  /** What a guarded activity was started with, or refused with because it had changed. */
+  /** The arguments with which a guarded activity was started, or refused because it had changed. */
   #passed(callId: string, definition: GatedDefinition): EvidenceArguments[] {
     const first = callId.split('.', 2).join('.');
     return this.#started.flatMap(({ activity, permit, values }) => {
@@ -182,7 +182,7 @@ export class EvidenceCalls {
     });
   }
 
-  /** A call with the arguments that a reviewer wrote, as an activity checked them. */
+  /** A call with the arguments of a reviewer's edit, as an activity validated them. */
   #edited(before: EvidenceCall, digest: string): EvidenceCall | undefined {
     const { tool, definition, subject, shell: splitBefore } = before;
     const edit = this.#edits.find((each) => {
@@ -196,12 +196,12 @@ export class EvidenceCalls {
   }
 }
 
-/** The request that asks whether the run goes on beyond a limit: its arguments follow from the limits of the policies. */
+/** The request to continue the run beyond a limit: its arguments follow from the limits of the policies. */
 function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): EvidenceCall | undefined {
   if (toolName !== continueDefinition.name) return undefined;
   const amounts = runMeasures.flatMap((measure) => {
     const { ask, end } = limits[measure] ?? {};
-    // A cost that is not known asks in place of an end, too.
+    // An unknown cost asks instead of ending the run, too.
     return [ask, end].flatMap((amount) => (amount === undefined ? [] : [{ measure, amount }]));
   });
   const args = amounts.map(continueArguments).find((each) => {
@@ -210,7 +210,7 @@ function toContinue({ toolName, digest }: JournalEntry, limits: RunLimits): Evid
   return args && callOf(continueDefinition, { args, assessment: continueAssessment });
 }
 
-/** The change of a tool for which a worker refused to start it. A tool's own failure cannot pass for that. */
+/** The changed tool that a worker refused to start. A tool's own failure cannot pass for that. */
 function changeIn(end: ActivityEnd): ChangedTool | undefined {
   const [by, change] = 'failure' in end ? (end.failure.details ?? []) : [];
   const { definition } = isObject(change) ? change : {};

@@ -1,6 +1,6 @@
 /**
  * The evidence of a run's rulings, read from the decoded histories of its executions: the policies, calls and contexts
- * that `audit/verify-evidence.ts` rules again on. Decides nothing: what is not in the histories is listed as missing.
+ * that `audit/verify-evidence.ts` rules again on. Decides nothing: data that the histories lack is listed as missing.
  */
 import type { EvidenceCall, EvidencePolicies, RunEvidence, Standing } from '../../audit/evidence.ts';
 import type { EvidenceContext } from '../../core/ledger/recorded-context.ts';
@@ -75,7 +75,7 @@ interface Context {
   context: EvidenceContext;
 }
 
-/** Caller and metadata, from the time of each execution on. */
+/** Caller and metadata, from the start of each execution on. */
 function contextsOf(executions: readonly ReadExecution[]): Context[] {
   return executions.map(({ events }) => {
     let context: EvidenceContext = { unknown: ['caller', 'metadata'] };
@@ -84,7 +84,7 @@ function contextsOf(executions: readonly ReadExecution[]): Context[] {
         const { caller, metadata } = what.input as EvidenceContext;
         context = { ...(caller !== undefined && { caller }), ...(metadata !== undefined && { metadata }) };
       }
-      // Only the code of a workflow of one's own knows it, and gives it to an activity.
+      // Only the code of a custom workflow knows it, and passes it to an activity.
       const activity = what?.kind === 'scheduled' ? what.activity : undefined;
       if (activity?.kind !== 'config' && activity?.kind !== 'verified') continue;
       if (isObject(activity.given['context'])) context = activity.given['context'];

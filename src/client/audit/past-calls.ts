@@ -12,14 +12,14 @@ export interface PastCall {
   workflowId: string;
   callId: string;
   toolName: string;
-  /** Absent: reviewers may not see all of them. */
+  /** Absent: some are hidden from reviewers. */
   args?: JsonObject;
-  /** ISO 8601: when it was ruled on. */
+  /** ISO 8601: the time of its ruling. */
   at: string;
   outcome: string;
 }
 
-/** The calls of a tool in an agent run that are settled, oldest first, from its history. Needs no worker. */
+/** The settled calls of a tool in an agent run, oldest first, from its history. Needs no worker. */
 export async function pastCalls(session: Session, workflowId: string, tool: string): Promise<PastCall[]> {
   const { executions } = await fetchRun(session, workflowId);
   const { first, pasts } = policiesOf(executions);
@@ -41,14 +41,14 @@ export async function pastCalls(session: Session, workflowId: string, tool: stri
   });
 }
 
-/** What all policies of the run hide together. */
+/** The values that the run's policies hide in total. */
 function hiddenIn(executions: readonly ReadExecution[]): HiddenByPolicies {
   const hidden = new HiddenByPolicies();
   for (const event of executions.flatMap(({ events }) => events)) hidden.learn(event);
   return hidden;
 }
 
-/** True if reviewers do not see all of the arguments, or if nobody has looked for what they are not to see. */
+/** True if some of the arguments are hidden from reviewers, or if no activity has searched them for hidden values. */
 function hidesSome(call: object, { settings }: HiddenByPolicies): boolean {
   const { redaction } = call as { redaction?: unknown };
   if (!isObject(redaction)) return settings !== undefined;

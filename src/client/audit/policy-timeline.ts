@@ -5,10 +5,10 @@ import { policyDigest, type PolicyLayers } from '../../core/policy/policy.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
 
-/** The policies in force; `why` if they are not known. */
+/** The policies in force; `why` if they are unknown. */
 export type InForce = { agent: string } & ({ layers: PolicyLayers; why?: never } | { layers?: never; why: string });
 
-/** What a run's calls are ruled on by, entry by entry: its config, `setPolicy`, the policies of its caller, handoffs. */
+/** The policies of a run's calls, entry by entry: its config, `setPolicy`, the policies of its caller, handoffs. */
 export class PolicyTimeline {
   readonly #recorded: RecordedPolicies;
   readonly #agents: readonly (Pick<AgentConfig, 'agent' | 'run'> & Partial<AgentConfig>)[];
@@ -24,14 +24,14 @@ export class PolicyTimeline {
     this.#agents = first === undefined ? [] : agentsOf(first);
     this.#agent = carried?.agent ?? first?.agent ?? '';
     this.#changed = { change: carried?.gate.change };
-    // A message has a policy, a mode or both; the digest says which of them belong together.
+    // A message has a policy, a mode or both; the digest shows which of them belong together.
     const sent = [...policies, undefined].flatMap((policy) => [undefined, ...modes].map((mode) => ({ policy, mode })));
     const changes = sent.filter(({ policy, mode }) => policy !== undefined || mode !== undefined);
     this.#changes = [...changes, ...pasts.flatMap(({ gate }) => gate.change ?? [])];
     if (first === undefined) this.#why = 'the history does not keep the policies of the run';
   }
 
-  /** The policies by which an entry was ruled on. Call it for every entry, in order. */
+  /** The policies in force for an entry. Call it for every entry, in order. */
   at({ kind, agent, policyDigest: digest }: JournalEntry): InForce {
     if (agent !== undefined) this.#agent = agent;
     if (kind === 'policy' && digest !== undefined) this.#find(digest);
@@ -50,8 +50,8 @@ export class PolicyTimeline {
   }
 
   /**
-   * Takes the one change, by `setPolicy` or by the calling run, that leads to the policies of this digest. After a handoff
-   * the change may come before any entry names the agent that is in charge now.
+   * Applies the one change, by `setPolicy` or by the calling run, that leads to the policies of this digest. After a
+   * handoff the change may precede the first entry that names the new agent in charge.
    */
   #find(digest: string): void {
     const { change: before, parents } = this.#changed;

@@ -19,7 +19,7 @@ import { inParallel, untilAborted } from '../server/call-server.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
 import { listedExecutions } from '../server/memo-rows.ts';
 
-/** What a survey reads. */
+/** The scope of a survey. */
 export interface SurveyOptions {
   /** Runs that ended before this instant are left out. In milliseconds since 1970. */
   sinceMs: number;
@@ -31,7 +31,7 @@ export interface SurveyOptions {
   signal?: AbortSignal;
 }
 
-/** What one run decided, and by which policy of the operator. */
+/** The decisions of one run, and its policy of the operator. */
 export interface SurveyedRun extends CountedRun {
   workflowId: string;
   /** ISO 8601. */
@@ -43,9 +43,9 @@ export interface SurveyedRun extends CountedRun {
 
 /** The result of `surveyDecisions`. */
 export interface Survey {
-  /** The last that started come first. */
+  /** The last started come first. */
   runs: SurveyedRun[];
-  /** Runs that were found and not read: their history is gone or unreadable, or the time was over. */
+  /** Runs that were found but not read: their history is gone or unreadable, or the time was over. */
   unread: number;
   /** True: there are more runs than `mostRuns`. */
   more: boolean;
@@ -53,7 +53,7 @@ export interface Survey {
 
 const readsAtOnce = 4;
 
-/** Reads what was decided in the runs that are open or ended since an instant, within limits of number and time. */
+/** Reads the decisions of runs that are open or ended since an instant, within limits of number and time. */
 export async function surveyDecisions(session: Session, options: SurveyOptions): Promise<Survey> {
   const { sinceMs, mostRuns = 200, timeoutMs = 20_000 } = options;
   const overdue = AbortSignal.timeout(timeoutMs);

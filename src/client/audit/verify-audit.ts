@@ -5,7 +5,7 @@ import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import { ruleRunAgain } from '../../audit/rule-run-again.ts';
 import { isPublicKey } from '../../core/base/digest.ts';
 
-/** A line of a file, or why it cannot be read. */
+/** A line of a file, or the reason why it cannot be read. */
 export type AuditText = { text: string } | { problem: string };
 
 /** Options of `verifyAudit`. */
@@ -54,14 +54,14 @@ const prefix = Buffer.from('302a300506032b6570032100', 'hex');
 function signatures(): VerifierOptions['isSigned'] {
   const keys = new Map<string, KeyObject | undefined>();
   return (publicKey, text, signature) => {
-    if (!keys.has(publicKey)) keys.set(publicKey, keyOf(publicKey));
+    if (!keys.has(publicKey)) keys.set(publicKey, importPublicKey(publicKey));
     const key = keys.get(publicKey);
     const bytes = Buffer.from(signature, 'base64');
     return key !== undefined && bytes.length === 64 && verify(null, Buffer.from(text), key, bytes);
   };
 }
 
-function keyOf(publicKey: string): KeyObject | undefined {
+function importPublicKey(publicKey: string): KeyObject | undefined {
   const bytes = Buffer.from(publicKey, 'base64');
   if (bytes.length !== 32 || !isPublicKey(bytes)) return undefined;
   return createPublicKey({ key: Buffer.concat([prefix, bytes]), type: 'spki', format: 'der' });

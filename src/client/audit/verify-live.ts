@@ -7,7 +7,7 @@ import { RunLines } from './audit-lines.ts';
 import { type AuditedRun, fetchAuditedRun } from './audited-run.ts';
 import type { Session } from '../server/connect.ts';
 
-/** Compares the lines of an export with what the server's history says now. */
+/** Compares the lines of an export with the server's present history. */
 export class LiveComparison {
   readonly #session: Session;
   #withheld: ReadonlySet<string> = new Set();
@@ -18,7 +18,7 @@ export class LiveComparison {
     this.#session = session;
   }
 
-  /** Takes the next line of the file. */
+  /** Reads the next line of the file. */
   take(text: string): void {
     this.#lines += 1;
     const read = readLine(text);
@@ -32,7 +32,7 @@ export class LiveComparison {
     const run = 'run' in line ? this.#runs.get(line.run) : undefined;
     if (run === undefined) return;
     if (line.line === 'entry') run.lastRunId = line.context.runId;
-    const key = keyOf(line);
+    const key = lineKey(line);
     if (key !== undefined) run.lines.set(key, { line: this.#lines, leaf: lineLeaf(line), ...seqOf(line) });
   }
 
@@ -48,7 +48,7 @@ export class LiveComparison {
     return { findings: findings.sort((one, other) => one.line - other.line), notes };
   }
 
-  /** The run as it is now: the newest under its id, or the one whose execution the export names. */
+  /** The present run: the newest under its id, or the one whose execution the export names. */
   async #fetch({ workflowId, firstRunId, lastRunId }: ExportedRun): Promise<AuditedRun | undefined> {
     for (const runId of [undefined, lastRunId, firstRunId]) {
       try {
@@ -65,13 +65,13 @@ export class LiveComparison {
   #compare({ number, workflowId, lines }: ExportedRun, run: AuditedRun): AuditFinding[] {
     const live = new Map<string, string>();
     for (const line of new RunLines(number, this.#withheld).part(run, true)) {
-      const key = keyOf(line);
+      const key = lineKey(line);
       if (key !== undefined) live.set(key, lineLeaf(line));
     }
     const isCutShort = run.tree.before !== undefined;
     return [...lines].flatMap(([key, { leaf, line, seq }]) => {
       const now = live.get(key);
-      // What retention has removed cannot be compared, and the line of the run says so.
+      // Lines that retention has removed cannot be compared, and the line of the run reports it.
       if (now === leaf || (isCutShort && (now === undefined || key === 'run'))) return [];
       const what = now === undefined ? 'does not have this line' : 'says something else';
       const message = `the history on the server ${what}`;
@@ -90,7 +90,7 @@ interface ExportedRun {
 }
 
 /** Names a line that a later export of the run repeats; undefined for any other. */
-function keyOf(line: AuditLine | SealedLine): string | undefined {
+function lineKey(line: AuditLine | SealedLine): string | undefined {
   if (line.line === 'run') return 'run';
   if (line.line === 'entry') return `entry ${line.entry.seq}`;
   if (line.line === 'evidence') return `evidence ${line.part} ${line.key}`;

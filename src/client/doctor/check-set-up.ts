@@ -15,7 +15,7 @@ import { countedNoun } from '../../card/cut-text.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import { readPayload } from '../server/read-payload.ts';
 
-/** The number of runs whose memos are tried. */
+/** The number of runs whose memos are checked. */
 const runsTried = 50;
 
 /** The most by which the clocks may differ, in milliseconds. */
@@ -27,7 +27,7 @@ const looks = 20;
 
 const lookEveryMs = 100;
 
-/** What to check with. */
+/** The input of the checks. */
 export interface CheckOptions {
   /** The longest time that a request may wait, in milliseconds: the operator's `max_timeout`. Default 30 days. */
   longestWaitMs?: number;
@@ -36,8 +36,8 @@ export interface CheckOptions {
 const dayMs = 86_400_000;
 
 /**
- * Checks what a client needs, in the order in which one thing depends on another. Without the namespace nothing further
- * is checked. Throws nothing that is a finding.
+ * Checks what a client needs, in the order of dependence. Without the namespace it checks nothing further. Throws no
+ * error that is a finding.
  */
 export async function checkSetUp(
   session: Session,
@@ -70,7 +70,7 @@ export async function checkSetUp(
   ];
 }
 
-/** What is checked without a server. */
+/** The check that needs no server. */
 export function checkSdk(): Promise<Check> {
   return runCheck('sdk', () => {
     requireOneSdk();
@@ -102,7 +102,7 @@ async function checkAttributes(session: Session): Promise<Check> {
   });
 }
 
-/** A run that waits may have continued as new: its earlier executions are closed, and are kept only so long. */
+/** A waiting run may have continued as new: its earlier executions are closed, and are kept only for the retention. */
 function retention(namespace: string, days: number, longestWaitMs: number) {
   const neededDays = Math.ceil(longestWaitMs / dayMs);
   if (days * dayMs >= longestWaitMs) return fine(`Closed executions are kept for ${days} days.`);
@@ -114,8 +114,8 @@ function retention(namespace: string, days: number, longestWaitMs: number) {
 }
 
 /**
- * Compares this machine's clock with the server's. No answer of the server has its time, but it notes when a task queue
- * was polled last: this polls a queue that nobody else uses, for a moment, and writes nothing.
+ * Compares this machine's clock with the server's. No response of the server has its time, but it records when a task
+ * queue was polled last: this polls an unused queue for a moment, and writes nothing.
  */
 async function checkClock(session: Session): Promise<CheckOutcome> {
   const { connection, namespace } = session;
@@ -149,7 +149,7 @@ async function checkClock(session: Session): Promise<CheckOutcome> {
   }
 }
 
-/** The server noted its time between two instants of this machine. */
+/** The server recorded its time between two instants of this machine. */
 function compare(serverMs: number, beforeMs: number, afterMs: number): CheckOutcome {
   const aheadMs = Math.max(0, beforeMs - serverMs) || Math.min(0, afterMs - serverMs);
   if (Math.abs(aheadMs) <= toleratedMs) return fine("This machine's clock agrees with the server's.");
@@ -160,7 +160,7 @@ function compare(serverMs: number, beforeMs: number, afterMs: number): CheckOutc
   );
 }
 
-/** Checks that this client reads what the workers wrote, on the memos of runs that ask something. */
+/** Checks that this client can decode the memos of waiting runs. */
 async function checkCodec(session: Session): Promise<CheckOutcome> {
   const memos = await memosOf(session);
   if (memos.length === 0) return fine('No run asks anything now, so no codec could be tried.');

@@ -12,7 +12,7 @@ import { noWorker } from '../server/worker-presence.ts';
 /** A poll lasts up to a minute. The server lists a worker for minutes after it has stopped. */
 const pollSeconds = 75;
 
-/** The number of runs that are looked at for a version that is gone. */
+/** The number of runs that are checked for a missing version. */
 const runsLookedAt = 1_000;
 
 interface Poller {
@@ -51,8 +51,8 @@ function isLiving({ agoMs }: Poller, isClockRight: boolean): boolean {
 }
 
 /**
- * Checks that each Worker Deployment Version to which a run that asks something is pinned has a worker: else an answer to
- * the run waits until one of that version polls.
+ * Checks that each Worker Deployment Version to which a waiting run is pinned has a worker: without one, an answer to
+ * the run waits until a worker of that version polls.
  */
 export async function checkVersions(session: Session, isClockRight: boolean): Promise<CheckOutcome> {
   const query = `${session.attributes.ids} IS NOT NULL AND ExecutionStatus = "Running"`;
@@ -110,7 +110,7 @@ async function pollersOf({ connection, namespace, ...session }: Session, taskQue
   }));
 }
 
-/** A run has the policy of the worker that starts it, and whichever worker runs its tools looks at its own once more. */
+/** A run has the policy of the worker that starts it, and the worker of each of its tools also checks its own. */
 function comparePolicies(taskQueue: string, identities: readonly string[]): CheckOutcome {
   const known = identities.flatMap((identity) => {
     const policy = workerFacts(identity)?.policy;
@@ -121,14 +121,14 @@ function comparePolicies(taskQueue: string, identities: readonly string[]): Chec
   if (first === undefined) return fine('No worker says in its identity which policy of the operator it has.');
   if (other === undefined) {
     const whose = `${countedNoun(known.length, 'worker')} of ${identities.length}`;
-    return fine(`${whose} say which policy of the operator they have: ${named(first.policy)}.`);
+    return fine(`${whose} say which policy of the operator they have: ${policyName(first.policy)}.`);
   }
   return wrong(
-    `Worker '${first.identity}' of task queue '${taskQueue}' has ${named(first.policy)}, and '${other.identity}' has ${named(other.policy)}: which one binds a new run is chance. Start them with the same policy; while a new one is rolled out, wait until the last worker with the old one has stopped.`,
+    `Worker '${first.identity}' of task queue '${taskQueue}' has ${policyName(first.policy)}, and '${other.identity}' has ${policyName(other.policy)}: which one binds a new run is chance. Start them with the same policy; while a new one is rolled out, wait until the last worker with the old one has stopped.`,
   );
 }
 
-function named(policy: string): string {
+function policyName(policy: string): string {
   return policy === 'none' ? 'no policy of the operator' : `policy ${policy}`;
 }
 

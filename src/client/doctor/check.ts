@@ -7,7 +7,7 @@ import {
   registerSearchAttributes,
 } from '../../connection/search-attributes.ts';
 
-/** What `client.check` checks, in its order. */
+/** The names of the checks of `client.check`, in order. */
 export const checkNames = [
   'sdk',
   'server',
@@ -22,13 +22,13 @@ export const checkNames = [
   'codec',
 ] as const;
 
-/** One thing that `client.check` has checked. */
+/** The result of one check of `client.check`. */
 export interface Check {
   check: (typeof checkNames)[number];
   isOk: boolean;
-  /** One sentence; what is wrong comes with the remedy. */
+  /** One sentence; a problem includes its remedy. */
   message: string;
-  /** The command that mends it, if there is one. */
+  /** The command that fixes it, if there is one. */
   command?: string;
 }
 
@@ -42,7 +42,7 @@ export function wrong(message: string, command?: string): CheckOutcome {
   return { isOk: false, message, ...(command !== undefined && { command }) };
 }
 
-/** Runs one check. A problem that it meets is its finding. */
+/** Runs one check. A problem that it throws is its finding. */
 export async function runCheck(
   check: Check['check'],
   find: () => CheckOutcome | Promise<CheckOutcome>,

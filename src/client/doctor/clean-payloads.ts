@@ -30,9 +30,9 @@ const hourMs = 3_600_000;
 
 /**
  * Removes the payload files that no history of the namespace names, of open or closed runs: files of runs that
- * retention has removed, and files that queries left behind. Reads every history. Recent files stay, because a payload
- * on its way to the server is in no history yet.
- * Throws `internal` without a folder, for too short an age and for an unknown option, and `server_unreachable`; then nothing was removed.
+ * retention has removed, and files of queries. Reads every history. Recent files stay, because a payload on its way to
+ * the server is in no history yet. Throws `internal` without a folder, for too short an age and for an unknown option,
+ * and `server_unreachable`; then nothing was removed.
  *
  * @example
  * ```ts
@@ -49,14 +49,14 @@ export async function cleanPayloads(session: Session, options: CleanOptions = {}
   const { olderThanMs = 24 * hourMs, dryRun = false } = options;
   const wanted = largePayloadsOf(options.folder === undefined ? undefined : { folder: options.folder });
   if (wanted === undefined) {
-    throw refused('No payload folder is named: give it with --folder or as COUNTERSIGN_PAYLOAD_FOLDER.');
+    throw internalProblem('No payload folder is named: give it with --folder or as COUNTERSIGN_PAYLOAD_FOLDER.');
   }
-  if (!(olderThanMs >= hourMs)) throw refused('Payload files must be at least an hour old to be removed.');
+  if (!(olderThanMs >= hourMs)) throw internalProblem('Payload files must be at least an hour old to be removed.');
   const beforeMs = Date.now() - olderThanMs;
   const folder = openPayloadFolder(wanted.folder, session.namespace);
   const named = new Set<string>();
   let runs = 0;
-  // Every execution that the namespace still keeps, whoever started it.
+  // Every execution that the namespace still keeps, of any starter.
   for await (const page of listedExecutions(session)) {
     for (const { execution } of page) {
       runs += 1;
@@ -98,7 +98,7 @@ async function namesIn(session: Session, { key }: PayloadFolder, execution: Exec
   return names;
 }
 
-/** The claims of all references to our folders, anywhere in an event. */
+/** The claims of all references to payload folders, anywhere in an event. */
 function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   const claim = claimIn(value);
@@ -106,6 +106,6 @@ function* claimsIn(value: unknown): Generator<Record<string, unknown>> {
   else for (const part of Object.values(value)) yield* claimsIn(part);
 }
 
-function refused(message: string): ProblemError {
+function internalProblem(message: string): ProblemError {
   return new ProblemError({ code: 'internal', message });
 }

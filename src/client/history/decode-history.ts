@@ -9,12 +9,12 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 /** How many payloads a codec gets at once. */
 const batchSize = 200;
 
-/** Decodes all payloads of the events in place. Returns the number of those that cannot be decoded here. */
+/** Decodes all payloads of the events in place. Returns the number of those that this client cannot decode. */
 export function decodeHistory(session: Session, events: readonly Event[]): Promise<number> {
   return decodeWith((payloads) => decodePayloads(session, payloads), events);
 }
 
-/** The same, by any decoder. */
+/** The same, with any decoder. */
 export async function decodeWith(
   decode: (payloads: Payload[]) => Promise<Payload[]>,
   events: readonly Event[],
@@ -31,7 +31,7 @@ export async function decodeWith(
   return unread;
 }
 
-/** Search attributes and headers are left out: no codec encodes them. */
+/** Without search attributes and headers, which no codec encodes. */
 function payloadsIn(value: unknown): Payload[] {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
   if (isPayload(value)) return [value];

@@ -9,7 +9,7 @@ type Payload = temporal.api.common.v1.IPayload | null | undefined;
 type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 type Failure = temporal.api.failure.v1.IFailure | null | undefined;
 
-/** The payloads of history events, each read once, though several look at it. */
+/** The payloads of history events, each decoded once for all readers. */
 export class EventPayloads {
   readonly #read: ReadValue;
   readonly #values = new WeakMap<object, unknown>();
@@ -19,14 +19,14 @@ export class EventPayloads {
     this.#read = read;
   }
 
-  /** How many payloads that run events are made of cannot be decoded here, since the last call. */
+  /** The number of undecodable payloads that are sources of run events, since the last call. */
   takeUnread(): number {
     const unread = this.#unread;
     this.#unread = 0;
     return unread;
   }
 
-  /** The value of a payload that run events are made of. */
+  /** The value of a payload that is a source of run events. */
   value(payload: Payload): unknown {
     const value = this.glance(payload);
     if (isUndecodable(value) && value.unread) this.#unread += 1;
@@ -45,7 +45,7 @@ export class EventPayloads {
     return this.#values.get(payload);
   }
 
-  /** An `ActivityFailure` and its like only say where the failure inside them happened. */
+  /** An `ActivityFailure` and its like only wrap the failure inside them. */
   failure(given: Failure): PlainFailure {
     const failure = given?.activityFailureInfo == null ? given : (given.cause ?? given);
     const message = this.#message(failure);

@@ -13,8 +13,8 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 
 /**
  * The events of a run from its exported history: the JSON that Temporal's UI downloads and `temporal workflow show
- * --output json` prints, one text for each execution, oldest first. A payload that is encrypted gives a `gap`. Throws
- * `invalid_message` for a text that is no such history.
+ * --output json` prints, one text for each execution, oldest first. An encrypted payload gives a `gap`. Throws
+ * `invalid_message` for a text that is not such a history.
  */
 export async function eventsOfHistories(texts: readonly string[]): Promise<RecordedEvent[]> {
   const codec = new ReadingCodec([]);
@@ -54,10 +54,10 @@ function readHistory(text: string): Event[] {
   }
 }
 
-/** The members that hold payloads, by name: a list of them, or an object of them. */
+/** The members that contain payloads, by name: a list of them, or an object of them. */
 const holders = ['payloads', 'fields', 'indexedFields'];
 
-/** Temporal's tools can write payloads as the JSON that they hold. */
+/** Temporal's tools can write payloads as their JSON values. */
 function withPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPayloads);
   if (typeof value !== 'object' || value === null) return value;

@@ -46,7 +46,7 @@ export interface PlacedEntry {
   place: { runId: string; eventId: number };
 }
 
-/** The same with their places. Of an entry that says different things, the last one counts. */
+/** The same with their places. Of several versions of an entry, the last one counts. */
 export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry[] {
   const found = new Map<number, PlacedEntry>();
   for (const { runId, events } of executions) {
@@ -57,21 +57,21 @@ export function placedEntries(executions: readonly ReadExecution[]): PlacedEntry
   return [...found.values()].sort((one, other) => one.entry.seq - other.entry.seq);
 }
 
-/** True if an execution was terminated or timed out: it could not write how its open requests end. */
+/** True if an execution was terminated or timed out: it could not record the end of its open requests. */
 export function wasEnded({ events }: ReadExecution): boolean {
   return events.some(({ what }) => what?.kind === 'terminated' || what?.kind === 'timed_out');
 }
 
-/** What whoever started a run says of its user. */
+/** The starter's claims about the user of a run. */
 export interface SessionOfRun {
-  /** True: the run takes further messages of its user. */
+  /** True: the run accepts further messages of its user. */
   isSession: boolean;
-  /** For whom it works. Absent: nobody is named. */
+  /** The run's user. Absent: none is named. */
   callerUserId?: string;
 }
 
 /**
- * Reads the input of a run's present execution; its worker is not needed. A workflow of one's own is no session. Throws
+ * Reads the input of a run's present execution; needs no worker. A custom workflow is not a session. Throws
  * `run_not_found`, and `undecodable` if this client cannot read the input.
  */
 export async function sessionOf(session: Session, workflowId: string): Promise<SessionOfRun> {

@@ -60,7 +60,7 @@ export function readHistories(
   return executions.map(({ runId, events }) => ({ runId, events: events.map((event) => reader.read(event)) }));
 }
 
-/** What an agent run was started with. `runId`: default the newest. Undefined for a workflow of one's own. */
+/** The input of an agent run. `runId`: default the newest. Undefined for a custom workflow. */
 export async function inputOf(session: Session, execution: { workflowId: string; runId?: string }): Promise<unknown> {
   const { events } = await readPage(session, execution, { size: 1 });
   await decodeHistory(session, events);
@@ -121,8 +121,8 @@ export async function findExecutions(session: Session, workflowId: string): Prom
 }
 
 /**
- * Walks from the last execution of a run back to the first one that the server still has. `read` gives the last one for
- * undefined; it gives undefined for one that is gone.
+ * Walks from the last execution of a run back to the first one that the server still has. `read` returns the last one
+ * for undefined; it returns undefined for a removed one.
  */
 async function walkBack<Execution extends { events: readonly Event[] }>(
   read: (runId: string | undefined) => Promise<Execution | undefined>,

@@ -8,7 +8,7 @@ type Event = temporal.api.history.v1.IHistoryEvent;
 /** One part of an execution's history. Payloads are not decoded. */
 export interface HistoryPage {
   events: Event[];
-  /** Absent: the history has no more now, or for good. */
+  /** Absent: the history has no more events now, or for good. */
   next?: Uint8Array;
 }
 
@@ -17,8 +17,8 @@ const longPollMs = 60_000;
 const callMs = 10_000;
 
 /**
- * Reads a part of an execution's history. `wait`: does not answer before there is a new event, or some seconds have
- * passed. Throws the server's errors unchanged.
+ * Reads a part of an execution's history. `wait`: returns only after a new event, or some seconds. Throws the server's
+ * errors unchanged.
  */
 export async function readPage(
   session: Session,
@@ -42,7 +42,7 @@ export async function readPage(
   return { events: history?.events ?? [], ...(next.length > 0 && { next }) };
 }
 
-/** The pages of an execution's history, as far as it goes now. Payloads are not decoded. */
+/** The pages of an execution's history up to now. Payloads are not decoded. */
 export async function* pagesOf(
   session: Session,
   execution: { workflowId: string; runId: string },
@@ -91,7 +91,7 @@ export async function findExecution(
     return await describeExecution(session, execution);
   } catch (error) {
     const status = grpcStatusOf(error);
-    // A text that is no run id is an invalid argument.
+    // A text that is not a run id is an invalid argument.
     if (status === grpcStatus.NOT_FOUND || status === grpcStatus.INVALID_ARGUMENT) return undefined;
     throw error;
   }

@@ -24,14 +24,14 @@ type MaybePayload = temporal.api.common.v1.IPayload | null | undefined;
 type Attributes<Name extends keyof Event> = NonNullable<Event[Name]>;
 
 /**
- * Reads the events of a run, in their order, execution by execution: Temporal's event becomes a typed fact here and
- * nowhere else. The codecs have decoded the payloads already. Never throws: whoever may write to the namespace can put
- * anything into them.
+ * Reads the events of a run, in their order, execution by execution: only this class converts Temporal's events to
+ * typed facts. The codecs have decoded the payloads already. Never throws: every client of the namespace can write
+ * arbitrary payloads.
  */
 export class HistoryReader {
   readonly #payloads: EventPayloads;
   #isAgentRun = false;
-  /** What the present execution has started and not ended, by the event that started it. */
+  /** The activities and nested workflows in flight of the present execution, by the event that started them. */
   readonly #begun = new Map<number, Activity>();
 
   constructor(read: ReadValue) {
@@ -87,8 +87,8 @@ export class HistoryReader {
   }
 
   /**
-   * The argument that names the execution before as its writer. In a workflow of one's own it may be any of them, or a member
-   * of one; the others are their author's business, also if they cannot be read.
+   * The argument that names the previous execution as its writer. In a custom workflow it may be any argument, or a
+   * member of one; other arguments are ignored, even if they cannot be decoded.
    */
   #carried(payloads: readonly MaybePayload[], before: string): unknown {
     const values = this.#isAgentRun
@@ -152,7 +152,7 @@ export class HistoryReader {
   }
 
   #end(activity: Activity, state: EndState, { result, failure }: Ended): ActivityEnd {
-    // What another workflow gives to one of one's own is its author's business.
+    // Ignore inputs from other workflows to custom workflows.
     const isForeign = activity.kind === 'nested' && !activity.isAgentRun;
     if (state === 'completed') return { result: isForeign ? undefined : this.#payloads.first(result) };
     if (state === 'cancelled' || activity.kind === 'nested') return { failure: { kind: 'other', message: state } };
@@ -202,12 +202,12 @@ export class HistoryReader {
 type WithoutPlace<Each> = Each extends Activity ? Omit<Each, 'scheduledEventId'> : never;
 type Scheduled = WithoutPlace<Activity>;
 
-/** Our activities that say something of a run, and the place of the argument that its own code wrote. */
+/** Countersign's activities with facts about a run, and the position of the argument that its own code wrote. */
 const ourActivities: ReadonlyMap<
   string,
   { kind: 'config' | 'verified' | 'policy' | 'parents' | 'edit'; place: number }
 > = new Map([
-  // The first argument is what the starter wrote; only that of a gate is followed by another one.
+  // The first argument is the starter's; only a gate's is followed by another one.
   [activityNames.loadAgent, { kind: 'config', place: 1 }],
   [activityNames.loadGate, { kind: 'config', place: 1 }],
   [activityNames.verifyCarried, { kind: 'verified', place: 0 }],
@@ -239,12 +239,12 @@ const endings = {
 
 const ourMessages: readonly RecordedMessage['name'][] = Object.values(messageNames);
 
-/** In milliseconds since 1970. Histories that were read from a file have plain numbers. */
+/** In milliseconds since 1970. Histories read from a file have plain numbers. */
 function eventTimeMs({ eventTime }: Event): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
 }
 
-/** An object whose members are read one by one; anything else has none of them. */
+/** An object whose members are read one by one; an empty one for any other value. */
 function objectIn(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }

@@ -32,7 +32,7 @@ export async function unappliedDecisions(session: Session, workflowId: string): 
   }
 }
 
-/** The decisions about the same request that come before `decision`, without repetitions of it. */
+/** The earlier decisions about the request of `decision`, without duplicates of it. */
 export function recordedBefore(unapplied: readonly RecordedDecision[], decision: ParsedDecision): RecordedDecision[] {
   const isOurs = (other: ParsedDecision): boolean =>
     other.requestId === decision.requestId && other.decisionId === decision.decisionId;

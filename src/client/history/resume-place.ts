@@ -6,17 +6,17 @@ import { findExecution, pagesOf } from './read-executions.ts';
 import { HistoryReader } from './read-history-event.ts';
 import { readValue } from '../server/read-payload.ts';
 
-/** From where a stream goes on. */
+/** The place at which a stream resumes. */
 export interface ResumePlace {
   /** Undefined: from the beginning that the server still has. */
   place?: EventPlace;
-  /** Said first. */
+  /** The stream begins with it. */
   gap?: GapEvent;
 }
 
 /**
- * Finds the place of an event's id in the run. Throws `invalid_message` for a text that is no id of this run's events, and
- * the server's errors unchanged.
+ * Finds the place of an event's id in the run. Throws `invalid_message` for a text that is not an id of this run's
+ * events, and the server's errors unchanged.
  */
 export async function findPlace(session: Session, workflowId: string, id: string): Promise<ResumePlace> {
   const place = parseEventId(id);
@@ -39,7 +39,7 @@ function foreign(workflowId: string, id: string, why: string): ProblemError {
   });
 }
 
-/** A reset execution repeats the events before the reset under its own run id. What came after them is gone. */
+/** A reset execution repeats the events before the reset under its own run id. Later ones are gone. */
 async function afterReset(
   session: Session,
   workflowId: string,

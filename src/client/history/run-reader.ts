@@ -13,16 +13,16 @@ import { type ReadValue, valueReader } from '../server/read-payload.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** The event at which a reader is. */
+/** The current event of a reader. */
 export interface ReaderPlace {
   runId: string;
-  /** Of the last event that stays where it is. 0: none of this execution has been read. */
+  /** The id of the last event that cannot be withdrawn. 0: no event of this execution has been read. */
   eventId: number;
 }
 
 /**
  * Reads the history of a run, page by page and execution by execution, as run events. Its memory does not grow with the
- * history: it keeps one page, and what the projection needs of the present turn.
+ * history: it keeps one page, and the projection's state of the present turn.
  */
 export class RunReader {
   readonly #session: Session;
@@ -34,13 +34,13 @@ export class RunReader {
   #next: Uint8Array | undefined;
   /** True once the present execution has been read to its end, as far as it goes now. */
   #isAtEnd = false;
-  /** Until it has passed this reset, a reader repeats what it gave before. */
+  /** Until it has passed this reset, a reader repeats earlier events. */
   #repeatsUntil: string | undefined;
-  /** The executions that follow, as far as they were known: after a reset, an execution does not name the one that counts. */
+  /** The known following executions: after a reset, an execution does not name the one that counts. */
   #ahead: string[];
-  /** The executions that were read, in order. */
+  /** The executions read so far, in order. */
   readonly executions: string[];
-  /** Shows the events as reviewers may see them, if the reader was opened for that. */
+  /** Redacts the events as for reviewers, if the reader was opened with `redacted`. */
   readonly redactor: EventRedactor | undefined;
 
   private constructor(
@@ -61,9 +61,8 @@ export class RunReader {
   }
 
   /**
-   * Begins with the first execution that the server still has. `redacted`: for events as reviewers may see them; it reads
-   * the present policies first, because what they hide is hidden of earlier events, too. Throws the server's errors
-   * unchanged.
+   * Begins with the first execution that the server still has. `redacted`: for events as reviewers may see them; it
+   * reads the present policies first, because they also apply to earlier events. Throws the server's errors unchanged.
    */
   static async open(session: Session, workflowId: string, { redacted = false } = {}): Promise<RunReader> {
     const { executions, missing } = await findExecutions(session, workflowId);
@@ -78,12 +77,12 @@ export class RunReader {
     return this.#place;
   }
 
-  /** True once the run has ended and every event was given. */
+  /** True once the run has ended and every event was returned. */
   get isComplete(): boolean {
     return this.#projection.isComplete;
   }
 
-  /** True once everything was given that there is now. */
+  /** True once all present events were returned. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
   }
@@ -104,7 +103,7 @@ export class RunReader {
     const { runId, eventId } = this.#place;
     const from = { workflowId: this.#workflowId, runId };
     const page = await readPage(this.#session, from, { ...options, ...(this.#next && { after: this.#next }) });
-    // A page that begins anew, after an error, repeats what was read.
+    // A page that begins anew, after an error, repeats earlier events.
     const fresh = page.events.filter((event) => Number(event.eventId) > eventId);
     await decodeHistory(this.#session, fresh);
     const last = fresh.at(-1);
@@ -126,7 +125,7 @@ export class RunReader {
     return events;
   }
 
-  /** Reads the present execution again from its beginning, without repeating events: a place on the server was lost. */
+  /** Reads the present execution again from its beginning, without repeating events: the server lost the place. */
   restart(): void {
     this.#next = undefined;
   }
@@ -154,7 +153,7 @@ export class RunReader {
     return resetRunId;
   }
 
-  /** The execution that was reset is no part of the run any more: projects the run anew, up to the reset. */
+  /** The execution that was reset no longer belongs to the run: projects the run anew, up to the reset. */
   async #startOver(baseRunId: string): Promise<void> {
     const { executions, missing } = await findExecutions(this.#session, this.#workflowId);
     this.#projection = new RunProjection(this.#workflowId);
@@ -167,14 +166,14 @@ export class RunReader {
 }
 
 /**
- * True for the beginning of a workflow task. At the end of a history it may be that of a task whose update is refused: the
- * server withdraws such a task, and gives the ids of its two events to the next events (docs/decisions/0058).
+ * True for the beginning of a workflow task. At the end of a history the update of the task may be refused: the server
+ * withdraws such a task, and gives the ids of its two events to the next events (docs/decisions/0058).
  */
 function mayBeWithdrawn({ workflowTaskScheduledEventAttributes: scheduled, ...event }: Event): boolean {
   return (scheduled ?? event.workflowTaskStartedEventAttributes) != null;
 }
 
-/** An execution begins with what the one before it handed over, so the newest one has all policies. */
+/** An execution begins with the state of the previous one, so the newest one has all policies. */
 async function learnPolicies(
   session: Session,
   execution: { workflowId: string; runId: string },

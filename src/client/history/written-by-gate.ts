@@ -1,4 +1,4 @@
-/** Where the gate writes: its journal rides on payloads that history keeps anyway. */
+/** The places where the gate writes: its journal is part of payloads that history keeps anyway. */
 import type { temporal } from '@temporalio/proto';
 import { activityNames, journalMemoName, memoName, workflowType } from '../../contract.ts';
 import { isHash } from '../../core/ledger/merkle.ts';
@@ -10,14 +10,14 @@ import { readValue } from '../server/read-payload.ts';
 type Payload = temporal.api.common.v1.IPayload;
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-/** The journal entries that one event of an agent run carries. */
+/** The journal entries in one event of an agent run. */
 export function journalIn(event: Event): JournalEntry[] {
   return writtenIn(event, true, readValue).flatMap(entriesIn);
 }
 
 /**
- * What the gate wrote into one event, by its place. What a model, a tool or a starter can put into history (arguments,
- * results, inputs) is never read as the journal, whatever it claims to be.
+ * The gate's records in one event, by their place. Values of a model, a tool or a starter in history (arguments,
+ * results, inputs) are never read as the journal, whatever they claim to be.
  */
 export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Payload) => unknown): unknown[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
@@ -28,7 +28,8 @@ export function writtenIn(event: Event, isAgentRun: boolean, read: (payload: Pay
   const valuesOf = (payloads: (Payload | null | undefined)[]): unknown[] =>
     payloads.flatMap((payload) => (payload == null ? [] : [read(payload)]));
   if (!isAgentRun) {
-    // Most payloads are the author's own. The gate's are in activities of ours, in memos, and in the metadata of payloads.
+    // Most payloads are the author's own. The gate's are in Countersign's activities, in memos, and in the metadata of
+    // payloads.
     const isOurs = activity.startsWith('countersign.') && !unwritten.has(activity);
     return [permitIn(first?.metadata), ...valuesOf([isOurs ? first : undefined, ...memos])];
   }

@@ -14,9 +14,9 @@ import { refusalFor } from '../send/deliver.ts';
 import { inboxBatches } from './inbox-batches.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 
-/** Whose requests go to whom. */
+/** A delegation of one person's requests to another. */
 export interface DelegationOfAll {
-  /** The person whose seats are given: 1 to 200 characters. */
+  /** The person who gives up their seats: 1 to 200 characters. */
   by: string;
   /** The person who decides in their place: 1 to 200 characters. */
   to: string;
@@ -24,17 +24,17 @@ export interface DelegationOfAll {
   reason?: string;
 }
 
-/** What became of one request. A refused one has a `code`. */
+/** The result for one request. A refused one has a `code`. */
 export interface DelegatedRequest extends Receipt {
   workflowId: string;
   toolName: string;
 }
 
-/** What became of all of them. */
+/** The results for all of them. */
 export interface DelegatedAll {
   /** One for each open request that the person may answer. Requests that anyone may answer need no delegation. */
   receipts: DelegatedRequest[];
-  /** The number of runs that did not say who may answer their requests, because no worker answered for them. */
+  /** The number of runs that did not report the reviewers of their requests, because no worker answered for them. */
   silentRuns: number;
 }
 
@@ -60,7 +60,10 @@ export async function delegateAll(
   return all;
 }
 
-/** The receipt; undefined if the run says that the person cannot answer the request, where that was not known. */
+/**
+ * The receipt; undefined if it was unknown whether the person can answer the request, and the run reports that they
+ * cannot.
+ */
 export async function delegateOne(
   { workflowId, toolName, isKnown }: OpenRequest,
   message: DelegateMessage,
@@ -71,19 +74,19 @@ export async function delegateOne(
   return { ...receipt, workflowId, toolName };
 }
 
-/** The delegation with these members alone. Throws a `ProblemError` for one that no run would take. */
+/** The delegation with these members alone. Throws a `ProblemError` for one that every run would refuse. */
 export function soundDelegation(delegation: DelegationOfAll): DelegationOfAll {
   const { by, to, reason, ...others } = isObject(delegation)
     ? (delegation as DelegationOfAll)
     : ({} as DelegationOfAll);
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw invalid(`unknown field '${unknown.slice(0, 40)}'`);
+  if (unknown !== undefined) throw invalidMessage(`unknown field '${unknown.slice(0, 40)}'`);
   if (typeof by !== 'string' || by.trim() === '' || by.startsWith('group:')) {
-    throw invalid(`'by' must be the name of one person: whose requests are they?`);
+    throw invalidMessage(`'by' must be the name of one person: whose requests are they?`);
   }
   const read = readDelegate({ requestId: '0'.repeat(32), by, to, reason });
   if ('problem' in read) throw new ProblemError(read.problem);
-  if (isSamePerson(by, to)) throw invalid(`'${by}' would only delegate to themselves`);
+  if (isSamePerson(by, to)) throw invalidMessage(`'${by}' would only delegate to themselves`);
   return { by, to, ...(reason !== undefined && { reason }) };
 }
 
@@ -92,7 +95,7 @@ export interface OpenRequest {
   requestId: string;
   workflowId: string;
   toolName: string;
-  /** False: the run does not say who may answer it. */
+  /** False: the run does not report its reviewers. */
   isKnown: boolean;
 }
 
@@ -103,7 +106,7 @@ export interface OpenRequests {
   openKeys: string[];
 }
 
-/** 32 hex characters for a request of a run: any workflow may list the id of a request that is another run's. */
+/** 32 hex characters for a request of a run: any workflow may list another run's request id. */
 export function requestKey(workflowId: string, requestId: string): string {
   return jsonDigest([workflowId, requestId]).slice(0, 32);
 }
@@ -113,8 +116,8 @@ const runsInStep = 100;
 const runsAtOnce = 8;
 
 /**
- * The open requests that a person may answer and has not answered, some runs at a time, earliest deadlines first. Each run
- * is asked, unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
+ * The open requests that a person may answer and has not answered, some runs at a time, earliest deadlines first. Each
+ * run is queried, unless `isDone` holds for the keys of all its requests. The index lags by up to seconds.
  */
 export async function* openRequestsOf(
   session: Session,
@@ -159,7 +162,7 @@ async function requestsOf(
 /** A run has at most as many open requests. */
 const mostRequests = 50;
 
-/** What a person may answer, of the answer of query `approvals`. Any workflow may answer anything. */
+/** The requests that a person may answer, from the answer of query `approvals`. Any workflow may return any answer. */
 export function answerableIn(answer: unknown, workflowId: string, by: string): OpenRequest[] {
   const open = (Array.isArray(answer) ? answer : []).slice(0, mostRequests) as unknown[];
   return open.flatMap((request): OpenRequest[] => {
@@ -181,6 +184,6 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
-function invalid(message: string): ProblemError {
+function invalidMessage(message: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }

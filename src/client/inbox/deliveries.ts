@@ -10,7 +10,7 @@ import { queryRun } from '../server/query-run.ts';
 const largestPage = 1_000;
 const timeoutMs = 30_000;
 
-/** How the open requests of a run travel to their channels, as the workflow of its channels says, or why that is not known. */
+/** The deliveries of a run's open requests, from the workflow of its channels, or why they are unknown. */
 export async function deliveriesOf(
   session: Session,
   workflowId: string,
@@ -28,7 +28,7 @@ export async function deliveriesOf(
 }
 
 /**
- * The rows, with a mark on those that no channel could deliver yet, as the server's index says. Without tags, or if the
+ * The rows, with a mark on those that no channel could deliver yet, by the server's index. Without tags, or if the
  * index cannot be read, none has the mark.
  */
 export async function markUndelivered(
@@ -38,7 +38,7 @@ export async function markUndelivered(
   const known = await undelivered;
   if (known.size === 0) return rows;
   return rows.map((row) =>
-    known.has(keyOf(channelsWorkflowId(row.workflowId), row.requestId)) ? { ...row, undelivered: true } : row,
+    known.has(deliveryKey(channelsWorkflowId(row.workflowId), row.requestId)) ? { ...row, undelivered: true } : row,
   );
 }
 
@@ -53,9 +53,9 @@ export async function undeliveredRequests(session: Session): Promise<ReadonlySet
       () => connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage }),
       { timeoutMs },
     );
-    // The id of the workflow says whose requests they are: the tags of any other say nothing about them.
+    // The id of the workflow names the run of its requests: the tags of any other workflow do not count.
     const keys = executions.flatMap((row) =>
-      undeliveredIn(session, row).map((requestId) => keyOf(row.execution?.workflowId ?? '', requestId)),
+      undeliveredIn(session, row).map((requestId) => deliveryKey(row.execution?.workflowId ?? '', requestId)),
     );
     return new Set(keys);
   } catch {
@@ -63,6 +63,6 @@ export async function undeliveredRequests(session: Session): Promise<ReadonlySet
   }
 }
 
-function keyOf(channelsId: string, requestId: string): string {
+function deliveryKey(channelsId: string, requestId: string): string {
   return `${requestId} ${channelsId}`;
 }

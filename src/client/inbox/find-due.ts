@@ -1,17 +1,17 @@
 import { ProblemError } from '../../core/base/problem.ts';
 
-/** What is known of the deadlines of many runs, of which a server can only count those up to an instant. */
+/** A search in the deadlines of many runs, which a server can only count up to an instant. */
 export interface DueSearch {
   /** The number of runs that are due up to an instant. The fewer there are, the cheaper is the count. */
   count: (upToMs: number) => Promise<number>;
   /** The wanted number of runs. */
   least: number;
   most: number;
-  /** Where to begin. */
+  /** The first instant. */
   firstMs: number;
   /** An instant before which few runs are likely to be due. */
   lowMs: number;
-  /** How far to step from there, in milliseconds. */
+  /** The first step from there, in milliseconds. */
   stepMs: number;
   /** An estimate of the time between one deadline and the next, in milliseconds. */
   perRunMs?: number;
@@ -87,7 +87,7 @@ export function writeCursor(cursor: InboxCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Throws `invalid_message` for text that is no cursor. A caller may have written it: it can only name a place. */
+/** Throws `invalid_message` for text that is not a cursor. A caller may have written it: it only names a place. */
 export function readCursor(text: string): InboxCursor {
   const cursor = parse(text);
   const { run, request, dueMs, spanMs, token } = cursor;

@@ -2,10 +2,10 @@ import type { Session } from '../server/connect.ts';
 import { findDue, type InboxCursor } from './find-due.ts';
 import { type WaitingRun, countWaitingRuns, largestPage, allWaitingRuns, waitingRuns } from './waiting-runs.ts';
 
-/** Runs that follow one another in the order of the inbox. */
+/** Consecutive runs in the order of the inbox. */
 export interface Batch {
   runs: WaitingRun[];
-  /** Where the batch came from, for the cursor of a page that ends in it. */
+  /** The origin of the batch, for the cursor of a page that ends in it. */
   from: { spanMs: number } | { token: string };
   /** True if no further batch follows. */
   isLast: boolean;
@@ -16,8 +16,8 @@ const lastEnds = new WeakMap<Session, number>();
 
 /**
  * The runs with open requests in batches, earliest deadline first. The server cannot sort by deadline, but it counts
- * quickly how many runs are due up to an instant: each batch is what is due up to the next instant that takes in about
- * `size` runs. Runs without a deadline follow, in the server's order.
+ * quickly how many runs are due up to an instant: each batch covers the runs due up to the next instant that includes
+ * about `size` runs. Runs without a deadline follow, in the server's order.
  */
 export async function* inboxBatches(session: Session, size: number, after?: InboxCursor): AsyncGenerator<Batch> {
   if (size === Infinity) {
@@ -91,7 +91,7 @@ async function* undatedBatches(session: Session, size: number, firstToken: strin
   }
 }
 
-/** By deadline, and by id where that is the same. Runs without a deadline stay in the server's order. */
+/** By deadline, and by id for equal ones. Runs without a deadline stay in the server's order. */
 function inOrder(runs: WaitingRun[]): WaitingRun[] {
   return runs.toSorted((one, other) => {
     if (one.dueMs === null || other.dueMs === null) return Number(one.dueMs === null) - Number(other.dueMs === null);

@@ -42,7 +42,9 @@ export interface UnreadRun {
  */
 export interface ApprovalList {
   approvals: ApprovalSummary[];
-  /** The number of open requests beyond the limit, or not readable without a worker; with `next` there may be others. */
+  /**
+   * The number of open requests beyond the limit, or not readable without a worker; with `next` there may be others.
+   */
   more: number;
   /** The `after` of the next page. Absent if there is none; the last page may be empty. */
   next?: string;
@@ -52,9 +54,9 @@ export interface ApprovalList {
 
 /**
  * Lists open requests from visibility: this needs no worker and wakes no run. The index lags by up to seconds, so a row
- * may be settled already; the run itself judges a decision. A caller's text never enters the server's query, because
+ * may be settled already; the run itself validates a decision. A caller's text never enters the server's query, because
  * quoted ids with `"` or `\` are not found (tried), and because the tags may lack a tool: filters are applied to rows.
- * The memo of one run is read by its id, without delay. Throws `invalid_message` for an `after` that is none.
+ * The memo of one run is read by its id, without delay. Throws `invalid_message` for an invalid `after`.
  */
 export async function listApprovals(session: Session, filter: ApprovalFilter = {}): Promise<ApprovalList> {
   const { workflowId } = filter;
@@ -89,7 +91,7 @@ export async function listApprovals(session: Session, filter: ApprovalFilter = {
   return list;
 }
 
-/** The number of runs that are asked for the rows that their memos had no room for, at the same time. */
+/** The number of runs queried at the same time for rows that did not fit into their memos. */
 const runsAtOnce = 8;
 
 function fits(filter: ApprovalFilter): (row: ApprovalSummary) => boolean {
@@ -159,7 +161,7 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
     const own = open.filter(({ workflowId }) => workflowId === run.workflowId);
     return { rows: own.map((request) => ({ ...summaryOf(request), ...peopleIn(request) })), missing: 0 };
   } catch {
-    return { rows, missing: more }; // keep the memo's rows; the count says that there are others
+    return { rows, missing: more }; // keep the memo's rows; the count includes the others
   }
 }
 
@@ -196,8 +198,8 @@ const mostPages = 4;
 
 /**
  * The ids that start with these characters among the last 20 settled requests of a run, or of each of the newest 1,000
- * executions that asked: visibility finds whole ids only. Anyone who may start a workflow can write such ids, so that one
- * is a name to look for, and no proof. A namespace without tags has none.
+ * executions with requests: visibility finds whole ids only. Everyone who may start a workflow can write such ids, so a
+ * result is a candidate, not a proof. A namespace without tags has none.
  */
 export async function settledIds(
   session: Session,

@@ -9,7 +9,7 @@ import { gatedRunsQuery } from '../server/require-gated.ts';
 import { isObject } from '../../core/base/json.ts';
 import { nfc } from '../../core/base/text.ts';
 
-/** The states of a run that lists know. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
+/** The states of a run in lists. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 /** One of them. */
 export type ListedStatus = (typeof listedStatuses)[number];
@@ -26,10 +26,10 @@ export interface RunFilter {
 /** One run of the list. */
 export interface ListedRun {
   workflowId: string;
-  /** `agentRun`, or the type of a workflow of one's own. */
+  /** `agentRun`, or the type of a custom workflow. */
   workflowType: string;
   status: ListedStatus;
-  /** The agent with which the run was started; absent for a workflow of one's own, and if it cannot be read. */
+  /** The agent with which the run was started; absent for a custom workflow, and if it cannot be read. */
   agent?: string;
   /** The number of open requests. */
   open: number;
@@ -54,8 +54,8 @@ const byStatus: Readonly<Record<ListedStatus, (ids: string) => string>> = {
 };
 
 /**
- * Lists runs, and workflows of one's own that asked, the newest first: from visibility, so with a lag of up to seconds.
- * Visibility does not know the agent, which is read from the first event of each run.
+ * Lists runs, and custom workflows with requests, the newest first: from visibility, so with a lag of up to seconds.
+ * Visibility does not have the agent, which is read from the first event of each run.
  */
 export async function* listRuns(session: Session, filter: RunFilter = {}): AsyncGenerator<ListedRun, void, undefined> {
   const { status, limit = Infinity } = filter;
@@ -103,12 +103,12 @@ function statusOf({ status }: Row, open: number): ListedStatus {
   return number === 4 ? 'cancelled' : 'failed';
 }
 
-/** The agents of executions that were read: what a run was started with never changes. */
+/** The agents of known executions: a run's input never changes. */
 const knownAgents = new WeakMap<Session, Map<string, string>>();
 const mostKnown = 20_000;
 const longestKnown = 200;
 
-/** Undefined if it cannot be read, or is gone meanwhile. Lists are asked for often, so each run is read once. */
+/** Undefined if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. */
 async function agentOf(
   session: Session,
   execution: { workflowId: string; runId: string },

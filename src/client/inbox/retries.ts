@@ -6,13 +6,13 @@ import { readPayload } from '../server/read-payload.ts';
 
 type Failure = temporal.api.failure.v1.IFailure;
 
-/** An activity of a run, such as a model call, that has failed and is tried again. */
+/** An activity of a run, such as a model call, that has failed and is retried. */
 export interface Retry {
   /** Its type: `countersign.callModel`, or the name of a tool. */
   activity: string;
   /** The number of the attempt that runs or comes next. */
   attempt: number;
-  /** The most attempts, as the activity was started; some failures end it earlier. Absent: no limit. */
+  /** The most attempts, from the activity's start; some failures end it earlier. Absent: no limit. */
   maxAttempts?: number;
   /** Why the last attempt failed. */
   message: string;
@@ -23,7 +23,7 @@ export interface Retry {
 }
 
 /**
- * The retries of a run, from the server's description of it: workflow code sees an activity end, and nothing of its
+ * The retries of a run, from the server's description of it: workflow code sees only the end of an activity, not its
  * attempts.
  */
 export async function retriesOf(session: Session, { raw }: WorkflowExecutionDescription): Promise<Retry[]> {
@@ -36,7 +36,7 @@ export async function retriesOf(session: Session, { raw }: WorkflowExecutionDesc
       activity: activityType?.name ?? '',
       attempt: attempt ?? 1,
       ...(maximumAttempts ? { maxAttempts: maximumAttempts } : {}),
-      message: await messageOf(session, lastFailure),
+      message: await failureMessage(session, lastFailure),
       ...(type ? { type } : {}),
       ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
     };
@@ -46,7 +46,7 @@ export async function retriesOf(session: Session, { raw }: WorkflowExecutionDesc
 }
 
 /** The message of a failure, which a codec may have encrypted. */
-async function messageOf(session: Session, { message, encodedAttributes }: Failure): Promise<string> {
+async function failureMessage(session: Session, { message, encodedAttributes }: Failure): Promise<string> {
   const read = encodedAttributes == null ? undefined : await readPayload(session, encodedAttributes);
   const { message: encoded } = (read ?? {}) as { message?: unknown };
   return typeof encoded === 'string' ? encoded : (message ?? '');

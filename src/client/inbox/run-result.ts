@@ -13,9 +13,9 @@ interface ResultOptions {
 }
 
 /**
- * Waits for a run to end and returns its result; a run that has ended needs no worker. Throws the run's code and
- * sentence (`internal` if it has none of our codes), `run_not_found`, the reason of an aborted `signal`, and
- * `server_unreachable` if the server is away for longer than its retries; the run continues then, so ask again.
+ * Waits for a run to end and returns its result; an ended run needs no worker. Throws the run's code and sentence
+ * (`internal` if it has no known code), `run_not_found`, the reason of an aborted `signal`, and `server_unreachable` if
+ * the server is unavailable for longer than its retries; the run continues then, so ask again.
  */
 export async function runResult(session: Session, workflowId: string, options: ResultOptions = {}): Promise<RunResult> {
   const ending = await endOfWorkflow(session, workflowId, options);
@@ -24,10 +24,10 @@ export async function runResult(session: Session, workflowId: string, options: R
   }
   const { returned } = ending;
   if (typeof returned === 'object' && returned !== null) return returned as RunResult;
-  throw unreadable(workflowId);
+  throw unreadableResult(workflowId);
 }
 
-/** Waits for any workflow to end, whatever it returns. Throws as `runResult` does. */
+/** Waits for any workflow to end, with any result. Throws as `runResult` does. */
 export async function endOfWorkflow(
   session: Session,
   workflowId: string,
@@ -42,7 +42,7 @@ export async function endOfWorkflow(
       session.client.workflow.getHandle(workflowId).result(),
     );
     if (isUndecodable(returned))
-      throw returned.unread ? unreadAnswer(workflowId, returned.why) : unreadable(workflowId);
+      throw returned.unread ? unreadAnswer(workflowId, returned.why) : unreadableResult(workflowId);
     return { returned };
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
@@ -58,7 +58,7 @@ export async function endOfWorkflow(
   }
 }
 
-function unreadable(workflowId: string): ProblemError {
+function unreadableResult(workflowId: string): ProblemError {
   return new ProblemError({ code: 'undecodable', message: `The result of run '${workflowId}' cannot be read.` });
 }
 

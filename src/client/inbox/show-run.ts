@@ -21,12 +21,12 @@ import { type Retry, retriesOf } from './retries.ts';
 import { endOfWorkflow, runResult } from './run-result.ts';
 
 /**
- * The present state of a run, or of a workflow of one's own with a gate. Without a worker `run` is absent and `note` says
- * why; the rest comes from the server.
+ * The present state of a run, or of a custom workflow with a gate. Without a worker `run` is absent and `note` gives
+ * the reason; the rest comes from the server.
  */
 export interface RunView {
   workflowId: string;
-  /** `agentRun`, or the type of a workflow of one's own. */
+  /** `agentRun`, or the type of a custom workflow. */
   workflowType: string;
   status: RunStatusName;
   taskQueue: string;
@@ -37,15 +37,15 @@ export interface RunView {
   /** Open requests, from the memo; `more` is the number that did not fit there. */
   open: ApprovalSummary[];
   more: number;
-  /** The open requests that cannot be read here: a codec is missing, or is another one. They count in `more`. */
+  /** The open requests that cannot be decoded here: a codec is missing or differs. They count in `more`. */
   unread?: UnreadRun;
-  /** How the open requests travel to their channels; absent if they have none, or if it is not known. */
+  /** The deliveries of the open requests to their channels; absent if they have none, or if they are unknown. */
   deliveries?: Delivered[];
-  /** Why it is not known whether the open requests have reached channels. */
+  /** Why the deliveries of the open requests are unknown. */
   deliveriesNote?: string;
   /** How the gated calls were settled: the last 200 as the run reports them, else all that history has. */
   outcomes: CallOutcome[];
-  /** Activities that have failed and are tried again; absent if there are none. The query `run` does not show them. */
+  /** Activities that have failed and are retried; absent if there are none. The query `run` does not show them. */
   retrying?: Retry[];
   /** The run's own report: counts, outcomes, refused decisions. Only `agentRun` reports. */
   run?: RunStatus;

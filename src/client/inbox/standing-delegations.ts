@@ -1,4 +1,7 @@
-/** Standing delegations: what comes for one person goes to another, until a date. Each is a workflow (docs/policy-reference.md). */
+/**
+ * Standing delegations: later requests of one person go to another, until a date. Each is a workflow
+ * (docs/policy-reference.md).
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { activityNames, standingDelegationType } from '../../contract.ts';
 import { jsonDigest } from '../../core/base/digest.ts';
@@ -25,18 +28,18 @@ import {
 
 /** The input of workflow `standingDelegation`. */
 export interface StandingInput extends DelegationOfAll {
-  /** ISO 8601, with `Z`: the first instant at which it does not hold any more. */
+  /** ISO 8601, with `Z`: the first instant at which it is no longer in force. */
   untilAt: string;
 }
 
-/** A request that stays with its reviewer, and why. */
+/** A request that stays with its reviewer, and the reason. */
 export interface LeftRequest {
   requestId: string;
   workflowId: string;
   message: string;
 }
 
-/** A standing delegation that holds. */
+/** A standing delegation in force. */
 export interface StandingDelegation extends StandingInput {
   /** The id of its workflow: one for each person. */
   workflowId: string;
@@ -48,11 +51,11 @@ export interface StandingDelegation extends StandingInput {
   left: LeftRequest[];
 }
 
-/** What `delegateAll` takes. */
+/** The delegation of `delegateAll`. */
 export interface DelegationUntil extends DelegationOfAll {
   /**
-   * Also what comes until then: an ISO 8601 instant, or a day that belongs to it, in UTC; at most a year ahead. Default: only
-   * what is open now.
+   * Also delegates later requests until then: an ISO 8601 instant, or a day that belongs to it, in UTC; at most a year
+   * ahead. Default: only the open ones.
    */
   until?: string;
 }
@@ -63,17 +66,17 @@ export interface DelegateAllOptions extends SendOptions {
   send?: SendDelegation;
 }
 
-/** What `delegateAll` gives. */
+/** The result of `delegateAll`. */
 export interface DelegatedUntil extends DelegatedAll {
   /** With `until`. */
   standing?: StandingDelegation;
 }
 
-/** Delegations of what comes for a person, until a date: `delegateAll` with `until` makes one. */
+/** Delegations of a person's later requests, until a date: `delegateAll` with `until` makes one. */
 export interface StandingDelegations {
-  /** Those that hold; with `by`, that of this person. Needs no worker. */
+  /** Those in force; with `by`, that of this person. Needs no worker. */
   list(by?: string): Promise<StandingDelegation[]>;
-  /** Ends that of a person at once. What it has delegated stays delegated. Throws `run_not_found` if they have none. */
+  /** Ends that of a person at once. Its delegated requests stay delegated. Throws `run_not_found` if they have none. */
   stop(by: string, reason?: string): Promise<void>;
 }
 
@@ -92,7 +95,9 @@ export function standingDelegations(session: Session): StandingDelegations {
   };
 }
 
-/** Delegates what is open, and with `until` starts the workflow for what comes. Sends nothing if that cannot start. */
+/**
+ * Delegates the open requests, and with `until` starts the workflow for later ones. Sends nothing if that cannot start.
+ */
 export async function delegateAllUntil(
   session: Session,
   taskQueue: string,
@@ -128,7 +133,7 @@ async function startStanding(session: Session, taskQueue: string, input: Standin
 }
 
 function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
-  const message = `What comes for '${by}' is delegated already: \`countersign delegate --list\` says to whom, and \`--stop\` ends it.`;
+  const message = `New requests for '${by}' are delegated already: \`countersign delegate --list\` shows the delegate, and \`--stop\` ends it.`;
   return new ProblemError({ code: 'already_started', message }, { cause });
 }
 
@@ -136,20 +141,23 @@ function alreadyStanding({ by }: StandingInput, cause?: unknown): ProblemError {
 export function untilAtOf(until: string, nowMs: number): string {
   const firstMs = typeof until === 'string' ? startMs(until) : undefined;
   if (firstMs === undefined) {
-    throw invalid(`'until' must be a day, such as 2030-01-31, or an instant with its offset`);
+    throw invalidMessage(`'until' must be a day, such as 2030-01-31, or an instant with its offset`);
   }
   const untilMs = firstMs + (until.includes('T') ? 0 : dayMs);
-  if (untilMs <= nowMs) throw invalid(`'until' must be in the future`);
-  if (untilMs - nowMs > longestMs) throw invalid(`'until' must be within a year`);
+  if (untilMs <= nowMs) throw invalidMessage(`'until' must be in the future`);
+  if (untilMs - nowMs > longestMs) throw invalidMessage(`'until' must be within a year`);
   return new Date(untilMs).toISOString();
 }
 
-/** Reads the input of a workflow. Anyone who can start workflows can write it: throws a `ProblemError` for any other. */
+/**
+ * Reads the input of a workflow. Everyone who can start workflows can write it: throws a `ProblemError` for an invalid
+ * one.
+ */
 export function readStanding(input: unknown, startedMs: number): StandingInput {
   const { untilAt, ...delegation } = isObject(input) ? input : {};
   const untilMs = instantMs(untilAt);
-  if (untilMs === undefined) throw invalid(`'untilAt' must be an instant with its offset`);
-  if (untilMs - startedMs > longestMs) throw invalid(`'untilAt' must be within a year`);
+  if (untilMs === undefined) throw invalidMessage(`'untilAt' must be an instant with its offset`);
+  if (untilMs - startedMs > longestMs) throw invalidMessage(`'untilAt' must be within a year`);
   return { ...soundDelegation(delegation as unknown as DelegationOfAll), untilAt: untilAt as string };
 }
 
@@ -165,7 +173,7 @@ async function listStanding(session: Session, by: string | undefined): Promise<S
   return found;
 }
 
-/** Undefined: it has ended, it is of a person whose id it does not have, or it cannot be read here. */
+/** Undefined: it has ended, it names a person whose id it does not have, or it cannot be read here. */
 async function standingOf(session: Session, workflowId: string): Promise<StandingDelegation | undefined> {
   const { connection, namespace } = session;
   const describe = () => connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
@@ -196,15 +204,18 @@ async function stopStanding(session: Session, by: string, reason = 'stopped'): P
     await callServer(session, () => handle.terminate(reason), { workflowId });
   } catch (error) {
     if (!isProblemError(error) || (error.code !== 'run_not_found' && error.code !== 'run_closed')) throw error;
-    const message = `Nothing that comes for '${by.slice(0, 200)}' is delegated: \`countersign delegate --list\` lists what is.`;
+    const message = `No delegation of new requests for '${by.slice(0, 200)}': \`countersign delegate --list\` lists the present ones.`;
     throw new ProblemError({ code: 'run_not_found', message }, { cause: error });
   }
 }
 
-/** What the activity remembers from one attempt to the next, as the details of its heartbeats. */
+/** The activity's state from one attempt to the next, as the details of its heartbeats. */
 export interface StandingProgress {
   delegated: number;
-  /** The keys of the open requests that were tried, oldest first. Each is tried once: a seat that was taken back stays so. */
+  /**
+   * The keys of the open requests that were tried, oldest first. Each is tried once: a seat that was taken back stays
+   * so.
+   */
   tried: string[];
   left: LeftRequest[];
 }
@@ -227,6 +238,6 @@ function isLeft(value: unknown): value is LeftRequest {
   return isObject(value) && ['requestId', 'workflowId', 'message'].every((name) => typeof value[name] === 'string');
 }
 
-function invalid(message: string): ProblemError {
+function invalidMessage(message: string): ProblemError {
   return new ProblemError({ code: 'invalid_message', message });
 }

@@ -4,18 +4,18 @@ import { ProblemError } from '../../core/base/problem.ts';
 import type { JsonObject } from '../../core/base/tool-call.ts';
 import type { ApprovalFilter, ApprovalList } from './list-approvals.ts';
 
-/** The requests that wait for a person. */
+/** The open requests. */
 export interface Approvals {
   /** The inbox: the open requests of all runs, earliest deadline first. Needs no worker. */
   list(filter?: ApprovalFilter): Promise<ApprovalList>;
   /**
-   * One request with its arguments, open or settled. Give `workflowId` if you know it: the run is then not searched for.
-   * Throws `unknown_request`, `no_worker`.
+   * One request with its arguments, open or settled. Give `workflowId` if you know it: this saves the search for the
+   * run. Throws `unknown_request`, `no_worker`.
    */
   get(requestId: string, options?: { workflowId?: string }): Promise<ApprovalDetails>;
 }
 
-/** What of a tool its approvals need. Results of `defineTool` are such. */
+/** The part of a tool that typed approvals need; `defineTool` returns one. */
 export interface ToolLike {
   readonly name: string;
   readonly input: StandardSchemaV1<unknown, object>;

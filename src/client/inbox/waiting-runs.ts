@@ -3,7 +3,7 @@ import type { Session } from '../server/connect.ts';
 import { type DescribedRun, type WithMemo, indexedIds, withMemos } from '../server/memo-rows.ts';
 import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 
-/** A run with open requests, as the server's index knows it. */
+/** A run with open requests, from the server's index. */
 export type WaitingRun = WithMemo &
   Pick<DescribedRun, 'openIds'> & {
     /** The earliest deadline of its requests; null if none has one. */
@@ -16,7 +16,7 @@ export interface WaitingRunPage {
   nextPageToken: Uint8Array;
 }
 
-/** The most runs that the server gives in one answer. */
+/** The largest page that the server returns. */
 export const largestPage = 1_000;
 const timeoutMs = 30_000;
 

@@ -33,7 +33,7 @@ export async function cancelRun(
           message: `Run '${workflowId}' is closed already.`,
         });
       }
-      // The handle of the SDK takes no reason. As there, a continued run is cancelled in its newest execution.
+      // The SDK's handle has no reason. As there, a continued run is cancelled in its newest execution.
       await connection.workflowService.requestCancelWorkflowExecution({
         namespace,
         workflowExecution: { workflowId },

@@ -49,7 +49,7 @@ export interface SendOptions {
 
 /** How a client sends a message about a request. */
 export interface RequestOptions extends SendOptions {
-  /** The workflow id of the run that asks. Default: the run that is found by the request id. */
+  /** The workflow id of the run of the request. Default: the run that is found by the request id. */
   workflowId?: string;
 }
 
@@ -93,7 +93,7 @@ export async function setPolicyOf(
   return sendControl(session, workflowId, messageNames.setPolicy, payload, options);
 }
 
-/** Sends what the user of a session says next. Nobody signs it. */
+/** Sends the next message of a session's user, unsigned. */
 export async function messageRun(
   session: Session,
   workflowId: string,
@@ -176,7 +176,7 @@ async function glanceAtReceipt(
   }
 }
 
-/** The message, with an id if it has none. A signed message stays as it is: its signature identifies it. */
+/** The message, with an id if it has none. A signed message stays unchanged: its signature identifies it. */
 function sound<Message extends { messageId?: string; signature?: unknown }>(
   read: { message: Message } | { problem: Problem },
   source: object,

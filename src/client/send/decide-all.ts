@@ -8,13 +8,13 @@ import { refusedReceipt } from './deliver.ts';
 import { findRequest } from './find-request.ts';
 import { inParallel } from '../server/call-server.ts';
 
-/** A request as a reviewer saw it. Rows of `approvals.list` and requests of `approvals.get` are such. */
+/** A reviewed request, such as a row of `approvals.list` or a request of `approvals.get`. */
 export interface ReviewedRequest {
   /** 32 hex characters. */
   requestId: string;
-  /** 64 hex characters: what the reviewer saw. */
+  /** 64 hex characters: identifies the reviewed call. */
   digest: string;
-  /** The run that asks. Default: the run that is found by the request id. */
+  /** The run of the request. Default: the run that is found by the request id. */
   workflowId?: string;
 }
 
@@ -23,16 +23,19 @@ export interface CommonDecision extends Pick<
   Decision,
   'approved' | 'reason' | 'reviewerId' | 'reviewerName' | 'viewed'
 > {
-  /** Makes a retry safe: the same requests, answer and id again give the original receipts. At most 160 characters. */
+  /**
+   * Makes a retry safe: the same requests, answer and id again return the original receipts. At most 160 characters.
+   */
   decisionId?: string;
 }
 
-/** The number of runs that are asked at the same time. */
+/** The number of runs called at the same time. */
 const runsAtOnce = 8;
 
 /**
- * Gives the same answer to exactly these requests, whatever else waits by now. All requests of a run are sent in one
- * update, and each has its own receipt, in order. Never throws: what goes wrong is in the receipts of those concerned.
+ * Gives the same answer to exactly these requests, whatever other requests are open now. All requests of a run are sent
+ * in one update, and each has its own receipt, in order. Never throws: an error is in the receipts of the requests
+ * concerned.
  */
 export async function decideAll(
   session: Session,
@@ -42,7 +45,7 @@ export async function decideAll(
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   const groups = new Map<string, number[]>();
-  // Once the server does not answer, nothing more is tried: each attempt takes its whole time limit.
+  // Once the server does not answer, further attempts stop: each takes its whole time limit.
   let away: Error | undefined;
   const failed = (index: number, error: unknown): void => {
     receipts[index] = failure(reviewed[index]!, error);
@@ -58,7 +61,7 @@ export async function decideAll(
     }
   });
   await inParallel([...groups], runsAtOnce, async ([workflowId, members]) => {
-    // Of two entries about one request, the first in the list is to be the first.
+    // Of two entries about one request, the first in the list is sent first.
     members.sort((one, other) => one - other);
     for (let from = 0; from < members.length; from += maxDecisions) {
       const group = members.slice(from, from + maxDecisions);
@@ -76,7 +79,7 @@ export async function decideAll(
 }
 
 async function runOf(session: Session, reviewed: ReviewedRequest): Promise<string> {
-  // Without a digest, whatever the request has become would be decided.
+  // Without a digest, the decision would apply to the request in any state.
   if (typeof reviewed?.digest !== 'string') {
     throw new ProblemError({ code: 'invalid_decision', message: `'digest' is missing: it says what was reviewed` });
   }

@@ -22,7 +22,7 @@ import { isProblemError } from '../../core/base/problem.ts';
 import { lookUp } from '../server/look-up.ts';
 import { queryRun } from '../server/query-run.ts';
 
-/** How decisions are sent to a run. The decision id makes a repetition harmless. */
+/** How decisions are sent to a run. The decision id makes a retry harmless. */
 const decisionRoute: MessageRoute<ParsedDecision> = {
   name: decideName,
   what: 'decision',
@@ -63,7 +63,7 @@ export async function decideMany(
   const placed = await Promise.all(decisions.map((decision) => place(session, decision, options)));
   const receipts: Receipt[] = [];
   const groups = new Map<string, { index: number; decision: Keyed }[]>();
-  // Group only after all are placed: of two decisions for one request, the first in the list must stay the first.
+  // Group only after all have their runs: of two decisions for one request, the first in the list must stay the first.
   for (const [index, found] of placed.entries()) {
     if ('refused' in found) receipts[index] = found.refused;
     else groups.set(found.workflowId, [...(groups.get(found.workflowId) ?? []), { index, decision: found.decision }]);
@@ -83,7 +83,7 @@ export async function decideMany(
   return receipts;
 }
 
-/** The run that a decision is for, and the decision with an id; or a refusal if it cannot be sent anywhere. */
+/** The run of a decision, and the decision with an id; or a refusal if it has no run. */
 async function place(
   session: Session,
   source: Decision,
@@ -112,7 +112,7 @@ async function place(
 function wordsOf({ decision, at }: RecordedDecision): string {
   const { approved, response, reviewerId } = decision;
   const word = response !== undefined ? 'answered' : approved ? 'approved' : 'denied';
-  return `${word} by ${reviewerId ?? 'somebody without a name'} at ${at}`;
+  return `${word} by ${reviewerId ?? 'an unnamed reviewer'} at ${at}`;
 }
 
 /** The receipt that follows from the state of the request; undefined if the request is open and lacks this decision. */
@@ -138,9 +138,9 @@ function receiptFrom(
 }
 
 /**
- * Sends decisions to a run, and for the client's `lookUpTimeoutMs` repeats those whose request the run does not know: a query may have shown
- * the request during a task that the worker had not finished. Meanwhile queries ask the run, which adds nothing to its
- * history; only decisions whose request has appeared are sent again.
+ * Sends decisions to a run, and for the client's `lookUpTimeoutMs` repeats those whose request the run does not know: a
+ * query may have shown the request during a task that the worker had not finished. Meanwhile it queries the run, which
+ * adds nothing to its history; only decisions whose request has appeared are sent again.
  */
 export async function repeatUnknown<One extends { requestId: string }>(
   session: Session,

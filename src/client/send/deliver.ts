@@ -11,9 +11,9 @@ export interface MessageRoute<Message> {
   name: string;
   /** The noun that receipts use for the message. */
   what: string;
-  /** Looks once for the result of a message; undefined if the run does not report one within `timeoutMs`. */
+  /** Queries once for the result of a message; undefined if the run does not report one within `timeoutMs`. */
   look: (session: Session, workflowId: string, message: Message, timeoutMs: number) => Promise<Receipt | undefined>;
-  /** Reads what the run has recorded and not applied; the result says what that means for a message, or is ''. */
+  /** Reads the run's recorded but unapplied messages; the result describes their effect on a message, or is ''. */
   readUnapplied?: (session: Session, workflowId: string) => Promise<(message: Message) => string>;
 }
 
@@ -25,9 +25,9 @@ export interface DeliverOptions {
 }
 
 /**
- * Sends messages to a run by update; without an answer, by signal, with one look for the result. Both carry the same
- * ids, so the run takes each message once, whichever comes first and however late the other is. Returns a receipt for
- * each message, refusals included; `recorded` means: durable, but not applied yet. Throws only `server_unreachable`.
+ * Sends messages to a run by update; without an answer, by signal, with one query for the result. Both have the same
+ * ids, so the run applies each message once, in any order and at any delay. Returns a receipt for each message,
+ * refusals included; `recorded` means: durable, but not applied yet. Throws only `server_unreachable`.
  */
 export async function deliver<Message extends { requestId?: string }>(
   session: Session,
@@ -82,13 +82,13 @@ async function send<Message extends { requestId?: string }>(
   }
 }
 
-/** The receipt of a message that the run has answered, where only the answer is unknown: it never says that it failed. */
+/** The receipt of an answered message whose answer is unreadable: it never reports a failure. */
 function unreadReceipt(what: string, { requestId = '' }: { requestId?: string }, why: string): Receipt {
   const message = `The run has taken the ${what}, but its receipt cannot be read: ${why}. ${readingRemedy}`;
   return { requestId, accepted: true, recorded: true, message };
 }
 
-/** Records messages in the run's history, to wait for a worker; none about a request that the run denies having. */
+/** Records messages in the run's history, to wait for a worker; none about a request that the run does not have. */
 async function record<Message extends { requestId?: string }>(
   session: Session,
   workflowId: string,
@@ -110,8 +110,8 @@ async function record<Message extends { requestId?: string }>(
       receipts.push(refusedReceipt(message, unknownIn(workflowId, requestId)));
       continue;
     }
-    // A closed run keeps its answers, so the same message sent again gets its receipt. It has no other answer to give, so a
-    // slow worker is waited for.
+    // A closed run keeps its answers, so a retry of a message gets its receipt. There is no other answer, so this waits
+    // for a slow worker.
     const seen = isSilent
       ? undefined
       : await look(session, workflowId, message, isOpen ? session.limits.glanceTimeoutMs : timeoutMs);

@@ -11,7 +11,7 @@ import { queryRun } from '../server/query-run.ts';
 const requestIdShape = /^[0-9a-f]{32}$/;
 /** Rows of one look-up, running workflows first: a long chain has one row for each of its executions. */
 const rowsRead = 100;
-/** The maximum number of workflows that are asked whether they have a request. */
+/** The maximum number of workflows that are queried for a request. */
 const claimsAsked = 10;
 
 /** A workflow whose row in visibility carries the request's id. Anyone who starts a workflow can write such a row. */
@@ -27,10 +27,10 @@ interface Claim {
 }
 
 /**
- * The workflow id of the run that asks, or asked, `requestId`. A row is no proof: a workflow whose memo does not list
- * the request must confirm it, and so must all if several claim it. Throws `unknown_request`: after the client's `lookUpTimeoutMs` if
- * no run is found, because visibility lags behind; at once for a malformed id, and if two runs cannot be told apart. Throws
- * `no_worker` if a workflow that may have the request could not be asked.
+ * The workflow id of the run of `requestId`. A row is no proof: a workflow whose memo does not list the request must
+ * confirm it, and so must all if several claim it. Throws `unknown_request`: after the client's `lookUpTimeoutMs` if no
+ * run is found, because visibility lags; at once for a malformed id, and if two runs cannot be told apart. Throws
+ * `no_worker` if a workflow that may have the request did not answer.
  */
 export async function findRequest(session: Session, requestId: string): Promise<string> {
   const malformed = malformedRequestId(requestId);
@@ -47,10 +47,10 @@ export async function findRequest(session: Session, requestId: string): Promise<
   if (known !== undefined) throw ambiguous(requestId, known);
   const unasked = others.filter(({ isSilent }) => isSilent);
   if (unasked.length > 0) {
-    const message = `It is not known yet which run has request ${requestId}: ${named(unasked.map(idOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
+    const message = `It is not known yet which run has request ${requestId}: ${quotedIds(unasked.map(idOf))} lists its id and could not be asked. Ask again, or name the run: --run, or workflowId.`;
     throw new ProblemError({ code: 'no_worker', message });
   }
-  const carriers = others.length === 0 ? '' : ` ${named(others.map(idOf))} lists its id but does not have it.`;
+  const carriers = others.length === 0 ? '' : ` ${quotedIds(others.map(idOf))} lists its id but does not have it.`;
   throw new ProblemError({
     code: 'unknown_request',
     message: `No run lists request ${requestId}, and one that has just opened may not be listed yet: \`countersign approvals\` lists the open ones.${carriers}`,
@@ -68,15 +68,15 @@ export function malformedRequestId(requestId: string): ProblemError | undefined 
 
 interface Judged {
   workflowId: string;
-  /** True if the workflow has the request, as far as is known. */
+  /** True if the workflow has the request, as far as known. */
   holds: boolean;
-  /** True if the workflow could not be asked. */
+  /** True if the workflow did not answer. */
   isSilent: boolean;
 }
 
 async function judge(session: Session, requestId: string, claims: readonly Claim[]): Promise<Judged[]> {
   const [first] = claims;
-  // In the usual case this costs the run nothing: the run answers the update or query that follows anyway.
+  // Usually this costs the run nothing: the run answers the update or query that follows anyway.
   if (claims.length === 1 && first?.memo === 'lists') {
     return [{ workflowId: first.workflowId, holds: true, isSilent: false }];
   }
@@ -84,7 +84,7 @@ async function judge(session: Session, requestId: string, claims: readonly Claim
     claims.slice(0, claimsAsked).map(async ({ workflowId, memo, isSettled }) => {
       const answer = await knowsRequest(session, workflowId, requestId);
       const isSilent = answer === 'silent';
-      // Without a worker, accept the memo; for a settled request accept the tag, which is all that is left of it there.
+      // Without a worker, accept the memo; for a settled request accept the tag, its only remaining trace there.
       return { workflowId, holds: answer === 'yes' || (isSilent && (memo !== 'carries' || isSettled)), isSilent };
     }),
   );
@@ -131,13 +131,13 @@ function claimOf(session: Session, row: Row, run: WithMemo, requestId: string): 
 function ambiguous(requestId: string, workflowIds: readonly string[]): ProblemError {
   return new ProblemError({
     code: 'unknown_request',
-    message: `Request ${requestId} is claimed by several runs: ${named(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
+    message: `Request ${requestId} is claimed by several runs: ${quotedIds(workflowIds)}. Look at each with \`countersign show\` and name the right one: --run, or workflowId.`,
   });
 }
 
 const idOf = ({ workflowId }: Judged): string => workflowId;
 
-function named(workflowIds: readonly string[]): string {
+function quotedIds(workflowIds: readonly string[]): string {
   return workflowIds
     .slice(0, claimsAsked)
     .map((id) => `'${id.slice(0, 200)}'`)
@@ -145,7 +145,7 @@ function named(workflowIds: readonly string[]): string {
 }
 
 /**
- * Asks a run whether it has a request, open or recently settled. `no` also for a workflow that is not a run of ours;
+ * Queries a run for a request, open or recently settled. `no` also for a workflow that is not a run of Countersign;
  * `silent` if no worker answers.
  */
 export async function knowsRequest(

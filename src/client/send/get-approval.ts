@@ -25,7 +25,7 @@ export async function getApproval(
   throw new ProblemError({ code: 'unknown_request', message: `Run '${workflowId}' has no request ${requestId}.` });
 }
 
-/** Undefined if the run has no such request, as far as it knows now. */
+/** Undefined if the run has no such request now. */
 async function approvalIn(
   session: Session,
   workflowId: string,
@@ -39,7 +39,7 @@ async function approvalIn(
   return details.requestId === requestId && details.workflowId === workflowId ? details : undefined;
 }
 
-/** Looks at a request once: undefined if it cannot be seen now, for any reason. */
+/** Reads a request once: undefined if it cannot be read now, for any reason. */
 export async function glanceAtApproval(
   session: Session,
   workflowId: string,

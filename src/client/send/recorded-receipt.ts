@@ -7,14 +7,14 @@ import { describeRun, memoRows } from '../server/memo-rows.ts';
 import type { Unanswered } from './send-by-update.ts';
 
 /**
- * Says whether a run has a request. `known`: the memo lists the request, or the run says that it has it. `unknown`: the
- * run says that it does not have it. `unlisted`: the memo does not list the request, and no worker answers.
+ * Whether a run has a request. `known`: the memo lists the request, or the run confirms it. `unknown`: the run denies
+ * it. `unlisted`: the memo does not list the request, and no worker answers.
  */
 export type Listing = 'known' | 'unknown' | 'unlisted';
 
 /**
  * Checks whether a run has the requests before messages about them are sent by signal: every workflow accepts a signal,
- * and one that does not have the request does nothing with it. Throws `run_not_found`.
+ * and one without the request ignores it. Throws `run_not_found`.
  */
 export async function standingsOf(
   session: Session,
@@ -29,7 +29,7 @@ export async function standingsOf(
     unread === undefined ? rows.some((row) => row.requestId === requestId) : run.openIds.includes(requestId);
   return Promise.all(
     requestIds.map(async (requestId) => {
-      // Nothing is recorded in a closed run, and its earlier answers are looked up afterwards.
+      // A closed run records nothing, and its earlier answers are looked up afterwards.
       if (requestId === undefined || !run.isRunning || isListed(requestId)) return 'known';
       const answer = silent ? 'silent' : await knowsRequest(session, workflowId, requestId);
       return answer === 'yes' ? 'known' : answer === 'no' ? 'unknown' : 'unlisted';

@@ -25,7 +25,7 @@ export interface Unanswered {
   silent: boolean;
 }
 
-/** Statuses after which the run may still be there: no worker answered, a limit on updates, a continue-as-new. */
+/** Statuses after which the run may still exist: no worker answered, a limit on updates, a continue-as-new. */
 const worthRecording: (number | undefined)[] = [
   grpcStatus.DEADLINE_EXCEEDED,
   grpcStatus.CANCELLED,
@@ -35,7 +35,7 @@ const worthRecording: (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
 ];
 
-/** The run has answered, but the answer cannot be read here. A refusal would have been thrown. */
+/** The run has answered, but this client cannot decode the answer. A refusal would have been thrown. */
 export interface UnreadReply {
   unread: string;
 }
@@ -84,7 +84,7 @@ export function unreadable(workflowId: string): ProblemError {
 
 /**
  * Derives the id from the whole content, not only from the message's own id: the server answers a known update id with
- * the old result without asking the run, but a changed message under an old id must reach the run to be refused.
+ * the old result without calling the run, but the run must receive, and refuse, a changed message under an old id.
  */
 function updateIdOf(name: string, payload: unknown): string {
   const content = JSON.stringify(payload, (_key, value: unknown) =>
@@ -95,12 +95,18 @@ function updateIdOf(name: string, payload: unknown): string {
   return `${name}-${createHash('sha256').update(content).digest('hex')}`;
 }
 
-/** The server's own refusal: a worker that was ending completed the task that held the update, and the run never saw it. */
+/**
+ * The server's own refusal: a worker that was ending completed the task that contained the update, and the run never
+ * received it.
+ */
 export function isUnprocessed({ cause }: WorkflowUpdateFailedError): boolean {
   return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
-/** The receipts of messages of which none counts: they say more than the failure, such as who settled a request. */
+/**
+ * The receipts of messages of which none counts: they contain more than the failure, such as the reviewer who settled a
+ * request.
+ */
 function receiptsIn({ cause }: WorkflowUpdateFailedError, count: number): Receipt[] | undefined {
   const details: unknown[] = (cause instanceof ApplicationFailure && cause.details) || [];
   const isWhole = details.length === count && details.every((each) => isProblemCode((each as Receipt | null)?.code));

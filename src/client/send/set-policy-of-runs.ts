@@ -21,29 +21,29 @@ import { queryRun } from '../server/query-run.ts';
 import { gatedRunsQuery, requireGated } from '../server/require-gated.ts';
 import { type SendOptions, setPolicyOf } from './control-run.ts';
 
-/** Which runs get a change of policy, and how it is sent. */
+/** The runs that get a change of policy, and how it is sent. */
 export interface SetPolicyOfRunsOptions extends SendOptions {
   /**
-   * A visibility query, such as `WorkflowType = "order"`: its open workflows that have a gate. Default: agent runs, nested
-   * ones too, and workflows of one's own that have asked.
+   * A visibility query, such as `WorkflowType = "order"`: its open workflows that have a gate. Default: agent runs,
+   * nested ones too, and custom workflows with requests.
    */
   query?: string;
-  /** True: says what would become of the change, and sends nothing. */
+  /** True: reports the effect of the change, and sends nothing. */
   dryRun?: boolean;
-  /** Sends to no further run; those that are left come as `unsent`. */
+  /** Sends to no further run; the remaining ones are yielded as `unsent`. */
   signal?: AbortSignal;
-  /** How long to wait before it looks for runs that have started meanwhile, in milliseconds. Default 2,000. */
+  /** The delay before it searches for runs that have started meanwhile, in milliseconds. Default 2,000. */
   lookAgainMs?: number;
 }
 
 /**
- * How a change of policy ended in one run:
+ * The result of a change of policy in one run:
  * - `applied`: the run has the change.
  * - `unchanged`: the run had it before, and nothing was sent.
- * - `refused`: the run, or the client, refused it; `code` and `message` say why.
+ * - `refused`: the run, or the client, refused it; `code` and `message` give the reason.
  * - `closed`: the run has ended.
  * - `recorded`: the run's history has it, and no worker has applied it yet.
- * - `unanswered`: the server or a worker did not answer, so it is not known whether the run has it.
+ * - `unanswered`: the server or a worker did not answer, so it is unknown whether the run has it.
  * - `ungated`: the workflow has no gate, and nothing was sent.
  * - `unsent`: the caller stopped before it was sent.
  * - `would_apply`: a dry run, in which the run would get it.
@@ -51,14 +51,14 @@ export interface SetPolicyOfRunsOptions extends SendOptions {
 export type PolicyOutcome =
   'applied' | 'unchanged' | 'refused' | 'closed' | 'recorded' | 'unanswered' | 'ungated' | 'unsent' | 'would_apply';
 
-/** A run that a change of policy was meant for, and what became of the change. */
+/** A run for a change of policy, and the result. */
 export interface PolicyResult {
   workflowId: string;
   workflowType: string;
   outcome: PolicyOutcome;
   /** One sentence. */
   message: string;
-  /** Why. Present if `outcome` is `refused`, `closed` or `unanswered`. */
+  /** The reason. Present if `outcome` is `refused`, `closed` or `unanswered`. */
   code?: ProblemCode;
   /** The open requests that the change settled. */
   settled?: Receipt['settled'];
@@ -69,15 +69,15 @@ type Change = Omit<SetPolicyMessage, 'signature'>;
 type Fate = Omit<PolicyResult, 'workflowId' | 'workflowType'>;
 
 const runsAtOnce = 8;
-/** Bounds the search while new runs keep starting. Those that it does not find take their policy from their worker. */
+/** Bounds the search while new runs keep starting. Runs that it misses have the policy of their worker. */
 const mostLooks = 10;
 /** The index lags by up to seconds. */
 const lookAgainByDefaultMs = 2_000;
 
 /**
- * Sends a change of policy to every open run that a query finds, eight at a time, and looks again until it finds no new one,
- * ten times at most. Yields each result as it comes. Throws `policy_invalid` and `invalid_message` for a change or a query
- * that no run could take, and `server_unreachable`, before anything is sent.
+ * Sends a change of policy to every open run that a query finds, eight at a time, and searches again until it finds no
+ * new one, ten times at most. Yields each result at once. Throws `policy_invalid` and `invalid_message` for a change or
+ * a query that every run would refuse, and `server_unreachable`, before anything is sent.
  */
 export async function* setPolicyOfRuns(
   session: Session,
@@ -102,7 +102,7 @@ export async function* setPolicyOfRuns(
     for (const { execution } of found) seen.add(execution?.runId ?? '');
     for await (const result of asTheyEnd(found, act)) {
       const { workflowId, outcome } = result;
-      // A run that has continued as new is found again, with what it was given.
+      // A run that has continued as new is found again, with its change.
       if (!isFirst && outcome === 'unchanged' && settled.has(workflowId)) continue;
       settled.add(workflowId);
       yield result;
@@ -122,7 +122,7 @@ async function readChange(message: Change): Promise<PolicyChange> {
   return { policy: document === undefined ? undefined : await policyIn(document), mode, channels };
 }
 
-/** As `readPolicy` of the run's worker reads it, but for the limits of its ceiling. */
+/** Like `readPolicy` of the run's worker, but without the limits of its ceiling. */
 async function policyIn(document: JsonObject): Promise<Policy> {
   const { parseRunPolicy } = await import('../../policy-file/parse-run-policy.ts');
   const parsed = parseRunPolicy(document, { maxTimeoutMs: null });
@@ -148,7 +148,7 @@ async function openRuns(session: Session, query: string | undefined): Promise<Ro
   return found;
 }
 
-/** Acts on all of them, some at a time. Each `act` must resolve. */
+/** Calls `act` for all of them, some at a time. Each `act` must resolve. */
 async function* asTheyEnd<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
@@ -205,9 +205,9 @@ function outcomeOf(code: ProblemCode): PolicyOutcome {
 }
 
 /**
- * Reads the policies of a run. Returns undefined for a run that has a gate and does not say them: it gets the change all
- * the same. Returns `ungated` for a workflow that neither answers the query nor is listed as gated: it gets no signal,
- * because every workflow would take one.
+ * Reads the policies of a run. Returns undefined for a run that has a gate but does not report them: it gets the change
+ * anyway. Returns `ungated` for a workflow that neither answers the query nor is listed as gated: it gets no signal,
+ * because every workflow would accept one.
  */
 async function policiesOf(
   session: Session,
@@ -235,7 +235,7 @@ async function policiesOf(
   }
 }
 
-/** True if the change would leave the run as it is. */
+/** True if the change would leave the run unchanged. */
 function isInForce(change: PolicyChange, now: PolicyChange | undefined): boolean {
   const plain = (value: PolicyChange): unknown => JSON.parse(JSON.stringify(value));
   return now !== undefined && isDeepStrictEqual(plain(laterChange(change, now)), plain(now));

@@ -19,8 +19,8 @@ export interface StartOptions {
   /** Default `run-AGENT-RANDOM`. An id can be used only once: starting it again throws `already_started`. */
   workflowId?: string;
   /**
-   * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and options gives
-   * the handle of the run that it has started, open or closed; with others it throws `already_started`. A key is for one
+   * Makes a retry safe, instead of `workflowId`: 1 to 1,000 characters. The same key with the same agent, input and
+   * options returns the handle of its run, open or closed; with others it throws `already_started`. A key is for one
    * namespace, and is free again once retention has removed its run.
    */
   idempotencyKey?: string;
@@ -28,7 +28,7 @@ export interface StartOptions {
   policy?: JsonObject;
   /** Applies to the run's side of the policy, never to the operator's ceiling. */
   mode?: Mode;
-  /** The user for whom the run works. */
+  /** The user of the run. */
   caller?: Caller;
   /** Available to conditions of the policy and shown to reviewers. */
   metadata?: JsonObject;
@@ -84,28 +84,28 @@ export async function startRun(
   return workflowId;
 }
 
-/** Memo: the digest of what a caller's key has started. */
+/** Memo: the digest of a caller's key and its input. */
 export const startMemoName = 'approvalStart';
 
 export interface KeyedStart {
   workflowId: string;
-  /** 64 hex characters of the key and what it is to start: without the key, nobody can find the input by trying. */
+  /** 64 hex characters of the key and its input: without the key, the input cannot be found by trial. */
   inputDigest: string;
 }
 
 const longestKey = 1_000;
 
-/** The workflow id of a caller's key, and the digest of what it is to start. Throws `internal` for an invalid key. */
+/** The workflow id of a caller's key, and the digest of its input. Throws `internal` for an invalid key. */
 export function keyedStart(
   { idempotencyKey, workflowId }: { idempotencyKey?: string; workflowId?: string },
   input: RunInput,
 ): KeyedStart {
   if (workflowId !== undefined) {
-    throw refused('a run has a workflowId or an idempotencyKey, not both: the key becomes the id');
+    throw internalProblem('a run has a workflowId or an idempotencyKey, not both: the key becomes the id');
   }
   const isSound = typeof idempotencyKey === 'string' && idempotencyKey !== '' && idempotencyKey.length <= longestKey;
-  if (!isSound) throw refused(`an idempotencyKey is a text of 1 to ${longestKey} characters`);
-  // Undefined members are not sent, so they are no difference.
+  if (!isSound) throw internalProblem(`an idempotencyKey is a text of 1 to ${longestKey} characters`);
+  // Undefined members are not sent, so they make no difference.
   const sent = parseJson(JSON.stringify(input)) as Json;
   return {
     workflowId: `key-${sha256(idempotencyKey).slice(0, 40)}`,
@@ -114,13 +114,13 @@ export function keyedStart(
 }
 
 /**
- * Returns if the run under this id was started by the same key with the same input; throws `already_started` else. The
- * memo is what the starter wrote, so it says nothing about who that was: it only keeps a key from meaning two things.
+ * Returns if the run under this id was started by the same key with the same input; throws `already_started` otherwise.
+ * The starter wrote the memo, so it does not prove their identity: it only keeps a key from meaning two things.
  */
 export async function requireSameStart(session: Session, start: KeyedStart, cause: unknown): Promise<void> {
   const { connection, namespace } = session;
   const { workflowId, inputDigest } = start;
-  // A run takes its memo along when it continues as new.
+  // A run keeps its memo when it continues as new.
   const run = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
   const payload = run.workflowExecutionInfo?.memo?.fields?.[startMemoName];
   const value = payload == null ? undefined : await readPayload(session, payload);
@@ -142,6 +142,6 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function refused(message: string): ProblemError {
+function internalProblem(message: string): ProblemError {
   return new ProblemError({ code: 'internal', message });
 }

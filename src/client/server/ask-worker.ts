@@ -10,9 +10,10 @@ import { describeRun, memoRows } from './memo-rows.ts';
 const graceMs = 1_500;
 
 /**
- * Asks a run something that only a worker can answer (a query, an update), for at most `timeoutMs`.
- * Throws `undecodable` if its workers could not read what this client encodes, `no_worker` early if nothing polls the run's task queue, or no worker of the version to which the run is pinned, and when the time is up; other errors are thrown as
- * the SDK throws them.
+ * Calls a run for an answer that needs a worker (a query, an update), for at most `timeoutMs`. Throws `undecodable` if
+ * its workers could not read this client's payloads, `no_worker` early if nothing polls the run's task queue, or no
+ * worker of the version to which the run is pinned, and when the time is up; other errors are thrown as the SDK throws
+ * them.
  */
 export async function askWorker<Answer>(
   session: Session,
@@ -34,7 +35,7 @@ export async function askWorker<Answer>(
     queue = { name: run.taskQueue, isPolled: false, version };
     queue.isPolled = await waitForWorker(session, run.taskQueue, Math.min(graceMs, timeoutMs), version);
     if (!queue.isPolled) giveUp.abort();
-  })().catch(() => undefined); // `ask` itself reports what is wrong with the server or the run
+  })().catch(() => undefined); // `ask` itself reports problems of the server or the run
   try {
     return await asked;
   } catch (error) {
@@ -43,14 +44,17 @@ export async function askWorker<Answer>(
     if (queue?.isPolled === true && !saysNobodyPolls(error)) throw notAnswered(session, queue.name, timeoutMs, error);
     if (queue?.version !== undefined) throw noWorkerOfVersion(session, workflowId, queue.version, error);
     if (queue !== undefined) throw noWorker(session, queue.name, error);
-    // The server itself has said that nobody polls; that the run could not be described does not change it.
+    // The server itself reported a queue without pollers; the failed description of the run does not change it.
     if (grpcStatusOf(error) !== grpcStatus.FAILED_PRECONDITION) throw error;
     const message = `No worker answers for run '${workflowId}': start one with \`countersign worker\`.`;
     throw new ProblemError({ code: 'no_worker', message }, { cause: error });
   }
 }
 
-/** True if time is up, if we gave up, or if the server refuses to wait because the queue had no poller for minutes. */
+/**
+ * True if time is up, if the client gave up, or if the server refuses to wait because the queue had no poller for
+ * minutes.
+ */
 function saysNobodyAnswers(error: unknown): boolean {
   const status = grpcStatusOf(error);
   if (status === grpcStatus.DEADLINE_EXCEEDED || status === grpcStatus.CANCELLED) return true;
@@ -62,8 +66,8 @@ function saysNobodyPolls(error: unknown): boolean {
 }
 
 /**
- * Throws `undecodable` if this client has codecs and they cannot read the memo of a run. What they encode could then not
- * be read by the run's workers, and a worker that lacks a key retries until it has it: one message could stop the run.
+ * Throws `undecodable` if this client has codecs and they cannot read the memo of a run. Its workers could then not
+ * read this client's payloads, and a worker without the key retries until it has it: one message could stop the run.
  */
 export async function requireCodec(session: Session, workflowId: string): Promise<void> {
   if (!session.hasCodecs) return;

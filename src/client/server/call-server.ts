@@ -22,9 +22,9 @@ export async function callServer<Answer>(
 }
 
 /**
- * Runs calls to the server that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener behind on its signal,
- * which holds the answer of the call for as long as the signal lives; so it gets a signal that lives as long as the calls.
- * Throws the signal's reason if it has aborted before, and the server's errors unchanged.
+ * Runs calls to the server that end when `signal` aborts. The SDK's `withAbortSignal` leaves a listener on its signal,
+ * which keeps the response of the call as long as the signal lives; so it gets a signal that lives as long as the
+ * calls. Throws the signal's reason if it has aborted before, and the server's errors unchanged.
  */
 export async function untilAborted<Answer>(
   { connection }: Session,
@@ -42,7 +42,7 @@ export async function untilAborted<Answer>(
   }
 }
 
-/** Acts on all of them, at most `most` at a time, and returns the results in their order. */
+/** Calls `act` for all of them, at most `most` at a time, and returns the results in their order. */
 export async function inParallel<One, Result>(
   all: readonly One[],
   most: number,

@@ -108,7 +108,7 @@ const { QUERY_REJECT_CONDITION_NOT_OPEN: ifOpen } = proto.temporal.api.enums.v1.
 /**
  * Repeats a query, as often as `lookUp` does: while a continued run verifies the state that it carried, which takes one
  * activity, and while events of a run wait for its next workflow task. For up to `queryTimeoutMs`, and six seconds at
- * least: a caller that has less time ends its call itself.
+ * least: a caller with less time ends its call itself.
  */
 export class AskPast implements WorkflowClientInterceptor {
   readonly #longestMs: number;
@@ -136,8 +136,8 @@ export class AskPast implements WorkflowClientInterceptor {
 }
 
 /**
- * The last events of a run that was terminated may wait for a task for ever: then nobody can say what the run would.
- * Events of a run that completes meanwhile were taken, so a closed run is asked once more.
+ * The last events of a terminated run may wait for a task for ever, so its state after them is undefined. The events of
+ * a run that completes meanwhile were processed, so a closed run is queried once more.
  */
 const askIfOpen: Query = async (input, next) => {
   try {
@@ -159,7 +159,7 @@ export function isNotTakenUp(error: unknown): boolean {
   return saysInAnswer(error, sentences.notTakenUp);
 }
 
-/** True if a query failed because its run has events that no workflow task has taken yet. */
+/** True if a query failed because its run has events that no workflow task has processed yet. */
 export function isNotTakenYet(error: unknown): boolean {
   return saysInAnswer(error, sentences.notTakenYet);
 }
@@ -169,15 +169,15 @@ function saysInAnswer(error: unknown, sentence: string): boolean {
   return error instanceof QueryNotRegisteredError && error.message.includes(sentence);
 }
 
-/** The encodings that a converter reads without a codec, and ours for what is unread already. */
+/** The encodings that a converter reads without a codec, and Countersign's own for unread payloads. */
 const readEncodings = ['binary/null', 'binary/plain', 'json/plain', 'json/protobuf', 'binary/protobuf', unreadEncoding];
 
 type Context = Parameters<PayloadCodec['decode']>[1];
 
 /**
- * The codecs of a client as one. Temporal's client throws when a codec does, or hands out what none has decoded: a
- * decision would count and be reported as failed. This codec replaces each payload that cannot be decoded with one that
- * reads as undecodable.
+ * The codecs of a client as one. Temporal's client throws when a codec does, or returns undecoded payloads: a decision
+ * would count and be reported as failed. This codec replaces each payload that cannot be decoded with one that reads as
+ * undecodable.
  */
 export class ReadingCodec implements PayloadCodec {
   readonly #codecs: readonly PayloadCodec[];
@@ -208,17 +208,17 @@ export class ReadingCodec implements PayloadCodec {
 }
 
 function readable(payload: Payload, encoded: Payload | undefined): Payload {
-  const name = textOf(payload, 'encoding');
+  const name = metadataText(payload, 'encoding');
   const isOfOtherKey = name === unreadEncoding && Buffer.from(payload.data ?? []).toString() === 'encoded';
   if (!isOfOtherKey && (name === '' || readEncodings.includes(name))) return payload;
   return unreadPayload('encoded', keyIdOf(encoded));
 }
 
 function keyIdOf(payload: Payload | undefined): string | undefined {
-  const id = textOf(payload, keyIdName);
+  const id = metadataText(payload, keyIdName);
   return /^[\w.-]{1,64}$/.test(id) ? id : undefined;
 }
 
-function textOf(payload: Payload | undefined, name: string): string {
+function metadataText(payload: Payload | undefined, name: string): string {
   return Buffer.from(payload?.metadata?.[name] ?? []).toString();
 }

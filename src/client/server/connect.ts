@@ -21,13 +21,13 @@ export interface ConnectOptions extends ServerOptions, TimeLimitOptions {
    * `COUNTERSIGN_PAYLOAD_FOLDER`; `false`: no folder, whatever the variable says.
    */
   largePayloads?: LargePayloads | false;
-  /** The codecs and the failure converter of the workers. The payload converter is ours. */
+  /** The codecs and the failure converter of the workers. Countersign sets the payload converter. */
   dataConverter?: DataConverter;
   /** The names of the inbox's search attributes, the same as on the workers. Default: `COUNTERSIGN_ATTRIBUTES`. */
   attributes?: AttributeNameOptions;
 }
 
-/** The maximum size of a server's answer, in bytes. */
+/** The maximum size of a server's response, in bytes. */
 const maxMessageBytes = 128 * 1024 * 1024;
 
 /** A connection, with the names that error messages about it need. */
@@ -37,12 +37,12 @@ export interface Session {
   readonly address: string;
   readonly namespace: string;
   readonly attributes: AttributeNames;
-  /** True if the client encodes what it sends. */
+  /** True if the client encodes its payloads. */
   readonly hasCodecs: boolean;
   readonly limits: TimeLimits;
   /** Aborts when the client is closed. */
   readonly closed: AbortSignal;
-  /** Ends what watches a run, and closes the connection unless the caller opened it. */
+  /** Ends all watches of runs, and closes the connection unless the caller opened it. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
       ...settings,
       connectTimeout: connectTimeoutMs,
       interceptors: repeatedCalls,
-      // Under the name that the SDK uses, gRPC ignores it, and a history in pages of 4 MB could not be fetched.
+      // gRPC ignores the SDK's name for it, and a history in pages of 4 MB could not be fetched.
       channelArgs: { 'grpc.max_receive_message_length': maxMessageBytes },
     });
     await connection.ensureConnected();
@@ -92,7 +92,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Session> {
 
 type OpenOptions = Pick<ConnectOptions, 'largePayloads' | 'attributes' | 'dataConverter'> & TimeLimitOptions;
 
-/** Opens our client on an existing connection, which the caller closes. */
+/** Opens a Countersign client on an existing connection, which the caller closes. */
 export function openSession(
   connection: Connection,
   { namespace, address, dataConverter, ...options }: OpenOptions & { namespace: string; address: string },
@@ -132,7 +132,7 @@ const endWithTheChannel: Interceptor = (options, nextCall) => {
 
 /**
  * Retries calls to the server as the SDK does. The SDK retries from a timer. On a connection that was closed meanwhile,
- * this timer throws an error that nobody can catch, and the process would end with "Channel has been shut down".
+ * this timer throws an error that no caller can catch, and the process would end with "Channel has been shut down".
  */
 export const repeatedCalls: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWithTheChannel];
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 200;
-/** A busy server may need longer than the whole look-up for one answer, and that one may be about a moment before. */
+/** A busy server may need longer than the whole look-up for one response, which may show an earlier state. */
 const fewestProbes = 4;
 
-/** Repeats `probe` until it finds something: for up to `longestMs`, and up to 4 times if it takes longer. */
+/** Repeats `probe` until it finds a value: for up to `longestMs`, and up to 4 times if it takes longer. */
 export async function lookUp<Found>(
   probe: () => Promise<Found | undefined>,
   longestMs: number,

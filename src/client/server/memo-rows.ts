@@ -12,7 +12,7 @@ import { callServer } from './call-server.ts';
 /** A workflow and its memo. Only the workflow and its starter wrote the memo, so do not trust it. */
 export type WithMemo = Pick<WorkflowExecutionInfo, 'memo' | 'workflowId'>;
 
-/** What a run's memo says about its open requests. */
+/** The open requests in a run's memo. */
 export interface MemoRows {
   rows: ApprovalSummary[];
   /** The number of rows that did not fit. */
@@ -22,7 +22,7 @@ export interface MemoRows {
 }
 
 /**
- * The open requests in a run's memo. The fields that readers use are checked: anyone who can start workflows can write
+ * The open requests in a run's memo. Validates the fields that readers use: everyone who can start workflows can write
  * a memo. A row that names another workflow was copied and is left out.
  */
 export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
@@ -41,7 +41,7 @@ export function memoRows({ memo, workflowId }: WithMemo): MemoRows {
 
 type RawRow = temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
-/** Raw rows of which only our memo is decoded, so that other data in a stranger's run cannot hide anything (I5). */
+/** Raw rows of which only Countersign's memo is decoded, so that other data in a stranger's run cannot hide it (I5). */
 export async function withMemos(session: Session, rows: readonly RawRow[]): Promise<WithMemo[]> {
   const payloads = rows.flatMap(({ memo }) => memo?.fields?.[memoName] ?? []);
   const values = await readPayloads(session, payloads);
@@ -56,7 +56,7 @@ export function indexedIds({ attributes }: Session, row: RawRow): string[] {
   return indexedTexts(row, attributes.ids);
 }
 
-/** The ids of the settled requests that a raw row has tags for, the newest first. */
+/** The ids of the settled requests with a tag in a raw row, the newest first. */
 export function settledIdsIn(session: Session, row: RawRow): string[] {
   return taggedIn(session, row, settledTag);
 }
@@ -86,7 +86,7 @@ export interface DescribedRun extends WithMemo {
   settledIds: string[];
 }
 
-/** One run as the server knows it, without the delay of visibility. Throws the server's errors unchanged. */
+/** One run, as described by the server, without the delay of visibility. Throws the server's errors unchanged. */
 export async function describeRun(session: Session, workflowId: string): Promise<DescribedRun> {
   const { connection, namespace } = session;
   const answer = await connection.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });

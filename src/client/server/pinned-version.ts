@@ -9,7 +9,7 @@ export interface PinnedVersion {
   buildId: string;
 }
 
-/** The version to which an execution is pinned, by its workflow or by an override; undefined: to none. */
+/** The version to which an execution is pinned, by its workflow or by an override; undefined without one. */
 export function pinnedVersionOf(
   attributes: temporal.api.common.v1.ISearchAttributes | null | undefined,
 ): PinnedVersion | undefined {
@@ -34,7 +34,9 @@ export function isOfVersion(
   return deploymentOptions?.deploymentName === deploymentName && deploymentOptions.buildId === buildId;
 }
 
-/** The command that moves a run, or all that a visibility query finds, to the current version of their deployment. */
+/**
+ * The command that moves a run, or all runs that a visibility query finds, to the current version of their deployment.
+ */
 export function moveCommand({ namespace, address }: Session, ...runs: ['--workflow-id' | '--query', string]): string {
   const words = ['temporal', 'workflow', 'update-options', ...runs, '--versioning-override-behavior', 'auto_upgrade'];
   if (runs[0] === '--query') words.push('--yes');

@@ -32,7 +32,7 @@ export async function queryRun<Answer>(
     if (isUndecodable(answer)) throw unreadAnswer(workflowId, answer.why);
     return answer;
   } catch (error) {
-    // Its cause may have a status that means something else below.
+    // Its cause may have a status with another meaning below.
     if (isProblemError(error)) throw error;
     if (isNotTakenUp(error)) {
       const message = `Run '${workflowId}' continues as new, and no worker has verified yet what it continues: ask again.`;
@@ -67,7 +67,7 @@ export async function queryRun<Answer>(
 }
 
 /**
- * True if a workflow runs and has no such query, in the words of each SDK (TypeScript; Go and Java; Python, .NET and
+ * True if a workflow runs and has no such query, by the messages of each SDK (TypeScript; Go and Java; Python, .NET and
  * Ruby). The client has one class for this and for every other failure, such as that of a worker without the workflow.
  */
 function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
@@ -75,9 +75,9 @@ function saysNoHandler({ message }: QueryNotRegisteredError): boolean {
 }
 
 /**
- * Asks once more, beside the first time, if there is no answer of any kind after half of `timeoutMs`. The SDK's core may
- * lose a query that waits for a run which it drops from its cache (docs/decisions/0058). The first answer counts. If
- * both questions fail, the failure that came first is thrown: a refusal says more than the silence that ends later.
+ * Asks a second time if there is no answer of any kind after half of `timeoutMs`. The SDK's core may lose a query that
+ * waits for a run which it drops from its cache (docs/decisions/0058). The first answer counts. If both attempts fail,
+ * the earlier failure is thrown: a refusal is more specific than a later time-out.
  */
 export async function askAgain<Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> {
   const first = ask();

@@ -3,7 +3,7 @@ import { plainPayloadConverter } from '../../codec/plain-payload-converter.ts';
 import { Undecodable, unreadEncoding } from '../../core/base/undecodable.ts';
 import type { Session } from './connect.ts';
 
-/** Decodes payloads that the SDK's client hands out as the server keeps them. What cannot be decoded reads as unread. */
+/** Decodes payloads that the SDK's client returns as stored on the server. An undecodable payload reads as unread. */
 export async function decodePayloads({ client }: Session, payloads: Payload[]): Promise<Payload[]> {
   let decoded = payloads;
   for (const codec of client.options.loadedDataConverter.payloadCodecs.toReversed()) {

@@ -5,16 +5,17 @@ import { grpcStatus, grpcStatusOf } from '../../connection/server-error.ts';
 import type { Session } from './connect.ts';
 
 /**
- * Small facts that outlive a gateway, such as which account of a chat belongs to whom. Each is the memo of a workflow that
- * nobody runs: it waits on a task queue without workers, so it costs two events, needs no worker, and is there until it is
- * terminated. Anybody who can start workflows can write one, so whoever believes a record has signed or sealed its value.
+ * Small facts that outlive a gateway, such as the person of a chat account. Each is the memo of a workflow without
+ * workers: it waits on an unpolled task queue, so it costs two events, needs no worker, and exists until it is
+ * terminated. Everyone who can start workflows can write one, so a reader must verify that its own side signed or
+ * sealed the value.
  */
 export interface RecordName {
-  /** What kind of fact, such as `slack-user`. */
+  /** The kind of fact, such as `slack-user`. */
   kind: string;
-  /** Whose it is. */
+  /** The owner. */
   owner: string;
-  /** Which one of that owner's. Default: the only one. */
+  /** Distinguishes the records of an owner. Default: the only one. */
   id?: string;
 }
 
@@ -30,15 +31,15 @@ export interface ListedRecord {
   isOf: (id: string) => boolean;
 }
 
-/** The records of one namespace, for whoever has no connection of its own. */
+/** The records of one namespace, for code without a connection of its own. */
 export interface Records {
-  /** The namespace, which whoever seals values binds them to. */
+  /** The namespace; sealed values must be bound to it. */
   readonly namespace: string;
   /** Writes a record in place of an earlier one of this name. */
   put(name: RecordName, value: JsonObject): Promise<void>;
   /** Undefined if there is no such record. */
   get(name: RecordName): Promise<JsonObject | undefined>;
-  /** The records of one kind and owner, in no order. One that was just written may be missing. */
+  /** The records of one kind and owner, in no order. A recent one may be missing. */
   list(name: Omit<RecordName, 'id'>): Promise<ListedRecord[]>;
   /** Does nothing if there is no such record. */
   remove(name: RecordName): Promise<void>;
@@ -68,14 +69,14 @@ export async function putRecord({ client }: Session, name: RecordName, value: Js
 export async function getRecord({ client }: Session, name: RecordName): Promise<JsonObject | undefined> {
   try {
     const { memo, status } = await client.workflow.getHandle(workflowIdOf(name)).describe();
-    return status.name === 'RUNNING' ? valueOf(memo) : undefined;
+    return status.name === 'RUNNING' ? recordValue(memo) : undefined;
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-/** The records of one kind and owner, in no order. Visibility lags: one that was just written may be missing. */
+/** The records of one kind and owner, in no order. Visibility lags: a recent one may be missing. */
 export async function listRecords(
   { client }: Session,
   { kind, owner }: Omit<RecordName, 'id'>,
@@ -83,7 +84,7 @@ export async function listRecords(
   const query = `WorkflowType = "${recordType}" AND ExecutionStatus = "Running" AND WorkflowId STARTS_WITH "${prefixOf({ kind, owner })}"`;
   const records: ListedRecord[] = [];
   for await (const { memo, workflowId } of client.workflow.list({ query })) {
-    const value = valueOf(memo);
+    const value = recordValue(memo);
     if (value !== undefined) records.push({ value, isOf: (id) => workflowIdOf({ kind, owner, id }) === workflowId });
   }
   return records;
@@ -111,7 +112,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-function valueOf(memo: Record<string, unknown> | undefined): JsonObject | undefined {
+function recordValue(memo: Record<string, unknown> | undefined): JsonObject | undefined {
   const value = memo?.[memoKey];
   return isObject(value) ? (value as JsonObject) : undefined;
 }

@@ -6,13 +6,13 @@ import { callServer } from './call-server.ts';
 import type { Session } from './connect.ts';
 import { readPayload } from './read-payload.ts';
 
-/** The most bytes that the server takes as a workflow id. */
+/** The most bytes of a workflow id on the server. */
 const longestIdBytes = 1_000;
 
 /**
- * Throws `run_not_found` unless a workflow has a gate: an agent run, or a workflow of one's own that has ruled on a call.
- * For edges whose senders must not reach the other workflows of the namespace. A workflow that only pretends to have a
- * gate exposes itself and no other.
+ * Throws `run_not_found` unless a workflow has a gate: an agent run, or a custom workflow that has ruled on a call. For
+ * edges whose senders must not reach the other workflows of the namespace. A workflow that only pretends to have a gate
+ * exposes itself and no other.
  */
 export async function requireGated(session: Session, workflowId: string): Promise<void> {
   const { connection, namespace, attributes } = session;
@@ -31,13 +31,13 @@ export async function requireGated(session: Session, workflowId: string): Promis
     const payload = run?.memo?.fields?.[name];
     if (payload == null) continue;
     const value = await readPayload(session, payload);
-    // A memo of this name that others use for something else holds no journal.
+    // A memo with this name but another purpose contains no journal.
     if ((isUndecodable(value) && value.unread) || (isObject(value) && Array.isArray(value['journal']))) return;
   }
   throw runNotFound(workflowId, namespace);
 }
 
-/** The part of a visibility query that finds agent runs, and workflows of one's own that asked. */
+/** The part of a visibility query that finds agent runs, and custom workflows with requests. */
 export function gatedRunsQuery({ attributes: { ids, tags } }: Session): string {
   const asked = [ids, ...(tags === null ? [] : [tags])].map((name) => ` OR ${name} IS NOT NULL`).join('');
   return `(WorkflowType = "${workflowType}"${asked})`;

@@ -8,8 +8,8 @@ export interface TimeLimitOptions {
   /** For a run's answer to a query; without one, `no_worker` is thrown. Default: `COUNTERSIGN_QUERY_TIMEOUT`, else 5,000. */
   queryTimeoutMs?: number;
   /**
-   * For an answer that the caller can do without, such as what only the runs know of a list's rows. Default:
-   * `COUNTERSIGN_GLANCE_TIMEOUT`, else 2,000.
+   * For an optional answer, such as the runs' own facts for a list's rows. Default: `COUNTERSIGN_GLANCE_TIMEOUT`, else
+   * 2,000.
    */
   glanceTimeoutMs?: number;
   /**
@@ -41,13 +41,13 @@ export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessE
     const givenMs = given[name];
     if (givenMs !== undefined) {
       if (Number.isFinite(givenMs) && givenMs > 0) return givenMs;
-      throw invalid(`${name}: expected a number of milliseconds above 0`);
+      throw invalidLimit(`${name}: expected a number of milliseconds above 0`);
     }
     const text = environment[variable] ?? '';
     if (text === '') return ms;
     const parsed = parseDuration(text);
-    if ('problem' in parsed) throw invalid(`${variable}: '${text.slice(0, 80)}' ${parsed.problem}`);
-    if (parsed.durationMs === null) throw invalid(`${variable}: it cannot be 'never'`);
+    if ('problem' in parsed) throw invalidLimit(`${variable}: '${text.slice(0, 80)}' ${parsed.problem}`);
+    if (parsed.durationMs === null) throw invalidLimit(`${variable}: it cannot be 'never'`);
     return parsed.durationMs;
   };
   return {
@@ -59,6 +59,6 @@ export function timeLimits(given: TimeLimitOptions, environment: NodeJS.ProcessE
   };
 }
 
-function invalid(problem: string): ProblemError {
+function invalidLimit(problem: string): ProblemError {
   return new ProblemError({ code: 'internal', message: `${problem}.` });
 }

@@ -6,7 +6,7 @@ import type { RunReader } from '../history/run-reader.ts';
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** Statuses that no repetition changes. */
+/** Statuses that no retry changes. */
 const final: readonly (number | undefined)[] = [
   grpcStatus.NOT_FOUND,
   grpcStatus.PERMISSION_DENIED,
@@ -16,8 +16,8 @@ const final: readonly (number | undefined)[] = [
 ];
 
 /**
- * Reads the next page, and waits for a server that is away for as long as it takes. Gives nothing once `signal` aborts.
- * Throws errors that no repetition changes.
+ * Reads the next page, and waits for an unavailable server without a limit. Returns undefined once `signal` aborts.
+ * Throws errors that no retry changes.
  */
 export async function readPatiently(
   reader: RunReader,

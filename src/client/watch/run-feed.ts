@@ -8,7 +8,9 @@ import { activityNames } from '../../contract.ts';
 import type { PendingModelCall } from '../../events/transcript-events.ts';
 import { readPayload } from '../server/read-payload.ts';
 
-/** The events that a feed keeps for viewers that are a little behind. Who is further behind reads the history again. */
+/**
+ * The events that a feed keeps for viewers that are a little behind. A viewer further behind reads the history again.
+ */
 export interface FeedLimits {
   events: number;
   /** Characters of JSON. */
@@ -19,20 +21,20 @@ interface KeptEvent {
   event: RecordedEvent;
   place: EventPlace;
   size: number;
-  /** As it was shown last, and by which version of what is hidden. */
+  /** The last redacted version, and the version of the policies that redacted it. */
   shown?: { event: RecordedEvent; version: number };
 }
 
 const defaultLimits: FeedLimits = { events: 1_000, characters: 4_000_000 };
 /**
- * The pauses between two descriptions of a run whose model streams, in milliseconds: after news, the worker sends none for
- * a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should have the next ones soon.
+ * The pauses between two descriptions of a run whose model streams, in milliseconds: after new text, the worker sends
+ * none for a while (`maxHeartbeatThrottleInterval`, 250 milliseconds); then a viewer should receive the next text soon.
  */
 const pausesMs = { afterNews: 200, least: 20, most: 250 };
 
 /**
- * The events of one run as they happen, for all viewers of a client: one poller, however many they are. It keeps the last
- * events, and never waits for a viewer.
+ * The events of one run as they happen, for all viewers of a client: one poller for any number of them. It keeps the
+ * last events, and never waits for a viewer.
  */
 export class RunFeed {
   readonly #session: Session;
@@ -50,9 +52,9 @@ export class RunFeed {
   #change = Promise.withResolvers<void>();
   #tokenViewers = 0;
   #polls = false;
-  /** What was read of the answer last. */
+  /** The last read part of the answer. */
   #read: { turn: number; tail: TokenTail } | undefined;
-  /** What the model streams now. */
+  /** The text that the model streams now. */
   tail: { turn: number; tail: TokenTail } | undefined;
   isComplete = false;
   /** Why the feed has ended. */
@@ -82,14 +84,14 @@ export class RunFeed {
     return ordinal < this.#dropped ? 'dropped' : this.#shown(this.#events[ordinal - this.#dropped]);
   }
 
-  /** True if the place is one that the feed has read. */
+  /** True if the feed has read the place. */
   knows(place: EventPlace): boolean {
     return this.#reader !== undefined && this.error === undefined && this.#hasRead(this.#reader, place);
   }
 
   /**
-   * The number of the first event after a place, or of the first event of all. `behind`: the feed has not read as far.
-   * `dropped`: events between the place and the kept ones may be gone.
+   * The number of the first event after a place, or of the first event of all. `behind`: the feed has not read that
+   * far. `dropped`: events between the place and the kept ones may be gone.
    */
   find(place: EventPlace | undefined): number | 'behind' | 'dropped' {
     if (place === undefined) return this.#dropped === 0 ? 0 : 'dropped';
@@ -162,7 +164,7 @@ export class RunFeed {
         await this.changed;
         continue;
       }
-      // The stream of events reports what is wrong with the server.
+      // The stream of events reports problems of the server.
       const tail = await readModelTail(this.#session, this.#workflowId, call).catch(() => undefined);
       if (
         tail !== undefined &&
@@ -186,7 +188,7 @@ export class RunFeed {
     this.#changed();
   }
 
-  /** As it may be shown; undefined while that is not known. */
+  /** The redacted event; undefined until the policies were read. */
   #shown(kept: KeptEvent | undefined): RecordedEvent | undefined {
     const redactor = this.#reader?.redactor;
     if (kept === undefined || redactor === undefined) return kept?.event;
@@ -213,8 +215,8 @@ function isSame(one: NonNullable<RunFeed['tail']>, other: RunFeed['tail']): bool
 }
 
 /**
- * What the model of a run has streamed last, from the heartbeat of its activity. Reading it leaves no trace in the run.
- * Undefined: nothing of the present attempt. Throws the server's errors unchanged.
+ * The last text that the model of a run has streamed, from the heartbeat of its activity. Reading it leaves no trace in
+ * the run. Undefined: no text of the present attempt. Throws the server's errors unchanged.
  */
 async function readModelTail(
   session: Session,

@@ -8,7 +8,9 @@ import { findPlace, type ResumePlace } from '../history/resume-place.ts';
 import { RunFeed } from './run-feed.ts';
 import { RunReader } from '../history/run-reader.ts';
 
-/** Viewers of a client that read the history themselves, at a time, and how long one may leave an event untaken. */
+/**
+ * How many viewers of a client may read the history themselves at a time, and how long one may leave an event unread.
+ */
 const most = 4;
 
 const longestMs = 2_000;
@@ -17,7 +19,10 @@ const longestMs = 2_000;
 interface CatchUp {
   /** True once the viewer has lost its turn: it has to begin again at its place. */
   isOver(): boolean;
-  /** Gives the viewer an event: `letGo` is called if it does not take it in time. The result is called when it has. */
+  /**
+   * Offers the viewer an event: `letGo` is called if it does not read it in time. The viewer calls the result when it
+   * has.
+   */
   offer(letGo: () => void): () => void;
   end(): void;
 }
@@ -26,11 +31,11 @@ const running = new WeakMap<Session, { count: number; waiting: (() => void)[] }>
 
 /** Options of `client.events`. */
 export interface WatchOptions {
-  /** The id of an event: the stream goes on after it. Default: from the beginning of the run. */
+  /** The id of an event: the stream resumes after it. Default: from the beginning of the run. */
   after?: string;
   /** Ends the stream, as closing the client does. */
   signal?: AbortSignal;
-  /** False: the stream ends with what has happened so far. Default true: it ends with the run. */
+  /** False: the stream ends after the present events. Default true: it ends with the run. */
   follow?: boolean;
   /** False: without `RawResponseEvent`. Default true. */
   tokens?: boolean;
@@ -41,7 +46,7 @@ export interface WatchOptions {
   redacted?: boolean;
 }
 
-/** The feeds of a client, and how many watch each. */
+/** The feeds of a client, and the number of watchers of each. */
 const feeds = new WeakMap<Session, Map<string, OpenFeed>>();
 
 /** The events of a run, past and future; see `CountersignClient.events`. */
@@ -91,7 +96,7 @@ async function* watchFrom(
   }
 }
 
-/** What has happened up to now, after a place. */
+/** The events up to now, after a place. */
 async function* readRun(
   session: Session,
   workflowId: string,
@@ -158,7 +163,7 @@ async function* followRun(
       }
       if (feed.error !== undefined) throw feed.error;
       if (feed.isComplete) return;
-      // Others may watch the tokens of the same run.
+      // Other watchers may read the tokens of the same run.
       const delta = !tokens || feed.tail === undefined ? undefined : cursor.next(feed.tail.turn, feed.tail.tail);
       if (delta !== undefined) yield { type: 'RawResponseEvent', workflowId, at: new Date().toISOString(), ...delta };
       else await changedOrAborted(changed, signal);
@@ -174,12 +179,12 @@ interface OpenFeed {
   viewers: number;
 }
 
-/** The feed of a run, if somebody watches it. */
+/** The feed of a run, if it has watchers. */
 function openFeed(session: Session, workflowId: string, { redacted = false }: WatchOptions): OpenFeed | undefined {
-  return feeds.get(session)?.get(keyOf(workflowId, redacted));
+  return feeds.get(session)?.get(feedKey(workflowId, redacted));
 }
 
-function keyOf(workflowId: string, redacted: boolean): string {
+function feedKey(workflowId: string, redacted: boolean): string {
   return `${redacted ? 'redacted' : 'whole'} ${workflowId}`;
 }
 
@@ -191,7 +196,7 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
     known === undefined || known.feed.error !== undefined
       ? { feed: new RunFeed(session, workflowId, undefined, redacted), viewers: 0 }
       : known;
-  const key = keyOf(workflowId, redacted);
+  const key = feedKey(workflowId, redacted);
   open.set(key, shared);
   shared.viewers += 1;
   return {
@@ -206,8 +211,8 @@ function joinFeed(session: Session, workflowId: string, redacted: boolean): { fe
 }
 
 /**
- * Waits for a turn to read the history. A viewer that does not take what was read for it loses its turn and the page, so
- * the memory of a client does not grow with the number of such viewers, and none of them holds up the others for long.
+ * Waits for a turn to read the history. A viewer that does not read its events in time loses its turn and the page, so
+ * the memory of a client does not grow with the number of such viewers, and none of them delays the others for long.
  */
 async function catchUp(session: Session): Promise<CatchUp> {
   const all = running.get(session) ?? { count: 0, waiting: [] };

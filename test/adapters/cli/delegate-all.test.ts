@@ -56,7 +56,7 @@ test('a line for each request, what stands, and its end', async () => {
   expect(await delegate('--list')).toEqual({ code: 0, stdout: '', stderr: '' });
   expect(await delegate('--stop', '--reviewer', 'bob')).toMatchObject({
     code: 3,
-    stderr: "error: Nothing that comes for 'bob' is delegated: `countersign delegate --list` lists what is.\n",
+    stderr: "error: No delegation of new requests for 'bob': `countersign delegate --list` lists the present ones.\n",
   });
 });
 

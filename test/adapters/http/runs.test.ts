@@ -105,7 +105,7 @@ describe('POST /runs', () => {
     ['fewer arguments', { policy: { approval: { include_arguments: false } } }, 'body.policy.approval'],
   ])('the role starter lifts nothing of the agent: %s', async (_, body, place) => {
     const refused = await world.as('ann')('POST', '/runs', { agent: 'tester', input: input('shop'), ...body });
-    const remedy = 'leave it out, write a rule that denies, or have somebody with the role operator start the run.';
+    const remedy = 'leave it out, write a rule that denies, or have a person with the role operator start the run.';
     expect(await httpProblem(refused)).toMatchObject({
       status: 403,
       code: 'forbidden',

@@ -244,9 +244,7 @@ describe.each(transports)('over %s', (transport) => {
     await world.deliver(world.slack.click(ann, shown.message, 'approve'));
     await world.deliver(world.slack.submit(ann, view, 'no'));
     const told = await world.toldTo(ann, 2);
-    expect(told.every((each) => each.startsWith('Nothing was changed: your Slack account is linked to nobody.'))).toBe(
-      true,
-    );
+    expect(told.every((each) => each.startsWith('Nothing was changed: your Slack account is not linked.'))).toBe(true);
     expect(await settlement(shown)).toBeUndefined();
   });
 

@@ -69,9 +69,7 @@ describe.each(transports)('over %s', (transport) => {
   test('whoever clicks without a link is shown the way, signs in, and confirms on a page', async () => {
     const user = { id: `U${randomUUID().slice(0, 8).toUpperCase()}`, name: 'ann <script>' };
     const { told, settled } = await clickOf(user);
-    expect(told).toBe(
-      'Nothing was changed: your Slack account is linked to nobody. Link it to yourself, then press again.',
-    );
+    expect(told).toBe('Nothing was changed: your Slack account is not linked. Link it to yourself, then press again.');
     expect(settled).toBeUndefined();
     const url = await world.invitation(user);
     expect(url.origin + url.pathname).toBe(`${publicUrl}/slack/link`);
@@ -196,7 +194,7 @@ describe.each(transports)('over %s', (transport) => {
     ])('%s', async (_, value) => {
       await putRecord(world.client.session, recordOf(forger), await value());
       const { told, settled } = await clickOf(forger);
-      expect(told).toMatch(/^Nothing was changed: your Slack account is linked to nobody\./);
+      expect(told).toMatch(/^Nothing was changed: your Slack account is not linked\./);
       expect(settled).toBeUndefined();
       await removeRecord(world.client.session, recordOf(forger));
     });

@@ -257,7 +257,7 @@ test('S20: a policy is unchanged after a round trip through history', () => {
 test('S23: a timeout that allows gets a warning', () => {
   const found = lintPolicy(policy('rules: [{ pattern: a, action: ask, ask: { on_timeout: allow } }]'));
   expect(found).toEqual([
-    { index: 0, rule: 'run#1', message: expect.stringMatching(/^rule run#1 lets a call run that nobody answers, if /) },
+    { index: 0, rule: 'run#1', message: expect.stringMatching(/^rule run#1 lets an unanswered call run, if /) },
   ]);
 });
 

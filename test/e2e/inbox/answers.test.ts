@@ -249,15 +249,15 @@ withChromium('the view of a request (needs Chromium)', () => {
     const { played: asked } = await inTime(5, async (seconds) => {
       const soon = await inbox.ask('echo', { seconds });
       await inbox.show(soon);
-      await button(page, 'Approve').or(page.getByText('Nobody answered in time')).first().waitFor();
+      await button(page, 'Approve').or(page.getByText('No answer in time')).first().waitFor();
       return soon;
     });
     await page
-      .getByText(/deadline has passed|Nobody answered in time/)
+      .getByText(/deadline has passed|No answer in time/)
       .first()
       .waitFor();
     await button(page, 'Approve').waitFor({ state: 'detached' });
-    await page.getByText('Nobody answered in time').waitFor();
+    await page.getByText('No answer in time').waitFor();
     expect(await settlement(asked)).toMatchObject({ outcome: 'expired' });
   });
 

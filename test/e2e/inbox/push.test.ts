@@ -123,7 +123,7 @@ browserTests('a gateway with web push (needs Chromium)', () => {
     test('the switch registers the service worker, subscribes at the gateway, and stays on', async () => {
       await openSettings(page, inbox.world.gateway.url);
       await page.getByRole('checkbox', { name: switchName }).click();
-      await page.getByText('This browser tells you of requests also while the inbox is closed.').waitFor();
+      await page.getByText('This browser notifies you of new requests also while the inbox is closed.').waitFor();
       expect((await subscriptions.of('ann')).map(({ endpoint }) => endpoint)).toEqual([`${service.url}/push/chromium`]);
       expect(await registrations(page)).toBe(1);
       await openSettings(page, inbox.world.gateway.url);
@@ -168,7 +168,7 @@ browserTests('a gateway with web push (needs Chromium)', () => {
       const box = page.getByRole('checkbox', { name: switchName });
       await eventually('it is on', () => box.isChecked());
       await box.click();
-      await page.getByText('This browser tells you of requests only while the inbox is open.').waitFor();
+      await page.getByText('This browser notifies you of new requests only while the inbox is open.').waitFor();
       expect(await subscriptions.of('ann')).toEqual([]);
       await eventually('it is unregistered', async () => (await registrations(page)) === 0);
     });

@@ -18,8 +18,8 @@ export interface AnswerAllOptions extends DecisionOptions {
 const limitByDefault = 100;
 
 /**
- * Shows the requests that wait now, and after a confirmation gives exactly these the same answer: what comes meanwhile
- * is not touched. Prints a result for each. Exit code 1 if one was left out or refused.
+ * Shows the open requests and, after a confirmation, gives exactly these the same answer; requests that open meanwhile
+ * stay open. Prints a result for each. Exit code 1 if one was left out or refused.
  */
 export async function answerAll(
   client: CountersignClient,

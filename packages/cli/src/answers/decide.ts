@@ -28,7 +28,7 @@ function lineOf(args: JsonObject, name: string): string | undefined {
   return Object.hasOwn(args, name) ? `${escapeText(name)}: ${escapeJson(args[name]!)}` : undefined;
 }
 
-/** `countersign approve ID|--all`: sends one decision and prints its receipt, or one for all that wait. */
+/** `countersign approve ID|--all`: sends one decision and prints its receipt, or one decision for each open request. */
 export function addApprove(program: Command): void {
   addAnswer(program, 'approve', true, 'let a waiting call run', 'also approve future matching calls');
 }
@@ -64,7 +64,7 @@ function addAnswer(program: Command, name: string, approved: boolean, descriptio
   });
 }
 
-/** Refuses an id with --all, no id without it, and flags that do not go with either. */
+/** Refuses an id with --all, a missing id without it, and flags that do not go with either. */
 function refuseMixed(name: string, requestId: string | undefined, options: AnswerOptions): void {
   const { all = false, tool, agent, limit, yes, always, digest } = options;
   if (all === (requestId !== undefined)) {
@@ -100,7 +100,7 @@ export function addEdit(program: Command): void {
         const request = await client.approvals.get(requestId, { workflowId: run });
         const { arguments: shown, digest, workflowId } = request;
         const changes = renderChanges(output, shown, modifiedArguments);
-        // Otherwise arguments that this view omits would look new.
+        // Otherwise the arguments that this view omits would look new.
         const left = request.shown === 'all' ? '' : 'The present arguments are not shown to reviewers.\n';
         if (output.forPeople) output.line(`${left}${changes}`);
         else output.note(`${left}${changes}`);

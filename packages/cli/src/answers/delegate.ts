@@ -28,19 +28,19 @@ interface DelegateOptions extends ClientFlags, ReviewerOptions, SignerOptions {
 }
 
 /**
- * `countersign delegate ID --to NAME`: lets somebody else decide in your place, or in that of `--from`; with `--all`, every
- * request that you may answer, and with `--until`, those that come.
+ * `countersign delegate ID --to NAME`: hands your place as reviewer, or that of `--from`, to another person; with
+ * `--all`, in every request that you may answer, and with `--until`, in later ones too.
  */
 export function addDelegate(program: Command): void {
   const command = withClientFlags(program.command('delegate [id]'))
-    .description('let somebody else decide in your place')
+    .description('hand your place as a reviewer to another person')
     .option('--to <name>', 'who')
-    .option('--from <name>', 'in whose place, if you are an operator; needs --reason')
+    .option('--from <name>', 'the present reviewer, if you are an operator; needs --reason')
     .option('--all', 'every open request that you may answer, in the place of an id')
-    .option('--until <day or instant>', 'with --all: also those that come until then, a day included, in UTC')
+    .option('--until <day or instant>', 'with --all: also new requests until then, a day included, in UTC')
     .option('--task-queue <name>', 'with --until: where a worker listens (default: countersign)')
-    .option('--list', 'what is delegated until a date')
-    .option('--stop', 'end what you have delegated until a date')
+    .option('--list', 'list the delegations until a date')
+    .option('--stop', 'end your delegation until a date')
     .option('--run <workflow id>', 'the run that has the request; saves a search');
   withSigner(withReviewer(command, 'why; the audit keeps it')).action(
     (id: string | undefined, options: DelegateOptions) => {
@@ -67,7 +67,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
   if (stop) {
     return async (client, output) => {
       await client.standingDelegations.stop(by!, options.reason);
-      const message = `What comes for '${by}' stays with them. What was delegated stays delegated.`;
+      const message = `New requests for '${by}' stay with them. Delegated requests stay delegated.`;
       if (output.forPeople) output.line(escapeText(message));
       else output.json({ by, stopped: true, message });
     };
@@ -83,7 +83,7 @@ function actionOf(id: string | undefined, options: DelegateOptions): Act {
   return (client, output) => delegateAll(client, output, { by: by!, to, until, options });
 }
 
-/** Prints a line for each request, and exits with 1 if one was refused or a run could not be asked. */
+/** Prints a line for each request. Exit code 1 if one was refused or a run did not answer. */
 async function delegateAll(
   client: CountersignClient,
   output: Output,
@@ -109,7 +109,7 @@ async function delegateAll(
   if (standing === undefined) return;
   if (!output.forPeople) output.json(standing);
   else {
-    output.line(`Until ${standing.untilAt}, what comes for ${escapeText(by)} goes to ${escapeText(to)}.`);
+    output.line(`Until ${standing.untilAt}, new requests for ${escapeText(by)} go to ${escapeText(to)}.`);
     output.line('End it with `countersign delegate --stop`.');
   }
 }

@@ -7,32 +7,32 @@ import type { Output } from '../base/output.ts';
 import { readRequest } from '../base/read-request.ts';
 import { renderFields } from '../base/table.ts';
 
-/** A request as it is shown before an answer to several. */
+/** A request as shown before one answer to several. */
 export interface FrozenRequest extends Required<ReviewedRequest> {
   row: ApprovalSummary;
   /** Its arguments, escaped. */
   text: string;
 }
 
-/** A request that gets no answer, and why: a part of a sentence. */
+/** A request that gets no answer, with the reason as a part of a sentence. */
 export interface LeftOut {
   row: Pick<ApprovalSummary, 'requestId' | 'workflowId'> & Partial<ApprovalSummary>;
   why: string;
 }
 
-/** What was read at one moment: what an answer is given to, and what is left out. */
+/** The requests read at one moment: those that get the answer, and those left out. */
 export interface FrozenSet {
   requests: FrozenRequest[];
   leftOut: LeftOut[];
 }
 
-/** Longer arguments are not shown among others: nobody reads them there. In characters. */
+/** Longer arguments are not shown in a list, where reviewers would not read them. In characters. */
 const longestShown = 4_000;
 const readAtOnce = 8;
 
 /**
- * Reads the requests in these rows. With `mustBeShown`, those whose arguments are not all shown are left out. A denial
- * runs nothing, so for one the rows suffice and no run is asked.
+ * Reads the requests in these rows. With `mustBeShown`, leaves out those whose arguments are not all shown. A denial
+ * runs nothing, so the rows suffice for it and no run is queried.
  */
 export async function freeze(
   client: CountersignClient,
@@ -49,7 +49,7 @@ export async function freeze(
   return frozen;
 }
 
-/** `hidden`: why not all of it is shown. */
+/** `hidden`: why the arguments are not all shown. */
 type Read = (FrozenRequest & { hidden?: string }) | LeftOut;
 
 async function asListed(row: ApprovalSummary): Promise<Read> {
@@ -85,7 +85,7 @@ async function asRead(client: CountersignClient, row: ApprovalSummary): Promise<
   }
 }
 
-/** The set, with what is left out. */
+/** The set, with the requests left out. */
 export function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, nowMs: number): string {
   const shown = requests.map(({ row, text }, index) =>
     [

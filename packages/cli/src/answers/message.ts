@@ -12,12 +12,12 @@ interface MessageOptions extends ClientFlags {
   stop?: true;
 }
 
-/** `countersign message RUN TEXT`: what the user of a session says next. */
+/** `countersign message RUN TEXT`: sends the next message of a session's user. */
 export function addMessage(program: Command): void {
   withClientFlags(program.command('message <run> [text]'))
-    .description('say more to a run that was started with --session; - reads standard input')
-    .option('--retry', 'in the place of TEXT: have the model asked again whose last call failed')
-    .option('--stop', 'in the place of TEXT: end the turn that is under way; what waits is withdrawn')
+    .description('send a message to a run that was started with --session; - reads standard input')
+    .option('--retry', 'instead of TEXT: retry the model call that failed last')
+    .option('--stop', 'instead of TEXT: end the running turn; its open requests are withdrawn')
     .option('--by <name>', 'who you are, as a claimed name (default: the user of this system)')
     .option('--reason <text>', 'why; the audit keeps it')
     .action(
@@ -28,9 +28,9 @@ export function addMessage(program: Command): void {
       ) => {
         const all = [given !== undefined, retry, stop].filter((each) => each === true);
         if (all.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
-        const said = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
+        const message = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
         await withClient(options, async (client, output) => {
-          printReceipt(output, await client.message(workflowId, { ...said, ...senderOf({ reviewer: by, reason }) }));
+          printReceipt(output, await client.message(workflowId, { ...message, ...senderOf({ reviewer: by, reason }) }));
         });
       },
     );

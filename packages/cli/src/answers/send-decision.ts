@@ -19,12 +19,12 @@ export interface DecisionOptions extends ClientFlags, ReviewerOptions, SignerOpt
   digest?: string;
 }
 
-/** `mustBeShown`: refuse to send it if nobody could read the arguments. */
+/** `mustBeShown`: refuse to send the decision if the arguments could not be shown. */
 export interface SendDecisionOptions extends DecisionOptions {
   mustBeShown?: boolean;
 }
 
-/** What the run records of where the decision was made. */
+/** The channel that the run records for the decision. */
 const viewed = { channel: 'cli' };
 
 /** Adds the flags of every command that decides one request. */

@@ -32,7 +32,7 @@ async function verifyFile(file: string, flags: VerifyOptions): Promise<void> {
   const { key, since, live } = flags;
   const older =
     since === undefined ? undefined : await verifyAudit(auditFile(since), key === undefined ? {} : { publicKey: key });
-  if (older?.ok === false) throw new Error(`The older export does not verify: ${sentenceOf(older)}`);
+  if (older?.ok === false) throw new Error(`The older export does not verify: ${firstFinding(older)}`);
   const options = { ...(key !== undefined && { publicKey: key }), ...(older !== undefined && { since: older.heads }) };
   if (live !== true) return report(processOutput(flags), await verifyAudit(auditFile(file), options));
   const { LiveComparison } = await import('countersign/adapter');
@@ -60,14 +60,14 @@ function report(output: Output, { heads, ...verdict }: AuditVerdict): void {
     );
     return;
   }
-  output.line(`${output.style('red', 'The export does not verify')}. ${sentenceOf(verdict)}`);
+  output.line(`${output.style('red', 'The export does not verify')}. ${firstFinding(verdict)}`);
   for (const { line, kind, message } of verdict.findings.slice(1, 20)) {
     output.line(`  line ${line}: ${kind}: ${escapeText(message)}`);
   }
 }
 
 /** The first finding, in one sentence. */
-function sentenceOf({ findings: [first] }: Pick<AuditVerdict, 'findings'>): string {
+function firstFinding({ findings: [first] }: Pick<AuditVerdict, 'findings'>): string {
   if (first === undefined) return '';
   const { line, kind, message, workflowId, seq } = first;
   const entry = seq === undefined ? '' : `, entry ${seq}`;
@@ -80,7 +80,7 @@ function publicKey(text: string): string {
   throw new InvalidArgumentError('It must be the 32 bytes of an Ed25519 public key in base64.');
 }
 
-/** The lines of an export, one after another. */
+/** The lines of an export, read one by one. */
 export async function* auditFile(file: string): AsyncGenerator<Line> {
   try {
     yield* byteLines(createReadStream(file));

@@ -22,16 +22,14 @@ interface ExportOptions extends ClientFlags {
 
 /** `countersign audit export|verify`: the record of runs, and its verification. */
 export function addAudit(program: Command): void {
-  const audit = program.command('audit').description('export what was decided in runs, and verify such an export');
+  const audit = program.command('audit').description('export the decisions of runs, and verify an export');
   refuseMistyped(audit, 'export');
   withClientFlags(audit.command('export [run]', { isDefault: true }))
     .description('export the audit of a run, or of all runs that a query finds, as JSON lines')
     .option('--query <query>', "all runs that this visibility query finds, such as WorkflowType='agentRun'")
     .addOption(new Option('--csv', 'CSV for a spreadsheet, which cannot be verified').conflicts('html'))
     .addOption(
-      new Option('--separator <mark>', `with --csv: what stands between two cells, ',' unless given`).choices(
-        csvSeparators,
-      ),
+      new Option('--separator <mark>', `with --csv: the separator of cells; default ','`).choices(csvSeparators),
     )
     .option('--html <file>', 'write a report on one run to this file, as one page of HTML')
     .option('--follow', 'go on as the runs do; Ctrl-C completes the export')

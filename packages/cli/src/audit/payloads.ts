@@ -8,11 +8,11 @@ interface CleanOptions extends ClientFlags {
   dryRun?: boolean;
 }
 
-/** `countersign payloads clean`: removes files of large payloads that no history references any more. */
+/** `countersign payloads clean`: removes files of large payloads that no history references. */
 export function addPayloads(program: Command): void {
   const payloads = program.command('payloads').description('the folder of large payloads');
   withClientFlags(payloads.command('clean'))
-    .description('remove files that no run of the namespace names any more, open or closed')
+    .description('remove files that no run of the namespace needs, open or closed')
     .option('--folder <path>', 'the payload folder (default: COUNTERSIGN_PAYLOAD_FOLDER)')
     .option(
       '--older-than <duration>',

@@ -9,7 +9,7 @@ export function canAsk(): boolean {
 export async function askOnTerminal<Answer>(
   ask: (asking: Asking) => Promise<Answer>,
 ): Promise<Answer | 'interrupted' | undefined> {
-  // Loaded late: --help need not wait for it.
+  // Loaded late, so that --help does not wait for it.
   const { LineTerminal } = await import('countersign/adapter');
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();

@@ -1,4 +1,4 @@
-/** Far more than any call needs; keeps a file without line breaks from filling the memory. */
+/** Far more than any call needs. The limit keeps a file without line breaks from filling the memory. */
 const longestLine = 16 * 1_048_576;
 const lineFeed = 0x0a;
 

@@ -13,8 +13,8 @@ export interface ClientSettings extends ConnectionOptions {
 }
 
 /**
- * The options of a client: flags over the module `countersign.config`, and that over the environment. A codec server
- * replaces the codecs of the module.
+ * The options of a client: flags override the module `countersign.config`, which overrides the environment. A codec
+ * server replaces the codecs of the module.
  */
 export async function clientOptions(options: ClientSettings & { taskQueue?: string }): Promise<ClientOptions> {
   requireAddress(options);
@@ -43,7 +43,7 @@ export function durationOption(leastMs = 1): (text: string) => number {
 
 /**
  * Refuses a mistyped subcommand of a group that has a default command, with a hint. Commander takes the word for an
- * argument of the default command and says only that there are too many. Help names the default command.
+ * argument of the default command and reports only too many arguments. Help names the default command.
  */
 export function refuseMistyped(group: Command, defaultCommand: string): void {
   const name = group.name();

@@ -20,7 +20,7 @@ export function withCommonOptions(command: Command, fields?: readonly string[]):
   return withConnection(withJson(command, fields)).option('--debug', 'show the stack of an error');
 }
 
-/** For a command that starts a server of its own: help shows no flag that leads to another one. */
+/** For a command that starts its own server: help shows no flag that leads to another one. */
 export function withServerOptions(command: Command): Command {
   const { options } = withCommonOptions(command);
   for (const each of options) if (each.helpGroupHeading !== undefined) each.hideHelp(each.long !== '--namespace');
@@ -54,7 +54,7 @@ export async function withClient(
   options: ClientFlags & { taskQueue?: string },
   use: (client: CountersignClient, output: Output) => Promise<void>,
 ): Promise<void> {
-  // 0.2 s that --help need not wait for
+  // Loaded late: --help does not wait the 0.2 s that these take.
   const [{ createClient }, { clientOptions }] = await Promise.all([
     import('countersign/client'),
     import('./client-options.ts'),
@@ -67,7 +67,7 @@ export async function withClient(
   }
 }
 
-/** A command for the person to type next, with the flags that lead to the same server. */
+/** A command for the user to type next, with the flags that lead to the same server. */
 export function nextCommand(options: ClientFlags, ...words: string[]): string {
   const { config, codecEndpoint } = options;
   // Not --codec-auth: a secret is not printed.

@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   tlsServerName?: string;
 }
 
-/** Each flag that stands for a variable of Temporal's environment configuration. */
+/** Each flag that sets a variable of Temporal's environment configuration. */
 const variables: [flag: string, variable: string, text: string][] = [
   ['--profile <name>', 'TEMPORAL_PROFILE', "the profile of Temporal's configuration file to use"],
   ['--config-file <path>', 'TEMPORAL_CONFIG_FILE', "Temporal's configuration file"],
@@ -28,7 +28,7 @@ const variables: [flag: string, variable: string, text: string][] = [
   ['--tls-server-name <name>', 'TEMPORAL_TLS_SERVER_NAME', "the name in the server's certificate"],
 ];
 
-/** An option that help shows apart, below those of the command itself. */
+/** An option that help lists in its own group, below those of the command. */
 export function connectionOption(flag: string, text: string): Option {
   return new Option(flag, text).helpGroup('Connection:');
 }
@@ -47,7 +47,7 @@ export function withConnection(command: Command): Command {
     for (const { variable, option } of added) {
       const value = called.getOptionValue(option.attributeName()) as string | true | undefined;
       if (value === undefined) continue;
-      // Temporal's own reader takes a missing configuration file for an empty one.
+      // Temporal's own reader treats a missing configuration file as an empty one.
       if (option.flags.endsWith('<path>') && !existsSync(String(value))) {
         throw new UsageError(`${option.long}: there is no file ${value}.`);
       }
@@ -56,7 +56,7 @@ export function withConnection(command: Command): Command {
   });
 }
 
-/** Throws a usage error if the flag or its variable holds what can be no address, before anything waits for an answer. */
+/** Throws a usage error if the flag or its variable is not an address, before any connection attempt. */
 export function requireAddress({ address = process.env['TEMPORAL_ADDRESS'] }: ConnectionOptions): void {
   const [, port = '1'] = /:(\d+)$/.exec(address ?? '') ?? [];
   if (address === undefined || (!/[\s/]/.test(address) && Number(port) >= 1 && Number(port) <= 65_535)) return;

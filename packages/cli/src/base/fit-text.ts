@@ -2,7 +2,9 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to so many columns of a terminal, with an ellipsis: between two words, unless that loses half of it. */
+/**
+ * Cuts a text to this many columns of a terminal, with an ellipsis: between two words, unless that loses half of it.
+ */
 export function truncate(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   let kept = '';
@@ -16,7 +18,7 @@ export function truncate(text: string, columns: number): string {
   return `${lastSpace * 2 > kept.length ? kept.slice(0, lastSpace).trimEnd() : kept}…`;
 }
 
-/** Breaks a text between words into lines of so many columns. A longer word stays whole on a line of its own. */
+/** Breaks a text between words into lines of this many columns. A longer word stays whole on its own line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[][] = [];
   let used = 0;
@@ -34,7 +36,7 @@ export function wrap(text: string, columns: number): string[] {
   return lines.map((words) => words.join(' '));
 }
 
-/** Adds spaces at the end up to so many columns. */
+/** Adds spaces at the end up to this many columns. */
 export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }

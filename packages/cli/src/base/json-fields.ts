@@ -15,7 +15,7 @@ import type {
 /** The names of the members of any of these types. */
 type AnyMember<Printed> = Printed extends unknown ? keyof Printed : never;
 
-/** The names of all fields that a command prints: the compiler refuses a list that is not complete. */
+/** The names of all fields that a command prints: the compiler refuses an incomplete list. */
 function fields<Printed>(names: Record<AnyMember<Printed>, true>): readonly string[] {
   return Object.keys(names);
 }
@@ -145,7 +145,10 @@ export const jsonFields = {
     startedAt: true,
     closedAt: true,
   }),
-  /** `workflowId`, `workflowType` and `outcome`: only of several runs. `requestId`, `accepted` and `recorded`: only of one. */
+  /**
+   * `workflowId`, `workflowType` and `outcome`: only for several runs. `requestId`, `accepted` and `recorded`: only for
+   * one.
+   */
   policyChange: fields<PolicyResult | Omit<Receipt, 'votes' | 'grantId' | 'successor' | 'settledBy'>>({
     workflowId: true,
     workflowType: true,

@@ -3,11 +3,11 @@ import { wrap } from './fit-text.ts';
 import { MissingArgumentError, UsageError } from './report-error.ts';
 
 export interface JsonOption {
-  /** True: all fields. A text: the names of the fields to print, with commas. */
+  /** True: all fields. A text: the names of the fields to print, separated by commas. */
   json?: boolean | string;
 }
 
-/** Adds `--json`, and with `fields` also `--json FIELDS`, which selects some of these. */
+/** Adds `--json`; `fields` also adds `--json FIELDS`, which selects some of them. */
 export function withJson(command: Command, fields?: readonly string[]): Command {
   const text = 'print JSON, one value per line, also on a terminal';
   if (fields === undefined) return command.option('--json', text);

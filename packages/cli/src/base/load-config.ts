@@ -14,7 +14,7 @@ const defaultFiles = ['countersign.config.ts', 'countersign.config.js'];
 /** A module that a worker runs. */
 export interface WorkerModule {
   options: WorkerOptions;
-  /** Calls the module's exported `close`, if it has one. Rejects as that does. */
+  /** Calls the module's exported `close`, if it has one. Rejects if that rejects. */
   close: () => Promise<void>;
 }
 
@@ -52,23 +52,25 @@ export async function loadWorkerModule(path: string | undefined): Promise<Worker
   };
 }
 
-/** Closes a module before its process ends. An error of its own does not keep the process: it is a line of the log. */
+/** Closes a module before its process ends. An error of the module is logged and does not keep the process. */
 export async function closeModule({ close }: WorkerModule, { note }: Pick<Output, 'note'>): Promise<void> {
   try {
     await close();
   } catch (error) {
-    note(`The close() of the module failed: ${escapeText(messageOf(error))}`);
+    note(`The close() of the module failed: ${escapeText(errorMessage(error))}`);
   }
 }
 
-/** The operator's policy of such a module, as a document, a text or a file; undefined without a module or a policy. */
+/**
+ * The operator's policy of a worker module, as a document, a text or a file; undefined without a module or a policy.
+ */
 export async function loadPolicySource(path: string | undefined): Promise<string | object | undefined> {
   const file = configFile(path);
   const { policy } = ((file === undefined ? undefined : (await load(file)).default) ?? {}) as WorkerOptions;
   return file === undefined || policy === undefined ? undefined : besideModule(file, policy);
 }
 
-/** What is given as the name of a file is that file beside the module, unless only the current folder has it. */
+/** Resolves a file name beside the module, unless only the current folder has the file. */
 function besideModule<Source>(file: string, source: Source): Source | string {
   if (typeof source !== 'string' || source.includes('\n')) return source;
   const besideIt = resolve(dirname(file), source);
@@ -76,19 +78,22 @@ function besideModule<Source>(file: string, source: Source): Source | string {
   return existsSync(besideIt) || isName ? besideIt : source;
 }
 
-/** The channels of such a module, with what carries them; undefined without a module or channels. Throws as their file. */
+/**
+ * The channels of a worker module, with their carriers; undefined without a module or channels. Throws as reading their
+ * file does.
+ */
 export async function loadChannels(path: string | undefined): Promise<ChannelOptions | undefined> {
   const file = configFile(path);
   const { channels, ...options } = ((file === undefined ? undefined : (await load(file)).default) ??
     {}) as WorkerOptions;
   if (file === undefined || channels === undefined) return undefined;
   if (typeof channels !== 'string') return { ...options, channels };
-  // Its kinds load slowly, and most modules have no such file.
+  // Loaded late: the kinds of channels load slowly, and most modules have no channel file.
   const { readChannels } = await import('countersign/channels');
   return readChannels(besideModule<string>(file, channels));
 }
 
-/** The options in such a module that lead a client to the same runs; none without a module. Throws `UsageError`. */
+/** The options of a worker module that lead a client to the same runs; none without a module. Throws `UsageError`. */
 export async function loadClientConfig(path: string | undefined): Promise<ClientOptions> {
   const file = configFile(path);
   const config = file === undefined ? undefined : (await load(file)).default;
@@ -96,7 +101,7 @@ export async function loadClientConfig(path: string | undefined): Promise<Client
   return { address, namespace, taskQueue, dataConverter, largePayloads, attributes };
 }
 
-/** The path of the module; undefined if none is named and there is none in the current folder. Throws `UsageError`. */
+/** The path of the module; undefined if none is given and the current folder has none. Throws `UsageError`. */
 export function configFile(path: string | undefined): string | undefined {
   const file = path ?? defaultFiles.find((each) => existsSync(each));
   if (file === undefined) return undefined;
@@ -108,10 +113,10 @@ async function load(file: string): Promise<{ default?: unknown; close?: unknown 
   try {
     return (await import(pathToFileURL(file).href)) as { default?: unknown; close?: unknown };
   } catch (cause) {
-    throw new Error(`${file} cannot be loaded: ${messageOf(cause)}`, { cause });
+    throw new Error(`${file} cannot be loaded: ${errorMessage(cause)}`, { cause });
   }
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import { isProblemError } from 'countersign/base';
 import type { CountersignClient, ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import { UsageError } from './report-error.ts';
 
-/** A request as far as it can be read. If no worker answers, it is the row in the list, and `why` is the error. */
+/** A request as far as it can be read. If no worker answers, it is the list's row, and `why` is the error. */
 export type ReadRequest = { details: ApprovalDetails } | { row: ApprovalSummary; why: Error };
 
 /** Reads a request. Throws as `client.approvals.get` does, and `no_worker` only if the list does not show it either. */
@@ -17,7 +17,7 @@ export async function readRequest(
     if (!isProblemError(error) || error.code !== 'no_worker') throw error;
     const { approvals } = await client.approvals.list({ workflowId, limit: Infinity });
     const rows = approvals.filter((row) => row.requestId === requestId);
-    // If several runs claim the request, none of them is shown as the one that asks.
+    // If several runs claim the request, show none of them as its run.
     if (rows.length !== 1) throw error;
     return { row: rows[0]!, why: error };
   }
@@ -25,7 +25,7 @@ export async function readRequest(
 
 /**
  * Refuses to approve a call whose arguments cannot all be read, because no worker answers or a codec is missing here: a
- * usage error that names what is not shown. Returns the digest of what the list shows, so that nothing else is approved;
+ * usage error that names the hidden ones. Returns the digest that the list shows, so that no other call is approved;
  * undefined if a worker answers.
  */
 export async function requireShown(

@@ -30,7 +30,7 @@ export function readJsonOption(flag: string, text: string): Json {
   return read.value;
 }
 
-/** The same, but `@FILE` reads the JSON from a file. */
+/** Like `readJsonOption`, but `@FILE` reads the JSON from a file. */
 export async function readJsonOrFile(flag: string, text: string): Promise<Json> {
   if (!text.startsWith('@')) return readJsonOption(flag, text);
   const file = text.slice(1);

@@ -7,7 +7,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** An argument is missing that only some flags replace. Thrown before the command does anything. */
+/** A missing argument that some flags can replace. Thrown before the command does anything. */
 export class MissingArgumentError extends UsageError {}
 
 /**
@@ -15,10 +15,10 @@ export class MissingArgumentError extends UsageError {}
  * Prints the stack only with --debug.
  */
 export function reportError(error: unknown, options: { json: boolean; debug: boolean }): ExitCode {
-  // Commander has printed what was asked for: help or the version.
+  // Commander has printed the help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof CommanderError && error.code === 'commander.help') return usageExitCode;
-  const message = messageOf(error);
+  const message = errorMessage(error);
   const code = isProblemError(error) ? error.code : isUsageError(error) ? 'usage' : 'internal';
   process.stderr.write(options.json ? `${escapeJson({ code, message })}\n` : `error: ${escapeMessage(message)}\n`);
   if (options.debug && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
@@ -29,8 +29,8 @@ function isUsageError(error: unknown): boolean {
   return error instanceof UsageError || error instanceof CommanderError;
 }
 
-/** Commander's messages begin with `error: ` and put a suggestion on a line of its own. */
-function messageOf(error: unknown): string {
+/** Commander's messages begin with `error: ` and put a suggestion on a separate line. */
+function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : error.message;
 }

@@ -4,22 +4,22 @@ import type { CountersignClient } from 'countersign/client';
 
 const wholeId = /^[0-9a-f]{32}$/;
 const startOfId = /^[0-9a-f]{4,31}$/;
-/** A shorter form soon stands for another request too. */
+/** A shorter prefix is soon ambiguous. */
 const shortLength = 8;
-/** How many settled requests a refusal names. */
+/** How many settled requests an error lists. */
 const mostListed = 10;
 
 /** A request named on the command line. */
 export interface NamedRequest {
   requestId: string;
-  /** Its digest, as far as the inbox shows one. */
+  /** Its digest, if the inbox shows one. */
   digest?: string | undefined;
 }
 
 /**
- * The request with this id, or the one open request whose id starts with these characters, at least 4, or else the one
- * that was settled lately. A whole id is not looked up. `run` limits the search to one run. Throws `unknown_request` if no
- * request fits, or several do, or some cannot be read.
+ * The request with this id, or the one open request whose id starts with these characters (at least 4), or else a
+ * recently settled one. A whole id is not looked up. `run` limits the search to one run. Throws `unknown_request` if no
+ * request or several match, or if some cannot be read.
  */
 export async function findNamed(client: CountersignClient, named: string, run?: string): Promise<NamedRequest> {
   if (wholeId.test(named)) return { requestId: named };
@@ -63,9 +63,9 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
   throw unknown(`No request that is listed so far starts with '${named}'; one settled long ago needs its whole id.`);
 }
 
-/** Shortens these ids to as many characters as keep them apart. */
+/** Shortens these ids as far as they remain distinct. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
-  // Those that have most in common are neighbours.
+  // Sorted, ids with the longest common prefixes are neighbours.
   const sorted = [...new Set(ids)].toSorted();
   const lengths = sorted.slice(1).map((id, index) => commonLength(sorted[index]!, id) + 1);
   const length = lengths.reduce((most, each) => Math.max(most, each), shortLength);

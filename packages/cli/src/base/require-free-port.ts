@@ -1,6 +1,6 @@
 import { UsageError } from './report-error.ts';
 
-/** Throws a usage error if somebody listens on `port`. 0 is any free one. */
+/** Throws a usage error if `port` is in use. 0 means any free one. */
 export async function requireFreePort(port: number, flag: string, host?: string): Promise<void> {
   const { isPortTaken } = await import('../dev-server/free-port.ts');
   if (port === 0 || !(await isPortTaken(port, host))) return;

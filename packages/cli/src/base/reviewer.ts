@@ -11,7 +11,7 @@ export interface ReviewerOptions {
   reason?: string;
 }
 
-/** Adds the flags for who acts and why, for every command that changes a run. */
+/** Adds the flags for the sender and the reason, for every command that changes a run. */
 export function withReviewer(command: Command, why: string): Command {
   return command
     .option('--reason <text>', why)
@@ -43,7 +43,9 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** `--sign FILE --key ID`: for every command whose message a run can verify. `what`: what it signs, for the help. */
+/**
+ * `--sign FILE --key ID`: for every command whose message a run can verify. `what`: what the key signs, for the help.
+ */
 export function withSigner(command: Command, what = 'sign with this private key, which says who you are'): Command {
   return command
     .option('--sign <key file>', what, (file) => readKeyFile('--sign', file))
@@ -62,8 +64,8 @@ export function signerOf({ sign, key }: SignerOptions): { sign?: Signer } {
 }
 
 /**
- * Reads a private key from a file. Throws a usage error that repeats neither key nor file name: somebody may pass the
- * key itself as the file name.
+ * Reads a private key from a file. Throws a usage error that repeats neither key nor file name: the value may be the
+ * key itself, passed by mistake.
  */
 export function readKeyFile(flag: string, file: string): string {
   let text: string;

@@ -4,9 +4,9 @@ import type { Output } from './output.ts';
 
 const gap = '  ';
 
-/** Titles of columns that are not simply cut. */
+/** Titles of columns with special rules for cutting. */
 interface Columns {
-  /** People copy these cells: they are cut only if the others are narrow already. */
+  /** Users copy these cells: they are cut only if the others are narrow already. */
   whole?: string[];
   /** These cells continue on the next line. */
   wrapped?: string[];
@@ -23,7 +23,7 @@ export function renderTable(
   { whole = [], wrapped = [] }: Columns = {},
 ): string {
   const natural = head.map((title, column) =>
-    // Not all at once as parameters: there may be more rows than a call takes.
+    // Not as parameters of one call, which allows fewer than a table may have rows.
     rows.reduce((widest, row) => Math.max(widest, stringWidth(row[column]!)), stringWidth(title)),
   );
   const room = output.width - gap.length * (head.length - 1);
@@ -50,7 +50,7 @@ export function renderTable(
   return [titles, ...rows.flatMap(linesOf)].map(join).join('\n');
 }
 
-/** Takes from the widest of these columns until all fit into `room`, or none is wider than `least`. */
+/** Narrows the widest of these columns until all fit into `room`, or none is wider than `least`. */
 function shrink(widths: number[], least: number, room: number, mayShrink: (column: number) => boolean): number[] {
   const shrunk = [...widths];
   let over = shrunk.reduce((sum, width) => sum + width, 0) - room;

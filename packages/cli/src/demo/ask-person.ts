@@ -31,7 +31,7 @@ export type DemoEvent =
       args: Json;
       context: string;
       digest: string;
-      /** The page of the request in the inbox. Absent: nobody is asked. */
+      /** The page of the request in the inbox. Absent: no reviewer is asked. */
       url?: string;
       commands: string[];
     }
@@ -49,7 +49,7 @@ export type Tell = (event: DemoEvent) => void;
 /** An answer to one request. */
 export type TypedAnswer = { approved: true } | { approved: false; reason?: string };
 
-/** Asks the person at standard input until there is an answer. Returns `nobody` if the input ends without one. */
+/** Asks the person at standard input until an answer comes. Returns `nobody` if the input ends without one. */
 export type AskPerson = (signal: AbortSignal) => Promise<TypedAnswer | 'nobody'>;
 
 const prompt = '  a/approve/yes/y or d/deny/no/n: ';

@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   return runDemo(options);
 }
 
-/** Leaves nothing behind, whatever happens. */
+/** Runs the demo, and removes its files and processes however it ends. */
 async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   const tell = json ? tellJson : tellPeople;
   const cleanUp = new CleanUp();
@@ -61,7 +61,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
   let isOver = false;
   const show = async (): Promise<number> => {
     if (!json) process.stdout.write('\nAn agent tidies a folder of real files, and asks before it deletes one.\n\n');
-    // Refuses what the environment says of a model before anything starts.
+    // Validates the model in the environment before anything starts.
     const model = modelFromEnvironment(process.env);
     const stage = await startStage({ cleanUp, onEnd: ended.reject });
     const askPerson = yes ? undefined : createAskPerson(json ? process.stderr : process.stdout);
@@ -92,7 +92,7 @@ async function runDemo({ yes, json, keep }: DemoOptions): Promise<number> {
 
 /**
  * Aborted by the first signal that asks this process to end, or when standard output fails. A later signal ends the
- * process at once; everything that it started still ends with it.
+ * process at once; its child processes still end with it.
  */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
@@ -103,7 +103,7 @@ function stopOnSignal(): AbortSignal {
     stop.abort(new Error('interrupted'));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
-  process.stdout.on('error', () => stop.abort(new Error('nobody reads')));
+  process.stdout.on('error', () => stop.abort(new Error('standard output is closed')));
   return stop.signal;
 }
 

@@ -28,7 +28,7 @@ class Narrator {
   readonly #client: CountersignClient;
   readonly #workflowId: string;
   readonly #tell: Tell;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(client: CountersignClient, workflowId: string, tell: Tell) {
     this.#client = client;
@@ -36,7 +36,7 @@ class Narrator {
     this.#tell = tell;
   }
 
-  /** Reports what is new. Skips the text of a turn without calls: it is the run's result. */
+  /** Reports new events. Skips the text of a turn without calls: it is the run's result. */
   async catchUp(): Promise<void> {
     const { turns, rulings } = await readRun(this.#client, this.#workflowId);
     for (const [index, { text, calls }] of turns.entries()) {
@@ -52,8 +52,8 @@ class Narrator {
   }
 
   #once(key: string, event: DemoEvent): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
     this.#tell(event);
   }
 }
@@ -66,11 +66,11 @@ const defaultReasons: Record<Severity, string> = {
   critical: 'the default for destructive tools',
 };
 
-const wish = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
+const input = 'Please tidy up my folder: sort what belongs together, and delete copies and leftovers.';
 const lookEveryMs = 150;
 
 export interface PlayOptions extends SettleOptions {
-  /** Undefined: a script plays the model. */
+  /** Undefined: a script replaces the model. */
   model: ReturnType<typeof modelFromEnvironment>;
   keep: boolean;
 }
@@ -88,7 +88,7 @@ export async function play(options: PlayOptions): Promise<RunResult> {
   });
   tell({ event: 'worker', pid: stage.workerPid, again: false });
 
-  const handle = await client.start('tidy', wish);
+  const handle = await client.start('tidy', input);
   const { workflowId } = handle;
   const url = `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
   tell({ event: 'run', workflowId, url });
@@ -152,13 +152,13 @@ async function tellCounts({ stage, tell }: SettleOptions, { outcomes }: RunResul
 
 /** Reports the reason for a delay when an activity, such as a real model's call, is being retried. */
 function troubleTeller({ stage, tell }: SettleOptions, workflowId: string): () => Promise<void> {
-  let told = '';
+  let reported = '';
   return async () => {
     const { raw } = await stage.client.session.client.workflow.getHandle(workflowId).describe();
     const failing = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
     const text = failing?.lastFailure?.message ?? '';
-    if (text !== '' && text !== told) tell({ event: 'note', text: `${text} It is tried again.` });
-    told = text;
+    if (text !== '' && text !== reported) tell({ event: 'note', text: `${text} It is tried again.` });
+    reported = text;
   };
 }
 
@@ -168,7 +168,7 @@ function rulingOf(call: SeenTurn['calls'][number], entry: JournalEntry): DemoEve
   return { event: 'ruling', ...call, action, rule, reason };
 }
 
-/** Reads what a run has done so far from its history: this needs no worker and does not wake the run. */
+/** Reads the run's progress from its history: this needs no worker and does not wake the run. */
 async function readRun(client: CountersignClient, workflowId: string): Promise<SeenRun> {
   const { executions } = await client.historyChain(workflowId);
   const run: SeenRun = { turns: [], rulings: new Map() };

@@ -12,7 +12,9 @@ export interface SettleOptions {
   askPerson: AskPerson | undefined;
 }
 
-/** Shows one open request with its full arguments, gets the decision and sends it. Somebody else may decide first. */
+/**
+ * Shows one open request with its full arguments, gets the decision and sends it. Another reviewer may decide first.
+ */
 export async function settleRequest({ requestId, workflowId }: ApprovalSummary, options: SettleOptions): Promise<void> {
   const { stage, tell, askPerson } = options;
   const { client, address } = stage;
@@ -31,7 +33,7 @@ export async function settleRequest({ requestId, workflowId }: ApprovalSummary, 
   }
   if (answer === 'nobody') tell({ event: 'nobody', requestId });
   const by = askPerson === undefined ? '--yes' : answer === 'nobody' ? 'the demo' : systemUser();
-  const decision = answer === 'nobody' ? { approved: false, reason: 'Nobody was there to answer' } : answer;
+  const decision = answer === 'nobody' ? { approved: false, reason: 'No answer: the input ended' } : answer;
   try {
     const { message } = await client.decide({ requestId, ...decision, digest, reviewerId: by }, { workflowId });
     tell({ event: 'decided', requestId, approved: decision.approved, by, message });
@@ -41,7 +43,7 @@ export async function settleRequest({ requestId, workflowId }: ApprovalSummary, 
   }
 }
 
-/** One of our commands for another terminal, as typed in a clone of the repository. */
+/** A countersign command for another terminal, as typed in a clone of the repository. */
 export function command(address: string, ...words: string[]): string {
   return ['npm run countersign --', ...words, '--address', address].join(' ');
 }

@@ -10,7 +10,7 @@ import { type BoundChild, signalGroup, spawnBound } from '../dev-server/bound-ch
 import type { CleanUp } from '../dev-server/clean-up.ts';
 import { hideOtherServers } from '../dev-server/free-port.ts';
 
-/** `countersign dev` in a process of its own, with a client and the folder that its agent tidies. */
+/** `countersign dev` in its own process, with a client and the folder that its agent tidies. */
 export interface Stage {
   address: string;
   uiUrl: string;
@@ -24,7 +24,7 @@ export interface Stage {
   log: string;
   /** Process id of the first worker. */
   workerPid: number;
-  /** `kill -9`. Resolves when the worker is gone, with the process ids of it and of the one that takes over. */
+  /** `kill -9`. Resolves when the worker is gone, with the process ids of it and of its successor. */
   killWorker(): Promise<{ pid: number; next: Promise<number> }>;
 }
 
@@ -39,7 +39,7 @@ const keptOutput = 4_000;
 export async function startStage({ cleanUp, onEnd }: StageOptions): Promise<Stage> {
   const home = await mkdtemp(join(tmpdir(), 'countersign-demo-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // Also if somebody does not wait for the orderly end.
+  // Also removed if the caller does not wait for the orderly end.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   hideOtherServers(home);
   const folder = join(home, 'folder');
@@ -113,7 +113,7 @@ function endWithReason(child: BoundChild, onEnd: (error: Error) => void): void {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-keptOutput)));
   child.once('error', onEnd);
   child.once('close', () => {
-    const last = lastWords.trim().split('\n').at(-1) || 'it said nothing';
+    const last = lastWords.trim().split('\n').at(-1) || 'no output';
     const isProblem = /^\{"code":.*\}$/.test(last);
     onEnd(
       new Error(

@@ -54,7 +54,7 @@ function linesOf(event: DemoEvent, paint: Paint): string[] {
         ...event.commands.map((command) => row('or', paint('dim', command))),
       ];
     case 'nobody':
-      return [row('', 'Nobody is at the terminal to answer, so the demo denies: use --yes to approve.', 'red')];
+      return [row('', 'The input ended without an answer, so the demo denies: use --yes to approve.', 'red')];
     case 'decided': {
       const verdict = event.approved ? paint('green', 'approved') : paint('red', 'denied');
       return [row('decision', `${verdict} by ${escapeText(event.by)}`), ''];

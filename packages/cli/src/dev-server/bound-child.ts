@@ -16,7 +16,7 @@ const living = new Set<BoundChild>();
 
 /**
  * Starts `command`. The child leads its own process group, so that Ctrl-C in a terminal reaches only this process,
- * which then ends things in order. `messages`: parent and child exchange messages with `send`, as Node offers.
+ * which then ends its children in order. `messages`: parent and child exchange messages with `send`, as Node offers.
  */
 export function spawnBound(
   command: string,

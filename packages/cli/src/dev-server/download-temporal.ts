@@ -20,10 +20,7 @@ const officialDownload = 'https://temporal.download/cli';
 
 export type DownloadResult = { downloaded: true } | { downloaded: false; reason: string };
 
-/**
- * Downloads the pinned release from where the SDKs get theirs, and moves it into place. Never throws for network
- * errors.
- */
+/** Downloads the pinned release from the SDKs' source, and moves it into place. Never throws for network errors. */
 export async function downloadTemporal(
   pinned: PinnedTemporal,
   options: { env: NodeJS.ProcessEnv; log: (line: string) => void; signal?: AbortSignal },

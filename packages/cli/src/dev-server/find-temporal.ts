@@ -8,13 +8,13 @@ import { type PinnedTemporal, pinnedTemporal, checkTemporal } from './pinned-tem
 export interface FindTemporalOptions {
   /** Default: the environment of this process. It supplies `PATH` and the `COUNTERSIGN_…` variables. */
   env?: NodeJS.ProcessEnv;
-  /** Receives progress lines for a person: what is skipped and why, and what is downloaded. Default: silent. */
+  /** Receives progress lines: skipped binaries with the reason, and the download. Default: silent. */
   log?: (line: string) => void;
   /** Aborts a download. */
   signal?: AbortSignal;
   /**
-   * Called if nothing else helps, while no other process gets the server: puts the binary into its place, or returns why it
-   * cannot. `why`: why there is none. Default: none, because only a clone can build the server.
+   * Called if all other sources fail, while no other process gets the server: puts the binary into its place, or
+   * returns why it cannot. `why`: why there is none. Default: none, because only a clone can build the server.
    */
   build?: (pinned: PinnedTemporal, why: string) => Promise<string | undefined>;
 }
@@ -24,7 +24,8 @@ const remedy =
 
 /**
  * Finds a Temporal CLI with a dev server and returns its absolute path: `COUNTERSIGN_TEMPORAL_BINARY`, else `temporal`
- * on PATH, else the cache, else the SDKs' download, which the cache keeps. Throws `server_unreachable` with what to install.
+ * on PATH, else the cache, else the SDKs' download, which the cache keeps. Throws `server_unreachable` with
+ * installation advice.
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<string> {
   const { env = process.env, log = () => undefined, signal, build } = options;

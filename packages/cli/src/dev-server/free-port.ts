@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The only interface on which anything here listens. */
+/** The only interface on which these servers listen. */
 export const loopback = '127.0.0.1';
 
 /** A TCP port of the loopback interface that was free a moment ago. */
@@ -12,18 +12,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** True if `port` of the loopback interface can be listened on now. */
+/** True if this process can listen on `port` of the loopback interface now. */
 export async function isPortFree(port: number): Promise<boolean> {
   return typeof (await tryListening(port)) === 'number';
 }
 
-/** True if somebody listens on `port` already. */
+/** True if another process listens on `port`. */
 export async function isPortTaken(port: number, host = loopback): Promise<boolean> {
   const found = await tryListening(port, host);
   return typeof found !== 'number' && found.code === 'EADDRINUSE';
 }
 
-/** The port, or why it cannot be listened on. */
+/** The port, or the error of listening on it. */
 function tryListening(port: number, host = loopback): Promise<number | NodeJS.ErrnoException> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -37,7 +37,7 @@ function tryListening(port: number, host = loopback): Promise<number | NodeJS.Er
 
 /**
  * Removes Temporal's settings from the environment of this process and of its children, so that none of them reaches
- * the cluster in the person's own environment. `folder` gets an empty configuration file.
+ * the user's own cluster. `folder` gets an empty configuration file.
  */
 export function hideOtherServers(folder: string): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('TEMPORAL_')) delete process.env[name];

@@ -138,14 +138,13 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
 }
 
 /**
- * Another process may take a port, of ours or one that the server chooses for its own services, before the server
- * listens on it. The server says so, or panics without a listener (temporalio/cli#667). Requested ports are not
- * replaced.
+ * Another process may take a port, requested or chosen by the server for its own services, before the server listens on
+ * it. The server reports it, or panics without a listener (temporalio/cli#667). Requested ports are not replaced.
  */
 function lostPort({ cause }: Error): boolean {
   const { message: output, cause: error } = cause as Error;
-  const said = `${output}\n${(error as Error | undefined)?.message}`;
-  return said.includes('address already in use') || panicLine.test(output);
+  const text = `${output}\n${(error as Error | undefined)?.message}`;
+  return text.includes('address already in use') || panicLine.test(output);
 }
 
 async function makeFolderOf(dbFile: string): Promise<void> {
@@ -205,7 +204,7 @@ async function launch(
     address,
     namespace,
     uiUrl: uiPort === null ? null : `http://${loopback}:${uiPort}`,
-    // A process that answers has an id.
+    // A process that sends messages has an id.
     pid: child.pid as number,
     binary,
     ended,
@@ -230,8 +229,8 @@ function serverArguments(
   const cliTypes = { KEYWORD_LIST: 'KeywordList', DATETIME: 'Datetime' } as const;
   const server = ['server', 'start-dev', '--ip', loopback, '--port', String(port), '--log-level', 'error'];
   const uiFlags = ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)];
-  // A web page reaches it under this machine's names too, and may send a signal without asking first. Nothing of ours
-  // uses it, so it answers under a name that nobody knows.
+  // Web pages reach this service under the machine's other names, too, and may send a signal without a preflight
+  // request. Countersign does not use it, so it answers only under a random name.
   const hosts = JSON.stringify([`${randomUUID()}.invalid`]);
   const http = ['--http-port', String(httpPort), '--dynamic-config-value', `frontend.httpAllowedHosts=${hosts}`];
   const state = dbFile === undefined ? [] : ['--db-filename', dbFile];
@@ -257,9 +256,9 @@ function unreachable(why: string, cause?: unknown): ProblemError {
 }
 
 /**
- * Answers on a port of the loopback interface with Temporal's UI, which itself answers under any name: by a name that is
- * made to point at this machine (DNS rebinding), any web page could read runs and answer requests there. Requests whose
- * `Host` is not this machine's get 403. Resolves once it listens.
+ * Serves Temporal's UI on a port of the loopback interface. The UI itself answers under any name: with a name that
+ * points at this machine (DNS rebinding), any web page could read runs and answer requests there. Requests whose `Host`
+ * is not this machine's get 403. Resolves once it listens.
  */
 async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
   const hosts = new Set([loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`));
@@ -269,7 +268,7 @@ async function guardUi(port: number, ui: { host: string; port: number }): Promis
   });
   server.listen(port, loopback);
   await once(server, 'listening');
-  // A UI that is shown keeps no process alive.
+  // The UI does not keep the process alive.
   server.unref();
   return () => {
     server.close();
@@ -292,7 +291,7 @@ function passOn(asked: IncomingMessage, answer: ServerResponse, ui: { host: stri
   asked.pipe(passed);
 }
 
-/** An address that no web page can guess, where each of 127.0.0.0/8 is this machine's: on Linux and on Windows. */
+/** An address that no web page can guess: on Linux and Windows, each of 127.0.0.0/8 is this machine's. */
 function hiddenLoopback(): string {
   if (process.platform !== 'linux' && process.platform !== 'win32') return loopback;
   return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;

@@ -44,7 +44,7 @@ export function addDev(program: Command): void {
       const cleanUp = new CleanUp();
       try {
         const ended = develop(file, options, cleanUp);
-        ended.catch(() => undefined); // after an interruption, what it was doing fails
+        ended.catch(() => undefined); // once interrupted, pending work fails
         await Promise.race([ended, interrupted]);
       } finally {
         await cleanUp.run();
@@ -61,7 +61,7 @@ async function develop(
   const output = processOutput(options);
   const home = mkdtempSync(join(tmpdir(), 'countersign-dev-'));
   cleanUp.add(() => rm(home, { recursive: true, force: true }));
-  // Also if somebody does not wait for the orderly end.
+  // Also removed if the caller does not wait for the orderly end.
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
   const server = await startServer(home, options, output, cleanUp);
   const { address, namespace, uiUrl } = server;
@@ -81,7 +81,7 @@ async function develop(
   );
   cleanUp.add(() => worker.stop());
   const working = worker.run();
-  // The module's codecs are the gateway's, too, so the gateway waits until the module loads.
+  // The gateway needs the module's codecs, so it waits until the module loads.
   await Promise.race([first.promise, working, server.ended]);
   const gateway = await startInbox(module, { ...options, address, namespace }, uiUrl, cleanUp);
   const url = `${gateway.url}/inbox/`;
@@ -118,11 +118,11 @@ async function startServer(
   const ended = server.ended.then((): never => {
     throw new Error('The Temporal server ended by itself.');
   });
-  ended.catch(() => undefined); // it ends at the end, too
+  ended.catch(() => undefined); // the server also ends at shutdown
   return { ...server, bundle, ended };
 }
 
-/** Bundled once, so that a worker that starts again does not wait for it. */
+/** Bundled once, so that a restarted worker does not wait for it. */
 async function writeBundle(home: string): Promise<string> {
   const { bundleWorkflows } = await import('countersign/worker');
   const { code } = await bundleWorkflows();
@@ -147,7 +147,7 @@ async function startInbox(
   return gateway;
 }
 
-/** One line about what happens to the worker: on standard output for programs, mostly on standard error for people. */
+/** Reports an event of the worker in one line: on standard output for programs, mostly on standard error for people. */
 function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   if (!output.forPeople) return output.json(event);
   switch (event.event) {

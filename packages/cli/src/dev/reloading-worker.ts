@@ -3,21 +3,24 @@ import type { WatchedFiles } from './watched-files.ts';
 import { type WorkerChild, startWorkerChild } from './worker-child.ts';
 import type { WorkerArguments } from './worker-message.ts';
 
-/** What happens to the worker. */
+/** An event of the worker. */
 export type WorkerEvent =
   | { event: 'worker'; agents: string[]; pid: number }
   | { event: 'changed'; files: string[] }
-  /** `kept`: the worker before goes on. */
+  /** `kept`: the previous worker goes on. */
   | { event: 'broken'; message: string; kept: boolean }
   | { event: 'ended'; message: string };
 
-/** An idle worker is gone sooner. One that runs a tool call takes no more work by then, and ends beside the next one. */
+/**
+ * An idle worker ends sooner. One that runs a tool call accepts no more work after this time, and ends beside its
+ * successor.
+ */
 const retiringMs = 2_000;
-/** A worker that ends by itself sooner than this would do so again. */
+/** A worker that ends by itself sooner than this would end again after a restart. */
 const soonMs = 5_000;
 const stopTimeoutMs = 5_000;
 
-/** A worker that is replaced by a new process whenever a file changes that its module needs. */
+/** A worker that is replaced by a new process whenever a file that its module needs changes. */
 export class ReloadingWorker {
   readonly #words: WorkerArguments;
   readonly #tell: (event: WorkerEvent) => void;
@@ -44,7 +47,7 @@ export class ReloadingWorker {
     }
   }
 
-  /** Ends all workers, those that still end a call included. */
+  /** Ends all workers, also those that still finish a call. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const child of this.#children) child.retire();
@@ -53,7 +56,7 @@ export class ReloadingWorker {
     clearTimeout(timer);
   }
 
-  /** Starts the next worker, which takes the place of the one that serves unless it is broken; returns what to watch. */
+  /** Starts the next worker, which replaces the serving one unless it is broken; returns the files to watch. */
   async #replace(): Promise<WatchedFiles> {
     const next = this.#start();
     const { files } = next;

@@ -7,10 +7,10 @@ export function fileState(path: string): string {
   return found === undefined ? 'gone' : `${found.mtimeMs} ${found.size}`;
 }
 
-/** Asking the file system is the same on every platform, on network mounts and in containers; events are not. */
+/** Polling works the same on every platform, on network mounts and in containers; file events do not. */
 const lookEveryMs = 200;
 
-/** Files, each with the state in which somebody has read it. */
+/** Files, each with the state in which it was read. */
 export class WatchedFiles {
   readonly #states = new Map<string, string>();
 
@@ -19,12 +19,12 @@ export class WatchedFiles {
     if (!this.#states.has(path)) this.#states.set(path, state);
   }
 
-  /** Takes over the files of `others` that are not among these, as they are now. */
+  /** Adds the files of `others` that are missing here, in their present state. */
   addOf(others: WatchedFiles): void {
     for (const path of others.#states.keys()) this.add(path, fileState(path));
   }
 
-  /** Waits until files have changed, and then until they change no more, and returns their paths. */
+  /** Waits until files change, then until they stop changing, and returns their paths. */
   async changed(signal: AbortSignal): Promise<string[]> {
     let before: string | undefined;
     for (;;) {

@@ -3,33 +3,33 @@ import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import { WatchedFiles } from './watched-files.ts';
 import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
 
-/** Under Node 24 our sources run uncompiled, elsewhere compiled. */
+/** Under Node 24 the sources run uncompiled, elsewhere compiled. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const main = fileURLToPath(new URL(`./worker-main.${extension}`, import.meta.url));
 const keptOutput = 4_000;
 
-/** How a worker ended: in one sentence, and whether it was killed (`kill -9`). */
+/** How a worker ended: one sentence, and whether it was killed (`kill -9`). */
 export interface WorkerEnd {
   message: string;
   isKilled: boolean;
 }
 
-/** A worker in a process of its own. */
+/** A worker in its own process. */
 export interface WorkerChild {
   readonly pid: number;
-  /** What its module needs, as far as it is known. */
+  /** The files that its module needs, as far as known. */
   readonly files: WatchedFiles;
-  /** Resolves with the names of its agents when it could run, or with one sentence about why it cannot. */
+  /** Resolves with the names of its agents once it can run, or with one sentence about why it cannot. */
   readonly loaded: Promise<{ agents: string[] } | { failed: string }>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
   run(): void;
-  /** Asks it to take no more work; what runs in it may end first. */
+  /** Asks it to accept no more work; running calls may end first. */
   retire(): void;
   kill(): void;
 }
 
-/** Starts the process. `log` gets what it and its module write to their outputs. */
+/** Starts the process. `log` receives the output of the process and its module. */
 export function startWorkerChild(words: WorkerArguments, log: (text: string) => void): WorkerChild {
   const child = spawnBound(process.execPath, [main, JSON.stringify(words)], { messages: true });
   const files = new WatchedFiles();
@@ -50,9 +50,9 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
   });
   const loaded = Promise.withResolvers<{ agents: string[] } | { failed: string }>();
   child.on('message', (message) => {
-    const told = message as WorkerMessage;
-    if ('file' in told) files.add(told.file, told.state);
-    else loaded.resolve('ready' in told ? told.ready : told);
+    const received = message as WorkerMessage;
+    if ('file' in received) files.add(received.file, received.state);
+    else loaded.resolve('ready' in received ? received.ready : received);
   });
   void ended.then(({ message }) => loaded.resolve({ failed: message }));
   return {
@@ -60,7 +60,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
     files,
     loaded: loaded.promise,
     ended,
-    // It may have ended just now, which `ended` tells.
+    // The process may have just ended, which `ended` reports.
     run: () => child.connected && child.send(runMessage, () => undefined),
     retire: () => signalGroup(child, 'SIGTERM'),
     kill: () => signalGroup(child, 'SIGKILL'),
@@ -68,5 +68,5 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
 }
 
 function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) || 'it said nothing';
+  return text.trim().split('\n').at(-1) || 'no output';
 }

@@ -1,4 +1,4 @@
-/** The process of one worker of `countersign dev`. It says which files its module needs, and why it failed. */
+/** The process of one worker of `countersign dev`. It reports the files that its module needs, and why it failed. */
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ function needs(path: string): void {
   void tell({ file: path, state: fileState(path) });
 }
 
-/** Packages change by an installation, after which people start anew. */
+/** Packages change only by an installation, after which users restart the worker. */
 function needsModule(url: string): void {
   if (url.startsWith('file:') && !url.includes('/node_modules/')) needs(fileURLToPath(url));
 }
@@ -30,7 +30,7 @@ registerHooks({
     try {
       return next(specifier, context);
     } catch (error) {
-      // The file that is missing may come.
+      // The missing file may be created later.
       if (/^\.{0,2}\//.test(specifier)) needsModule(new URL(specifier, context.parentURL).href);
       throw error;
     }

@@ -5,15 +5,15 @@ import { countersignFolder } from '../base/countersign-folder.ts';
 export type WorkerMessage =
   /** The module needs this file, and read it in this state (`fileState`). */
   | { file: string; state: string }
-  /** The worker is connected, and runs when `runMessage` comes. */
+  /** The worker is connected, and runs when `runMessage` arrives. */
   | { ready: { agents: string[] } }
   /** One sentence: why there is no worker. */
   | { failed: string };
 
-/** What a ready worker waits for. */
+/** The message that starts a ready worker. */
 export const runMessage = 'run';
 
-/** What the process of a worker gets as its only argument, in JSON. */
+/** The only argument of a worker's process, in JSON. */
 export interface WorkerArguments {
   module?: string;
   address: string;
@@ -21,14 +21,14 @@ export interface WorkerArguments {
   taskQueue?: string;
   /** The file with the workflow code for modules without workflows of their own. Undefined: that of the package. */
   bundle?: string;
-  /** True: requests that wait are shown for people on standard error. */
+  /** True: open requests are shown for people on standard error. */
   forPeople: boolean;
 }
 
-/** One line of a stack. Of a whole stack, the blanks before `at` could span lines, and each would be a beginning. */
+/** One line of a stack. In a whole stack, the blanks before `at` could span lines, and each would be a beginning. */
 const frame = /^(?:\s+at (?:async )?(?:.* \()?)?(?:file:\/\/)?(\/[^():]+):(\d+)(?::\d+)?\)?$/;
 
-/** One sentence about why a module does not load, with the line of the user's code where that is known. */
+/** One sentence about why a module does not load, with the line of the user's code if known. */
 export function loadFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const place = error.cause instanceof Error ? placeIn(error.cause.stack ?? '') : undefined;
@@ -47,7 +47,7 @@ function placeIn(stack: string): string | undefined {
   return undefined;
 }
 
-/** The address of a module is encoded. A plain path is not, and may have a percent sign of its own. */
+/** The address of a module is encoded. A plain path is not, and may contain a percent sign. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);

@@ -22,7 +22,7 @@ export function renderInbox(output: Output, { approvals, unread }: ApprovalList,
   return lines.length > 0 ? lines.join('\n') : 'Nothing waits for approval.';
 }
 
-/** Which of the rows no channel could deliver yet. */
+/** The rows that no channel could deliver yet. */
 function undeliveredLines(output: Output, rows: ApprovalSummary[]): string[] {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   const ids = rows.filter(({ undelivered }) => undelivered).map(({ requestId }) => escapeText(short(requestId)));

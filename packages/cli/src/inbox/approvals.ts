@@ -23,13 +23,13 @@ interface ListOptions extends ClientFlags {
   interval?: number;
 }
 
-/** Where reviewers are. */
+/** The kinds of channels that reach reviewers. */
 const channels: readonly PreviewOptions['channel'][] = ['terminal', 'markdown', 'html', 'slack', 'text'];
 
-/** Modest: each look is one query of the server's index, and adds nothing to any history. */
+/** Modest: each poll is one visibility query, and adds nothing to any history. */
 const lookEveryMs = 2_000;
 
-/** `countersign approvals [list|show|preview]`: requests that wait for a person. */
+/** `countersign approvals [list|show|preview]`: the open requests. */
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals').description('the requests that wait for a person');
   refuseMistyped(approvals, 'list');
@@ -87,7 +87,7 @@ export function addApprovals(program: Command): void {
     );
 
   withCommonOptions(approvals.command('preview'))
-    .description('print what a reviewer would get for the call on standard input: { tool, args, risk? } as JSON')
+    .description('print the card of a reviewer for the call on standard input: { tool, args, risk? } as JSON')
     .addOption(new Option('--channel <channel>', 'where the reviewer is').choices(channels).default('terminal'))
     .option('--all', 'cut nothing')
     .option('--policy <file>', 'the policy that rules on the call (default: none)')
@@ -106,5 +106,5 @@ async function watchUntilInterrupted(
   const watching = watchApprovals(list, output, { intervalMs, stop: stop.signal });
   await Promise.race([watching, untilInterrupted()]);
   stop.abort();
-  watching.catch(() => undefined); // the connection is closed before it has ended
+  watching.catch(() => undefined); // the connection closes first
 }

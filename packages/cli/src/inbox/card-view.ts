@@ -16,7 +16,7 @@ export function scopeText(scope: Grant['scope']): string {
     .join(', ');
 }
 
-/** `all`: nothing is cut, and the raw call is shown. `grants`: those that the decision made. */
+/** `all`: nothing is cut, and the raw call is shown. `grants`: the grants that the decision made. */
 export interface CardView {
   nowMs: number;
   all?: boolean;
@@ -44,7 +44,7 @@ export function renderCard(
   return [card, ...[left, answers].flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))].join('\n');
 }
 
-/** The card alone. `all`: with the raw call; else `seeAll` says what shows it. */
+/** The card alone. `all`: with the raw call; else `seeAll` names the command that shows it. */
 export function cardText(
   output: Output,
   card: Card,
@@ -60,7 +60,7 @@ export function cardText(
   });
 }
 
-/** One request as the list knows it, without a worker: what is not shown is named. */
+/** One request as the list shows it, without a worker: names what is missing. */
 export function renderRow(output: Output, row: ApprovalSummary, options: CommonOptions, nowMs: number): string {
   const { requestId, workflowId, shown } = row;
   const unseen = shown === 'all' ? [] : ['--unseen'];
@@ -72,7 +72,7 @@ export function renderRow(output: Output, row: ApprovalSummary, options: CommonO
   ].join('\n');
 }
 
-/** The same without the commands; without `nowMs`, without the time that is left. */
+/** The same without the commands; without `nowMs`, without the remaining time. */
 export function rowFacts(output: Output, row: ApprovalSummary, nowMs?: number): string {
   const { requestId, workflowId, deadline, rule, shown, shownArguments = {}, argumentNames, lineage = [] } = row;
   const { notShown = argumentNames } = row;

@@ -15,7 +15,7 @@ import { parseSubject, subjectWanted, trialsOf } from '../policy/described-call.
 import { UsageError } from '../base/report-error.ts';
 import { writtenMembers } from '../policy/policy-file.ts';
 
-/** The request that a run would open for a call, and what to warn of. */
+/** The request that a run would open for a call, and its warnings. */
 export interface PreviewedCall {
   request: CardRequest;
   options: CardOptions;
@@ -24,7 +24,7 @@ export interface PreviewedCall {
 }
 
 /**
- * Reads `{ tool, args, risk?, subject?, schema?, sentence?, preview?, agent?, context? }`. Anything else in its place
+ * Reads `{ tool, args, risk?, subject?, schema?, sentence?, preview?, agent?, context? }`. A member of the wrong type
  * becomes a warning: only a text that is not JSON is a usage error.
  */
 export async function previewRequest(text: string, nowMs: number, policy?: Policy): Promise<PreviewedCall> {
@@ -96,7 +96,7 @@ function parsed(text: string): Json {
 interface ReadArguments {
   value: JsonObject;
   warnings: string[];
-  /** The whole call as it was written, if the value does not say everything. */
+  /** The whole call as written, if the value does not represent all of it. */
   written?: string;
 }
 
@@ -123,7 +123,9 @@ async function readArguments(text: string, input: JsonObject, schema: JsonObject
   return { value, warnings: problem === undefined ? [] : [refused(problem)] };
 }
 
-/** The object with texts in the place of numbers that a double does not hold; undefined if it is too deep to read. */
+/**
+ * The object with texts in place of numbers that a double cannot hold; undefined if it is nested too deeply to read.
+ */
 function exactly(written: string): JsonObject | undefined {
   const toNumber = (digits: string): Json => {
     const number = Number(digits);
@@ -159,7 +161,9 @@ function ruledOn(call: Parameters<ReturnType<typeof trialsOf>>[0], policy: Polic
     const { action, rule, reason } = evaluate(...trial);
     if (policy === undefined) return { assessment, rule: null, reason: 'This is a preview: no policy was asked.' };
     const answer =
-      action === 'ask' ? (reason ?? 'The policy asks.') : `This policy answers "${action}": nobody would be asked.`;
+      action === 'ask'
+        ? (reason ?? 'The policy asks.')
+        : `This policy answers "${action}": no reviewer would be asked.`;
     return { assessment, rule, reason: answer };
   } catch {
     return {
@@ -187,7 +191,7 @@ function isRisk(value: Json): value is Risk {
   return value === 'unknown' || risks.some((risk) => risk === value);
 }
 
-/** The changes that a tool's `preview` gives, or the state of one that has given none. */
+/** The changes that a tool's `preview` returns, or the state of a preview without any. */
 function readPreview(value: Json | undefined): { preview: CallPreview } | { problem: string } | { none: true } {
   if (value === undefined) return { none: true };
   const { state, message, changes = null } = isObject(value) ? value : { state: 'ready', changes: value };

@@ -35,7 +35,7 @@ export interface PreviewOptions extends CommonOptions {
   policy?: string;
 }
 
-/** Prints the card of the call on standard input, as a reviewer on a channel gets it. */
+/** Prints the card of the call on standard input, as a channel shows it to a reviewer. */
 export async function previewCard({ channel, all, policy: file, json }: PreviewOptions, output: Output): Promise<void> {
   const policy = file === undefined ? undefined : await readPolicy(file, output);
   if (policy === null) return;
@@ -99,7 +99,7 @@ function asShown({ request, options, command }: PreviewedCall, policy: Policy | 
   const { written } = options;
   const asWritten = { ...options, ...(written !== undefined && { written: redacted(written) }) };
   const redaction = redactionIn(request.arguments, { settings, findMore, command });
-  // No run asks about a call that nests as deeply: it is shown as it was written.
+  // No run asks about a call nested this deeply, so it is shown as written.
   if (redaction === undefined) return { request: { ...request, arguments: {} }, options: asWritten };
   const shown = redactInRequest({ ...request, contextSummary: redacted(request.contextSummary) }, redaction);
   const preview = shownPreview({ request, redaction }, request.preview);

@@ -4,16 +4,15 @@ import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/clien
 import { renderInbox } from './approval-views.ts';
 import type { Output } from '../base/output.ts';
 
-/** Shows a list, or why the next one cannot be read. */
+/** Shows a list, or the error of the next one. */
 interface View {
   show(list: ApprovalList): void;
   fail(problem: string): void;
 }
 
 /**
- * Reads the list of open requests again and again until `stop` aborts. A terminal shows the present list in place;
- * elsewhere each change is one JSON value. If the first list cannot be read, that error is thrown; later ones are reported,
- * and watching goes on.
+ * Polls the list of open requests until `stop` aborts. A terminal shows the present list in place; elsewhere each
+ * change is one JSON value. An error of the first list is thrown; later ones are reported, and watching goes on.
  */
 export async function watchApprovals(
   list: () => Promise<ApprovalList>,
@@ -47,7 +46,7 @@ function screen(output: Output): View {
   };
   return {
     show: (list) => {
-      // The head of the table, the number of those that are left out, and the last two lines.
+      // The head of the table, the number of omitted rows, and the last two lines.
       const fitting = Math.max(1, output.height - list.unread.length - 4);
       const approvals = list.approvals.slice(0, fitting);
       const left = list.approvals.length - approvals.length + list.more;
@@ -59,7 +58,10 @@ function screen(output: Output): View {
   };
 }
 
-/** `appeared` and `changed` with the request as it is now, `gone` as it was. A run that cannot be read counts as one. */
+/**
+ * `appeared` and `changed` with the present request, `gone` with its last state. A run that cannot be read counts as
+ * one.
+ */
 function changes(output: Output): View {
   let known = new Map<string, ApprovalSummary | UnreadRun>();
   let problem = '';

@@ -21,13 +21,13 @@ export interface DescribedCall {
   subject?: Subject;
   /** Default: an agent that the policy does not name. */
   agent?: string;
-  /** The sums that earlier calls of the run have reached, by tool and argument. Default: all are 0. */
+  /** The sums of earlier calls of the run, by tool and argument. Default: all are 0. */
   sums?: Sums;
   /** The run's mode; overrides the policy's own. */
   mode?: Mode;
 }
 
-/** What `sum('refund', 'amount')` of a condition gives, by tool and argument. */
+/** The result of `sum('refund', 'amount')` in a condition, by tool and argument. */
 export type Sums = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** The argument that `name:args` patterns match. */
@@ -41,8 +41,8 @@ export interface Subject {
 export type Trial = [CompiledLayers, RuledCall, RulingContext];
 
 /**
- * Compiles a policy, as the one of its owner, for many calls. A worker gives the gate the same input, except that here no
- * custom assessors run and the run has no history.
+ * Compiles a policy of this owner for many calls. A worker gives the gate the same input, except that here no custom
+ * assessors run and the run has no history.
  */
 export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCall) => Trial {
   const isCeiling = owner === 'ceiling';
@@ -67,7 +67,7 @@ export function trialsOf(policy: Policy, owner: Owner): (described: DescribedCal
   };
 }
 
-/** Reads a subject in the form that `defineTool` accepts; undefined if it is invalid. */
+/** Reads a subject in the form of `defineTool`; undefined if it is invalid. */
 export function parseSubject(value: unknown): Subject | undefined {
   if (typeof value === 'string') return { argument: value, shell: false };
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'argument')) return undefined;

@@ -21,12 +21,12 @@ export interface ApplyOptions extends CommonOptions, ReviewerOptions, SignerOpti
 
 type Results = AsyncIterable<PolicyResult>;
 
-/** The most runs that are named before the question. */
+/** The most runs that are listed before the question. */
 const mostNamed = 20;
 
 /**
- * Makes one change of policy in all open runs that a query finds: says which they are, asks, and reports what became of it
- * in each. Ctrl-C stops before the next run; what is under way ends first.
+ * Changes the policy in all open runs that a query finds: lists them, asks, and reports the result of each. Ctrl-C
+ * stops before the next run; the current one ends first.
  */
 export async function applyToRuns(
   client: CountersignClient,
@@ -70,7 +70,9 @@ export async function applyToRuns(
   exitWith(stop.signal.aborted ? 130 : exitCodeOf(results));
 }
 
-/** Reads all results, with a line of progress on standard error. `failure`: what ended them after the first. */
+/**
+ * Reads all results, with a line of progress on standard error. `failure`: the error that ended them after the first.
+ */
 async function collect(
   all: Results,
   label: string,
@@ -93,7 +95,7 @@ async function collect(
   }
 }
 
-/** In the order of reports. */
+/** In the order of the report. */
 const outcomes: readonly PolicyOutcome[] = [
   'would_apply',
   'applied',

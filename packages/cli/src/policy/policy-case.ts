@@ -8,13 +8,13 @@ import { writtenMembers } from './policy-file.ts';
 export type PolicyCase = { id: Json; call: DescribedCall } | { id: Json; error: string };
 
 const known = ['id', 'tool', 'args', 'risk', 'subject', 'agent', 'sums', 'mode'] as const;
-/** Only a run gives these to a ruling: a line that has one is refused. */
+/** Only a run can give these to a ruling: a line that has one is refused. */
 const notInLine = ['caller', 'metadata', 'counts', 'grants', 'shell'];
 type Fields = Partial<Record<(typeof known)[number], { value: Json; written: string }>>;
 
 /**
- * Reads one line of `policy eval`. Never throws. Members of one's own, such as `expect`, are ignored. A misspelt one is a
- * problem, and so is what a ruling reads and a line cannot give.
+ * Reads one line of `policy eval`. Never throws. Ignores custom members, such as `expect`. A misspelt member is a
+ * problem, and so is one that a ruling reads but a line cannot give.
  */
 export function readCase(line: string): PolicyCase {
   const fields = readFields(line);

@@ -46,7 +46,7 @@ export async function checkPolicyFile(file: string, options: PolicyCheckOptions,
   if (output.forPeople) output.line(`${escapeText(file)}: ${length} ${length === 1 ? 'rule' : 'rules'}, no problem`);
 }
 
-/** What a module has. `channels`: or why they cannot be made here, such as without their secrets. */
+/** The relevant parts of a module. `channels`: or why they cannot be made here, such as without their secrets. */
 interface Known {
   names: KnownNames;
   /** The operator's policy. */

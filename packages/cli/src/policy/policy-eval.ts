@@ -52,10 +52,7 @@ async function* readCases(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * Changes the policy, the mode, the channels, or several of them, of a running run; with --all or --query, of all that are
- * meant.
- */
+/** Changes the policy, the mode or the channels of a run; with --all or --query, of all runs found. */
 export async function applyPolicy(named: readonly string[], options: ApplyOptions): Promise<void> {
   const { mode, channels, all = false, query, dryRun, yes } = options;
   const isOfMany = all || query !== undefined;

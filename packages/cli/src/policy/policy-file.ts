@@ -13,10 +13,10 @@ import { readFault } from '../base/read-text.ts';
 import { UsageError } from '../base/report-error.ts';
 import { parse } from 'yaml';
 
-/** The owner of a policy file determines which keys it may contain and what counts as a likely mistake. */
+/** The owner of a policy file determines its permitted keys and likely mistakes. */
 export type Owner = 'ceiling' | 'agent' | 'run';
 
-/** Reads the text of a file. Throws a usage error if it cannot be read. `what`: what the file should hold. */
+/** Reads the text of a file. Throws a usage error if it cannot be read. `what`: the expected content. */
 export async function readFileText(file: string, what: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`The ${what} ${file} cannot be read: ${readFault(cause)}.`);
@@ -61,7 +61,7 @@ export interface PolicyPlace {
   column?: number;
 }
 
-/** Reads a policy file as the JSON document that a run takes. Throws `policy_invalid` with line and column. */
+/** Reads a policy file as the JSON document that a run receives. Throws `policy_invalid` with line and column. */
 export async function readPolicyDocument(file: string): Promise<JsonObject> {
   const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new UsageError(

@@ -21,14 +21,14 @@ const owners: readonly Owner[] = ['ceiling', 'agent', 'run'];
 export function addPolicy(program: Command): void {
   const policy = program.command('policy').description('check, explain, try, begin and apply policy files');
 
-  const as = (): Option => new Option('--as <owner>', 'whose policy it is').choices(owners).default('ceiling');
+  const as = (): Option => new Option('--as <owner>', 'the owner of the policy').choices(owners).default('ceiling');
 
   withCommonOptions(policy.command('check <file>'))
-    .description('say what is wrong with a policy file, as FILE:LINE:COL message')
+    .description('list the problems of a policy file, as FILE:LINE:COL message')
     .addOption(as())
     .option(
       '--module <module>',
-      'also say what it names that the tools and agents of this module have not, and what none of its channels sends',
+      'also list names that the tools and agents of this module lack, and steps that its channels do not send',
     )
     .action(async (file: string, options: PolicyCheckOptions) => {
       const { checkPolicyFile } = await import('./policy-check.ts');
@@ -36,7 +36,7 @@ export function addPolicy(program: Command): void {
     });
 
   withCommonOptions(policy.command('explain <file>'))
-    .description('say what a policy answers to one call, and what each rule found')
+    .description('show the ruling of a policy on one call, with the result of each rule')
     .addOption(as())
     .requiredOption('--tool <name>', 'the tool that is called')
     .option('--args <json>', 'its arguments', '{}')

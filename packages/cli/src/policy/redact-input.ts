@@ -8,7 +8,7 @@ export interface RedactOptions extends CommonOptions {
   policy?: string;
 }
 
-/** Characters of one line. A longer one would fill the memory. */
+/** Limits the characters of one line: a longer one would fill the memory. */
 const longestLine = 16 * 1_048_576;
 
 /** Text is written line by line, JSON once all of it has been read. */
@@ -43,7 +43,7 @@ async function redactLines(input: AsyncIterable<Buffer | string>, { kinds, patte
         await write(redactor.redact(held));
         held = '';
       } else if (held.length > longestLine) {
-        throw unreadable(`a line is longer than ${longestLine} characters`);
+        throw unreadableInput(`a line is longer than ${longestLine} characters`);
       }
     }
   }
@@ -57,7 +57,7 @@ function redactWhole(text: string, { kinds, patterns }: Settings): string {
   const lines = text.split(/(?<=\n)/).map((line, index) => {
     if (line.trim() === '') return line;
     const redacted = redactJson(line, kinds, findOwn(patterns));
-    if (redacted === undefined) throw unreadable(`it is not JSON, and neither is line ${index + 1} by itself`);
+    if (redacted === undefined) throw unreadableInput(`it is not JSON, and neither is line ${index + 1} by itself`);
     return redacted;
   });
   return lines.join('');
@@ -75,7 +75,7 @@ async function* decoded(input: AsyncIterable<Buffer | string>): AsyncGenerator<s
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined });
     } catch {
-      throw unreadable('it is not UTF-8');
+      throw unreadableInput('it is not UTF-8');
     }
   };
   for await (const chunk of input) yield decode(Buffer.from(chunk as Buffer));
@@ -86,6 +86,6 @@ async function write(text: string): Promise<void> {
   if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
-function unreadable(why: string): ProblemError {
+function unreadableInput(why: string): ProblemError {
   return new ProblemError({ code: 'undecodable', message: `standard input cannot be read: ${why}` });
 }

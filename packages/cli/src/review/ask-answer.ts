@@ -11,14 +11,14 @@ import type { Context, Questions } from './questions.ts';
 /** A request as the reviewer sees it. */
 export interface ShownRequest {
   row: ApprovalSummary;
-  /** Undefined if its run cannot be asked: then the row is shown. */
+  /** Undefined if its run does not answer: then the row is shown. */
   request: ApprovalDetails | undefined;
-  /** The card, as it was printed last. */
+  /** The card as last printed. */
   card?: Card;
-  /** True: nothing on the card is cut, and the raw call is below it. */
+  /** True: nothing on the card is cut, and it ends with the raw call. */
   all: boolean;
   shownAtMs: number;
-  /** The reviewer's words to the model beside an approval. */
+  /** The reviewer's comment for the model beside an approval. */
   comment?: string;
 }
 
@@ -56,7 +56,7 @@ s  skip: leave it open, and look at the next one
 b  see what you skipped again
 q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
-/** Asks until there is an answer that can be given. */
+/** Asks until the reviewer gives a valid answer. */
 export async function askAnswer(
   context: Context,
   shown: ShownRequest,
@@ -70,7 +70,7 @@ export async function askAnswer(
       case 'approve':
       case 'always':
       case 'edit': {
-        const problem = problemOf(choice, shown);
+        const problem = whyNotApprove(choice, shown);
         if (problem !== undefined) {
           print(problem);
           break;
@@ -140,8 +140,8 @@ function questionOf({ card, request, all, comment }: ShownRequest): string {
   return `${comment === undefined ? '' : `With your comment: ${escapeText(comment)}\n`}${keys.join(' ')}`;
 }
 
-/** Why the call cannot be approved from what is shown of it, or not in this way. */
-function problemOf(
+/** Why the shown card does not permit approving the call, or not in this way. */
+function whyNotApprove(
   choice: 'approve' | 'always' | 'edit',
   { row, request, card, all }: ShownRequest,
 ): string | undefined {

@@ -6,8 +6,8 @@ import { compileFieldGlob } from 'countersign/policy';
 import type { Context, Questions } from './questions.ts';
 
 /**
- * Asks which later calls of the run an "always" approves, too, and for how long; the narrowest comes first. Undefined:
- * the reviewer goes back.
+ * Asks which later calls of the run an "always" approves, too, and for how long, beginning with the narrowest.
+ * Undefined: the reviewer goes back.
  */
 export async function askScope(context: Context, request: ApprovalDetails): Promise<RequestedScope | undefined> {
   const { questions } = context;
@@ -47,7 +47,7 @@ async function askKind({ print, text }: Questions, request: ApprovalDetails): Pr
   }
 }
 
-/** By argument: a pattern, at first the one that matches the present value only. */
+/** By argument: a pattern, at first one that matches the present value only. */
 async function askPatterns(
   { print, text }: Questions,
   exact: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ async function askDuration({ print, text }: Questions): Promise<string | undefin
   }
 }
 
-/** Prints what the scope leaves open and what it would have covered. False: it does not cover the call itself. */
+/** Prints the scope's gaps and the past calls that it would have covered. False: it does not cover the call itself. */
 async function printCovered(
   { questions: { print }, client, output }: Context,
   request: ApprovalDetails,

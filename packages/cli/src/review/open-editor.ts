@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { escapeJson, isObject, type JsonObject } from 'countersign/base';
 import { readJson } from 'countersign/json';
 
-/** The command of the person's editor: $VISUAL, else $EDITOR; undefined if neither names one. */
+/** The command of the user's editor: $VISUAL, else $EDITOR; undefined if neither is set. */
 export function editorCommand(environment: NodeJS.ProcessEnv): string | undefined {
   const { VISUAL: visual = '', EDITOR: editor = '' } = environment;
   return visual.trim() || editor.trim() || undefined;
 }
 
 /**
- * Lets a person edit the arguments as JSON in a file that only they can read and that is removed afterwards. Invisible
- * characters are written as JSON escapes. Returns one sentence if the result is not to be used.
+ * Lets the user edit the arguments as JSON in a file that only they can read and that is removed afterwards. Invisible
+ * characters are written as JSON escapes. Returns one sentence if the result cannot be used.
  */
 export async function openEditor(
   command: string,
@@ -42,7 +42,7 @@ function runEditor(command: string, file: string): Promise<string | undefined> {
       ? spawn(`${command} "${file}"`, { stdio: 'inherit', shell: true })
       : spawn('sh', ['-c', `${command} "$@"`, command, file], { stdio: 'inherit' });
   const interrupts = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
-  const ignore = (): void => undefined; // Ctrl-C is for the editor
+  const ignore = (): void => undefined; // the editor handles Ctrl-C
   process.removeAllListeners('SIGINT').on('SIGINT', ignore);
   return new Promise<string | undefined>((resolve) => {
     editor.once('error', (error) => resolve(`The editor did not start: ${error.message}.`));

@@ -2,7 +2,7 @@ import type { Asking } from 'countersign/adapter';
 import type { CountersignClient } from 'countersign/client';
 import type { Output } from '../base/output.ts';
 
-/** Questions about one request. They reject once the request has changed, or the input has ended. */
+/** Questions about one request. They reject once the request changes, or the input ends. */
 export interface Questions {
   readonly print: (text: string) => void;
   /** A line that decides. */
@@ -18,7 +18,7 @@ export interface Context {
   output: Output;
 }
 
-/** Nothing more can be asked. */
+/** The input has ended: no more questions. */
 export class InputEnded extends Error {}
 
 export function questionsUntil({ print, answer, text }: Asking, changed: AbortSignal): Questions {

@@ -22,16 +22,16 @@ interface Review {
   sender: AnswerSender;
 }
 
-/** Modest: each look is one query of the server's index or of one run, and adds nothing to any history. */
+/** Modest: each poll is one query of visibility or of one run, and adds nothing to any history. */
 const lookEveryMs = 2_000;
-/** Looking at all of a large inbox takes seconds. */
+/** Listing all of a large inbox takes seconds. */
 const mostListed = 100;
 
 /** Ids of requests that this reviewer need not see now. */
 type Aside = Map<string, 'answered' | 'skipped'>;
 type Leave = 'quit' | 'back' | undefined;
 
-/** Shows one request after another and waits for more, until the reviewer leaves or the input ends. */
+/** Shows requests one by one and waits for more, until the reviewer leaves or the input ends. */
 export async function reviewRequests(review: Review): Promise<void> {
   const aside: Aside = new Map();
   let idle: string | undefined;
@@ -51,14 +51,14 @@ export async function reviewRequests(review: Review): Promise<void> {
 
 interface Listed {
   row: ApprovalSummary;
-  /** How many others wait, and who answers. */
+  /** The number of waiting requests, and the reviewer. */
   head: string;
 }
 
-/** The request to answer next, or what to say while there is none. */
+/** The request to answer next, or a sentence if there is none. */
 async function look({ client, filter, sender, output }: Review, aside: Aside): Promise<Listed | { idle: string }> {
   try {
-    // The list may begin with all requests that the reviewer has answered or skipped: ask for one page beyond them.
+    // The list may begin with all requests that the reviewer has answered or skipped: read one page beyond them.
     const listed = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
     const [row, ...others] = listed.approvals.filter((each) => !aside.has(each.requestId) && !isPast(each.deadline));
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
@@ -104,9 +104,9 @@ function waitForMore(review: Review, aside: Aside, idle: string): Promise<Leave>
 async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): Promise<Leave> {
   const { asking, client, output, sender } = review;
   const read = await readRequest(client, row);
-  if ('why' in read && isOutage(read.why)) return undefined; // the list says so
+  if ('why' in read && isOutage(read.why)) return undefined; // the list reports it
   const request = 'why' in read ? undefined : read;
-  // The list knows a little later what is settled.
+  // The list learns of a settlement a little later.
   if (request?.settled !== undefined) return void aside.set(row.requestId, 'answered');
   const shown: ShownRequest = { row, request, all: false, shownAtMs: Date.now() };
   asking.print(`\n${head}\n`);
@@ -139,7 +139,7 @@ async function readRequest(client: CountersignClient, { requestId, workflowId }:
   }
 }
 
-/** Why what is shown no longer is what the reviewer answers. */
+/** Why the shown question no longer applies. */
 class Change {
   readonly text: string | undefined;
   constructor(text?: string) {
@@ -148,7 +148,7 @@ class Change {
 }
 
 function changeOf(now: Read, before: ApprovalDetails | undefined): Change | undefined {
-  // What was shown of it stays true while no worker answers.
+  // The shown content stays valid while no worker answers.
   if ('why' in now) return isOutage(now.why) ? new Change() : undefined;
   if (now.settled !== undefined) return new Change(`Settled elsewhere: ${outcomeText(now.settled)}.`);
   if (isPast(now.deadline)) return new Change('Expired: it can no longer be answered.');
@@ -157,7 +157,7 @@ function changeOf(now: Read, before: ApprovalDetails | undefined): Change | unde
     : new Change('The request has changed: look again.');
 }
 
-/** Asks until the question no longer is the right one, and then says why. */
+/** Asks until the question no longer applies, and then returns why. */
 async function untilChange(
   { asking, output }: Review,
   changeNow: () => Promise<Change | undefined>,

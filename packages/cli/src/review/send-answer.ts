@@ -4,10 +4,10 @@ import type { ApprovalSummary, CountersignClient, Receipt, Viewed } from 'counte
 import { type ReviewerOptions, reviewerOf, type SignerOptions, signerOf } from '../base/reviewer.ts';
 import type { ReviewAnswer, ShownRequest } from './ask-answer.ts';
 
-/** Who answers. */
+/** The reviewer and their key. */
 export type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
 
-/** What the run says of an answer. `isDone`: this reviewer need not see the request again. */
+/** The run's reply to an answer. `isDone`: this reviewer need not see the request again. */
 interface SendResult {
   text: string;
   accepted: boolean;

@@ -25,7 +25,7 @@ import { type Output, type Style, escapeLines } from '../base/output.ts';
 /** Prints events: a line or more for people, one JSON value each for programs. */
 export function eventPrinter(output: Output, options: ClientFlags): (event: RunEvent) => void {
   if (!output.forPeople) return (event) => output.json(event);
-  /** The text of the model that is on the screen; undefined if the screen is at the start of a line. */
+  /** The model's text on the screen; undefined if the screen is at the start of a line. */
   let streamed: string | undefined;
   return (event) => {
     if (event.type === 'RawResponseEvent') {
@@ -41,14 +41,14 @@ export function eventPrinter(output: Output, options: ClientFlags): (event: RunE
   };
 }
 
-/** Writes a part of the model's answer, and returns what is on the screen of it. */
+/** Writes a part of the model's answer, and returns the part of it that is on the screen. */
 function stream(output: Output, { delta, offset, hidden }: RawResponseEvent, shown: string | undefined): string {
   const isNew = shown === undefined || offset < shown.length;
   if (shown !== undefined && isNew) output.line(`\n${output.style('dim', 'the model starts over')}`);
   if (isNew) output.write(label(output, 'model', 'bold'));
   if (hidden !== undefined) output.write(output.style('dim', `(${hidden} characters before this are not shown) `));
   output.write(escapeLines(delta));
-  // Text that is not on the screen must not pass for shown.
+  // Text that is not on the screen must not count as shown.
   const before = isNew ? '' : shown;
   return hidden === undefined ? before + delta : `${before}\u0000${delta}`;
 }
@@ -59,7 +59,7 @@ function label(output: Output, text: string, style: Style): string {
   return output.style(style, text.padEnd(labelWidth));
 }
 
-/** One event for people. Text from the run is escaped, and cut where the line of the terminal ends. */
+/** One event for people. Text from the run is escaped, and cut at the width of the terminal. */
 export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags): string {
   switch (event.type) {
     case 'RunItemEvent':
@@ -78,8 +78,8 @@ export function renderEvent(output: Output, event: RecordedEvent, options: Clien
 function renderItem(output: Output, item: RunItem, options: ClientFlags): string {
   switch (item.type) {
     case 'message': {
-      const said = `${label(output, item.role === 'user' ? 'user' : 'model', 'bold')}${withFinish(output, toldText(item.content, item.files ?? []), item.finish)}`;
-      return item.outputProblem === undefined ? said : `${said}\n${askedAgain(output, item.outputProblem)}`;
+      const text = `${label(output, item.role === 'user' ? 'user' : 'model', 'bold')}${withFinish(output, toldText(item.content, item.files ?? []), item.finish)}`;
+      return item.outputProblem === undefined ? text : `${text}\n${askedAgain(output, item.outputProblem)}`;
     }
     case 'tool_call': {
       const args = item.arguments === undefined ? '' : ` ${escapeJson(item.arguments)}`;
@@ -134,8 +134,8 @@ function renderDecision(output: Output, event: ApprovalResultEvent): string {
 
 function renderEnd(output: Output, { status, output: text, finish, failure }: RunCompleteEvent): string {
   const style = status === 'completed' ? 'green' : 'red';
-  const said = failure === undefined ? text : failure.message;
-  return `${label(output, status, style)}${withFinish(output, said, finish)}`;
+  const message = failure === undefined ? text : failure.message;
+  return `${label(output, status, style)}${withFinish(output, message, finish)}`;
 }
 
 /** Why a final answer does not count. */
@@ -143,7 +143,7 @@ function askedAgain(output: Output, problem: string): string {
   return output.style('yellow', `(asked again: ${escapeText(problem)})`);
 }
 
-/** A text of the model, and whether it may not be whole. */
+/** A text of the model, and whether it may be incomplete. */
 export function withFinish(output: Output, text: string, finish: RunCompleteEvent['finish']): string {
   const note = finish === undefined ? '' : `\n${output.style('yellow', `(${unfinishedText(finish)})`)}`;
   return `${escapeLines(text)}${note}`;

@@ -63,7 +63,7 @@ function failedTurn({ failedTurn: failed }: Partial<RunStatus> = {}): string | u
   return failed === undefined ? undefined : `turn ${failed.turn}: ${failed.message}`;
 }
 
-/** Everybody who may answer one of the requests, and the earliest deadline; or the user of a session. */
+/** All who may answer one of the requests, and the earliest deadline; or the user of a session. */
 function waitsFor(
   { waitingFor: waiting, awaitsMessage, failedTurn: failed }: RunStatus,
   nowMs: number,
@@ -122,7 +122,7 @@ function describeRetry({ activity, attempt, maxAttempts, message, nextAttemptAt 
   return `${escapeText(activity)}, attempt ${attempt}${of}${at}; the last one: ${escapeText(message)}`;
 }
 
-/** The result of a run that the command waited for. */
+/** The result of an awaited run. */
 export function renderResult(output: Output, result: RunResult): string {
   const parts = result.outcomes.length > 0 ? [renderOutcomes(output, result.outcomes), ''] : [];
   if (result.status !== 'completed') parts.push(output.style('red', `The run ended as ${result.status}.`));

@@ -23,7 +23,7 @@ interface RunOptions extends ClientFlags {
   detach?: boolean;
 }
 
-/** How long a worker that is started at the same time may take, in milliseconds. */
+/** How long a worker that starts at the same time may take, in milliseconds. */
 const workerGraceMs = 5_000;
 /** How often the run's open requests are read, in milliseconds. Reading adds nothing to its history. */
 const lookEveryMs = 1_000;
@@ -32,12 +32,12 @@ const lookEveryMs = 1_000;
 export function addRun(program: Command): void {
   const command = withClientFlags(program.command('run <agent>'), jsonFields.result)
     .description('start a run of an agent and wait for its result')
-    .option('--input <text>', 'what the agent is asked; - reads standard input')
+    .option('--input <text>', 'the input of the agent; - reads standard input')
     .option('--id <id>', "the run's id, used once (default: run-AGENT-RANDOM)")
     .option('--key <key>', 'makes a retry safe: the same key and input find the run that they have started')
     .option('--policy <file>', "a policy of this run's own; it can only tighten the operator's")
     .addOption(new Option('--mode <mode>', "a mode for the run's own policy").choices(modes))
-    .option('--caller <id>', 'for whom the run works')
+    .option('--caller <id>', 'the user of the run')
     .option('--session', 'keep the run open for further messages (`countersign message`), until it is closed')
     .option('--task-queue <name>', 'where a worker of this agent listens (default: countersign)')
     .option('--detach', "print the run's id and do not wait");
@@ -142,7 +142,7 @@ async function watchRequests(
   while (!stop.aborted) {
     const { approvals } = await client.approvals
       .list({ workflowId: handle.workflowId })
-      .catch(() => ({ approvals: [] })); // waiting for the result reports the error
+      .catch(() => ({ approvals: [] })); // the awaited result reports the error
     for (const row of approvals) {
       if (!seen.has(row.requestId)) show(row);
       seen.add(row.requestId);
@@ -178,7 +178,7 @@ async function watchAnswers(
       if (item.type === 'turn_ended' && item.failure !== undefined) show.failed(item.failure.message);
     }
   } catch (error) {
-    // Waiting for the result reports the error.
+    // The awaited result reports the error.
     if (!isProblemError(error)) throw error;
   }
 }

@@ -18,7 +18,7 @@ interface RunsOptions extends ClientFlags {
   limit: number;
 }
 
-/** A copy of the client's list: importing that would load the client, for which --help need not wait. */
+/** A copy of the client's list: importing it would load the client, and --help would wait for that. */
 const statuses: readonly ListedStatus[] = ['running', 'waiting', 'completed', 'failed', 'cancelled'];
 
 /** `countersign runs`: lists runs from visibility, the newest first. */
@@ -32,7 +32,7 @@ export function addRuns(program: Command): void {
       withClient(options, async (client, output) => {
         const { status, agent, limit } = options;
         const rows: ListedRun[] = [];
-        // One more shows whether there are more.
+        // One more than the limit shows whether there are more.
         for await (const row of client.runs({ status, agent, limit: limit + 1 })) {
           if (output.forPeople) rows.push(row);
           else if (rows.push(row) <= limit) output.json(row);
@@ -64,7 +64,7 @@ function renderRuns(output: Output, rows: readonly ListedRun[]): string {
 /** `countersign cancel RUN`: cancels a run as Temporal does. */
 export function addCancel(program: Command): void {
   withClientFlags(program.command('cancel <run>'))
-    .description('stop a run: what waits is cancelled, what runs is asked to stop')
+    .description('stop a run: open requests are cancelled, running tools are asked to stop')
     .option('--reason <text>', 'why; the history of the run keeps it')
     .action((workflowId: string, options: ClientFlags & { reason?: string }) =>
       withClient(options, async (client, output) => {
@@ -79,9 +79,9 @@ export function addCancel(program: Command): void {
 /** `countersign close RUN`: ends a run in an orderly way. */
 export function addClose(program: Command): void {
   const command = withClientFlags(program.command('close <run>')).description(
-    'end a run: what waits is cancelled, what runs ends first',
+    'end a run: open requests are cancelled, running tools finish first',
   );
-  withReviewer(command, 'why; the model and the audit are told').action(
+  withReviewer(command, 'the reason, for the model and the audit').action(
     (workflowId: string, options: ClientFlags & ReviewerOptions) =>
       withClient(options, async (client, output) => {
         printReceipt(output, await client.closeRun(workflowId, senderOf(options)));
@@ -94,11 +94,11 @@ interface ShowOptions extends ClientFlags {
   file?: string[];
 }
 
-/** `countersign show RUN`: the current state of a run, with or without a worker; `--events`: what has happened in it. */
+/** `countersign show RUN`: the current state of a run, with or without a worker; `--events`: its events so far. */
 export function addShow(program: Command): void {
   withClientFlags(program.command('show [run]'), [...new Set([...jsonFields.run, ...jsonFields.event])])
-    .description('show a run: its status, its calls, what it waits for, what is tried again, its result')
-    .option('--events', 'show what has happened in it so far, as `watch` does')
+    .description('show a run: its status, calls, open requests, retries and result')
+    .option('--events', 'show its events so far, as `watch` does')
     .option('--file <files...>', 'with --events: an exported history, one file for each execution, oldest first')
     .action(async (workflowId: string | undefined, options: ShowOptions) => {
       const { events = false, file } = options;
@@ -134,7 +134,7 @@ interface WatchOptions extends ClientFlags {
 /** `countersign watch RUN`: the events of a run as they happen, until it ends. */
 export function addWatch(program: Command): void {
   withClientFlags(program.command('watch <run>'), jsonFields.event)
-    .description('follow a run: what the model says, calls, requests, decisions and results, until it ends')
+    .description("follow a run until it ends: the model's texts, calls, requests, decisions and results")
     .option('--after <id>', 'go on after this event, also when the run is over')
     .option('--no-tokens', 'wait for the whole answer of the model')
     .action((workflowId: string, options: WatchOptions) =>

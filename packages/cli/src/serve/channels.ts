@@ -12,7 +12,7 @@ import { UsageError } from '../base/report-error.ts';
 export function addChannels(program: Command): void {
   const channels = program.command('channels').description('send a test message by a channel');
   withClientFlags(channels.command('test <name>'), jsonFields.testedChannel)
-    .description('send a message that is marked as a test, and say what is missing; exit code 1 if it fails')
+    .description('send a test message; exit code 1, with the reason, if it fails')
     .action(async (name: string, options: ClientFlags) => {
       const { channelSetOf } = await import('countersign/adapter');
       const set = channelSetOf((await loadChannels(options.config)) ?? {});
@@ -25,7 +25,7 @@ export function addChannels(program: Command): void {
     });
 }
 
-/** Tests channels one after another, and prints a line for each. A failure makes the exit code 1. */
+/** Tests channels one by one, and prints a line for each. A failure makes the exit code 1. */
 export async function testChannels(
   channels: Iterable<[string, Channel]>,
   options: ClientFlags,
@@ -34,7 +34,7 @@ export async function testChannels(
   const { testChannel, recordsOf } = await import('countersign/adapter');
   const { createClient } = await import('countersign/client');
   const { clientOptions } = await import('../base/client-options.ts');
-  // Only channels that keep something in the namespace need the server.
+  // Only channels that store records in the namespace need the server.
   let connecting: ReturnType<typeof createClient> | undefined;
   const records = async () => recordsOf((await (connecting ??= createClient(await clientOptions(options)))).session);
   try {

@@ -7,12 +7,10 @@ import { loadChannels } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
 import { UsageError } from '../base/report-error.ts';
 
-/** `countersign doctor`: names everything that is not as the commands need it, with the command that mends it. */
+/** `countersign doctor`: names each problem of the set-up, with the command that fixes it. */
 export function addDoctor(program: Command): void {
   withClientFlags(program.command('doctor'))
-    .description(
-      'check everything that runs and commands need, and say what mends it; exit code 1 if something is wrong',
-    )
+    .description('check the set-up and suggest fixes; exit code 1 for a problem')
     .option('--task-queue <name>', 'where runs start (default: that of the module, else countersign)')
     .option('--send', 'also send a test message by each channel of the module')
     .action(async (options: ClientFlags & { taskQueue?: string; send?: true }) => {
@@ -27,7 +25,7 @@ export function addDoctor(program: Command): void {
         });
       } catch (error) {
         if (!isProblemError(error)) throw error;
-        // Without a connection, only what needs none can be checked.
+        // Without a connection, only the checks that need none run.
         const { checkSdk } = await import('countersign/adapter');
         const sdk = await checkSdk();
         const isServer = ofServer.some((code) => code === error.code);
@@ -43,7 +41,7 @@ export function addDoctor(program: Command): void {
     });
 }
 
-/** Problems that a server, or its absence, causes. */
+/** Problems that a missing or failing server causes. */
 const ofServer: readonly ProblemCode[] = ['server_unreachable', 'unauthenticated', 'forbidden', 'rate_limited'];
 
 /** A check of the client, or of this command alone. */

@@ -27,16 +27,16 @@ export function addGateway(program: Command): void {
     .option('--port <n>', 'its port; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
     .option('--identity <file>', 'who may use it (default: everybody on this machine, as you)')
     .option('--channels <file>', 'the channel file of the workers: for answers by Slack and webhooks, and web push')
-    .option('--undo <seconds>', 'how long the inbox holds an approval back', wholeNumber(0, 60), defaultUndo)
+    .option('--undo <seconds>', 'how long the inbox delays an approval, for Undo', wholeNumber(0, 60), defaultUndo)
     .option('--temporal-ui <url>', "the address of Temporal's UI, for links", webAddress)
     .option('--trusted-proxy <addresses...>', 'proxies in front of it, by address or network, which name the sender')
     .option('--cors <origins...>', 'origins whose pages may use the API with a bearer token');
-  withSigner(gateway, 'sign what signed-in reviewers send with this private key').action(serveGateway);
+  withSigner(gateway, 'sign the decisions of signed-in reviewers with this private key').action(serveGateway);
 }
 
 async function serveGateway(flags: GatewayFlags): Promise<void> {
   const { host, port, identity: file, undo, temporalUi, cors = [], trustedProxy: trustedProxies } = flags;
-  // Before anything is loaded and connected: an early Ctrl-C stops it too.
+  // Before loading and connecting, so that an early Ctrl-C stops it, too.
   const interrupted = untilInterrupted();
   await requireFreePort(port, '--port', host);
   const { readIdentityFile, startGateway } = await import('@countersign/gateway');
@@ -65,7 +65,7 @@ async function serveGateway(flags: GatewayFlags): Promise<void> {
   });
 }
 
-/** The channels whose people answer by way of the gateway. */
+/** The channels whose answers arrive through the gateway. */
 async function listeningOf(file: string): Promise<Pick<GatewayOptions, 'channels' | 'slack' | 'push'>> {
   const { pushAppOf, readChannels, slackAppOf } = await import('countersign/channels');
   const { channels } = await readChannels(file);

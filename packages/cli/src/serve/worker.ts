@@ -49,6 +49,6 @@ async function runWorker({ options: config }: WorkerModule, options: WorkerComma
   const agents = (config.agents ?? []).map(({ name }) => name);
   if (output.forPeople) output.line(`Worker of ${agents.map(escapeText).join(', ')}. Ctrl-C stops it.`);
   else output.json({ agents });
-  // Resolves once a signal has stopped it and what ran in it has ended.
+  // Resolves once a signal has stopped it and its running calls have ended.
   await worker.run();
 }

@@ -40,7 +40,7 @@ import { json } from './shapes/response-shapes.ts';
 const allRoutes = [
   healthRoutes,
   identityRoutes,
-  // Before the routes that have a parameter in the place of `events`.
+  // Before the routes that have a parameter in place of `events`.
   inboxEventRoutes,
   runEventRoutes,
   approvalRoutes,
@@ -66,11 +66,12 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   app.onError((error, { req }) => {
     const { code, message } = problemOf(error);
     if (req.raw.signal.aborted) {
-      // The sender is gone. The log gets one line: the framework's stack trace does not help, and a sender could repeat it.
+      // The sender has disconnected. The log gets one line: the framework's stack trace does not help, and a sender
+      // could repeat it.
       gateway.log(`A sender broke off ${req.method} ${req.path.slice(0, 200)}.`);
       return errorResponse(error);
     }
-    // Input that the framework refuses is the sender's mistake. It is not logged, so nobody can fill the log with it.
+    // Input that the framework refuses is the sender's mistake. It is not logged, so that senders cannot fill the log.
     if (code === 'internal' && !isRefusedInput(error)) gateway.log(error.stack ?? String(error));
     if (code === 'unauthenticated') {
       return unauthenticatedResponse(message, authenticator.loginUrl, req.header('authorization') !== undefined);
@@ -84,7 +85,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     if (stopping.aborted) context.res.headers.set('connection', 'close');
   });
   app.use(browserGuard(site));
-  // A request with an invalid credential counts against its sender's address, so that nobody tries many.
+  // A request with an invalid credential counts against its sender's address, which prevents guessing.
   const limit = rateLimit(limits, senderAddress);
   const limitAll = limitUnproven(limit);
   const atOnce = limitConcurrency();
@@ -92,7 +93,7 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     context.set('loginUrl', authenticator.loginUrl);
     let refused: Error | undefined;
     try {
-      context.set('principal', named(await authenticator.authenticate(context.req.raw)));
+      context.set('principal', requireValidName(await authenticator.authenticate(context.req.raw)));
     } catch (error) {
       refused = error instanceof Error ? error : new Error(String(error));
     }
@@ -114,16 +115,16 @@ export function createApp(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
 }
 
 /**
- * Checks the name of a principal, whichever authenticator gave it, because the gateway may sign decisions under it. Throws
+ * Validates the name of a principal, from any authenticator, because the gateway may sign decisions under it. Throws
  * `unauthenticated` for a name that no person can have.
  */
-function named(principal: Principal | undefined): Principal | undefined {
+function requireValidName(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined || principal.via === 'local') return principal;
   const { name, problem } = personName(principal.id);
   if (name !== undefined) return { ...principal, id: name };
   throw new ProblemError({
     code: 'unauthenticated',
-    message: `The credential names nobody here: its name ${problem}.`,
+    message: `The credential identifies no person here: its name ${problem}.`,
   });
 }
 

@@ -6,12 +6,14 @@ import { sendAllAs, sendAs } from './signing.ts';
 
 type Sender = Pick<GatewayContext, 'client' | 'signer' | 'log'>;
 
-/** A decision with what people call its reviewer, who is shown by it. */
-function named<Given extends object>(decision: Given, { name }: Principal): Given {
+/** A decision with the display name of its reviewer. */
+function withReviewerName<Given extends object>(decision: Given, { name }: Principal): Given {
   return name === undefined ? decision : { ...decision, reviewerName: name };
 }
 
-/** Sends a decision of a person. The log keeps one about a run that has ended, because no run can record it (decision 4). */
+/**
+ * Sends a person's decision. A decision about an ended run goes to the log, because no run can record it (decision 4).
+ */
 export async function decideAs(
   gateway: Sender,
   person: Principal,
@@ -19,7 +21,7 @@ export async function decideAs(
   workflowId?: string,
 ): Promise<Receipt> {
   return noted(gateway, person.id, decision, () =>
-    sendAs(gateway, person, (sign) => gateway.client.decide(named(decision, person), { workflowId, sign })),
+    sendAs(gateway, person, (sign) => gateway.client.decide(withReviewerName(decision, person), { workflowId, sign })),
   );
 }
 
@@ -31,13 +33,13 @@ export async function decideAllAs(
   decision: CommonDecision,
 ): Promise<Receipt[]> {
   const receipts = await sendAllAs(gateway, person, requests, (some, sign) =>
-    gateway.client.decideAll(some, named(decision, person), { sign }),
+    gateway.client.decideAll(some, withReviewerName(decision, person), { sign }),
   );
   for (const { requestId, code } of receipts) noteEnded(gateway, person.id, { ...decision, requestId }, code);
   return receipts;
 }
 
-/** Sends a decision of somebody who has not signed in, and says who gave it, as `decideAs` says it. */
+/** Sends a decision of an unauthenticated reviewer under the given name, logged as by `decideAs`. */
 export async function decideFor(
   gateway: Pick<GatewayContext, 'client' | 'log'>,
   who: string,

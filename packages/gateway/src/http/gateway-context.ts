@@ -11,17 +11,19 @@ export interface GatewayContext {
   readonly authenticator: Authenticator;
   /** Where the gateway is reached. */
   readonly site: Site;
-  /** Absent: nobody signs in; everybody is the user who started the gateway, or another authenticator decides. */
+  /**
+   * Absent: there is no sign-in; every sender is the user who started the gateway, or another authenticator decides.
+   */
   readonly identity?: IdentityService;
   /** Signs the decisions of authenticated reviewers. Absent: their names are claimed, not verified. */
   readonly signer?: Signer;
   /** Channels whose receivers post their answers here, by name. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** Receives what people answer in Slack. */
+  /** Receives the answers of Slack users. */
   readonly slack?: ChatApp;
-  /** Takes subscriptions of browsers. */
+  /** Receives subscriptions of browsers. */
   readonly push?: PushApp;
-  /** How long the inbox holds an approval back before it sends it, in milliseconds. */
+  /** How long the inbox delays an approval before it sends it, in milliseconds. */
   readonly undoMs: number;
   /** How long open requests of a chat wait for other calls of their turn, in milliseconds. */
   readonly chatWaitMs: number;
@@ -29,7 +31,7 @@ export interface GatewayContext {
   readonly temporalUi?: string;
   readonly limits: Required<GatewayLimits>;
   readonly senderAddress: SenderAddress;
-  /** One line about something that an operator should know. Never a secret, never an argument of a call. */
+  /** One line for the operator. Never a secret, never an argument of a call. */
   readonly log: (line: string) => void;
   /** Aborts when the gateway stops: streams end then. */
   readonly stopping: AbortSignal;
@@ -38,11 +40,11 @@ export interface GatewayContext {
 /** What middleware adds to a request. */
 export interface HttpEnv {
   Variables: {
-    /** Undefined: nobody is known. A route that needs somebody is reached only with one. */
+    /** Undefined: an anonymous sender. A route that needs a principal is never reached without one. */
     principal: Principal | undefined;
     /** Where a browser signs in; undefined: nowhere. */
     loginUrl: string | undefined;
-    /** The answer of a channel's receiver, if the channel found it to be the receiver's own. */
+    /** The answer of a channel's receiver, if the channel has authenticated it. */
     provenAnswer: Decision | undefined;
   };
 }

@@ -5,7 +5,7 @@ import type { Principal } from './identity/principal.ts';
 
 /**
  * The key with which the gateway signs a principal's messages, so that their name counts as verified. Undefined for a
- * principal who did not authenticate, because a signature says that they did.
+ * principal who did not authenticate, because a signature asserts authentication.
  */
 export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal: Principal): Signer | undefined {
   return principal.via === 'local' ? undefined : signer;
@@ -13,14 +13,14 @@ export function signerFor({ signer }: Pick<GatewayContext, 'signer'>, principal:
 
 const unverified = 'unverified_reviewer';
 /**
- * What a run may say of a signed message whose first sending went unsigned: only the unsigned one is a retry of that. No
- * other unsigned message is accepted where the signed one gets such an answer.
+ * The run's possible replies to a signed message that may have arrived unsigned before: only the unsigned one is a
+ * retry of that. With such a reply, no other unsigned message is accepted.
  */
 const maybeSentUnsigned: readonly (string | undefined)[] = ['already_settled', 'invalid_message'];
 
 /**
- * Sends a message, signed if it can be. A run keeps the policy with which it began: to one that does not know the
- * gateway's key the message goes unsigned, as a claim, which a rule that demands verified reviewers still refuses.
+ * Sends a message, signed if possible. A run keeps its first policy: if that does not know the gateway's key, the
+ * message is sent unsigned, as a claim, which a rule that demands verified reviewers still refuses.
  */
 export async function sendAs<Answer>(
   gateway: Pick<GatewayContext, 'signer'>,
@@ -39,7 +39,7 @@ export async function sendAs<Answer>(
   }
 }
 
-/** As `sendAs`, for messages that are answered one by one, in order. */
+/** As `sendAs`, for messages with separate replies, in order. */
 export async function sendAllAs<Message>(
   gateway: Pick<GatewayContext, 'signer'>,
   principal: Principal,
@@ -65,7 +65,10 @@ function mayGoUnsigned(code: string | undefined): boolean {
   return code === unverified || maybeSentUnsigned.includes(code);
 }
 
-/** True if the refusal of the unsigned message is the one to show. The first says why a signature does not count. */
+/**
+ * True if the refusal of the unsigned message is the one to show. The first one explains why the signature does not
+ * count.
+ */
 function saysMore(second: string | undefined, first: string | undefined): boolean {
   return first === unverified && second !== unverified;
 }

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { ProblemError } from 'countersign/base';
 
-/** Where a gateway is reached, and by whom. */
+/** The addresses of a gateway and its permitted origins. */
 export interface Site {
   /** The origin that browsers use, such as `https://approvals.example.com`; without it, browsers use loopback only. */
   readonly publicUrl?: string;
-  /** True: nobody has to authenticate, and everybody is the user who started the gateway. */
+  /** True: without authentication; every sender is the user who started the gateway. */
   readonly isLocal: boolean;
   /** True: the gateway listens on loopback only. */
   readonly isLoopback: boolean;
@@ -24,7 +24,10 @@ export function isLoopbackHost(host: string): boolean {
   return isIP(name) === 4 && name.startsWith('127.');
 }
 
-/** The values of `Host` under which a gateway on loopback answers. Any other one is a name that somebody else chose. */
+/**
+ * The values of `Host` under which a gateway on loopback answers. Any other one is a name that an attacker may have
+ * chosen.
+ */
 export function loopbackHosts({ host, port, isLoopback }: Pick<Site, 'host' | 'port' | 'isLoopback'>): string[] {
   const usual = ['127.0.0.1', 'localhost', '[::1]'];
   const own = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host.toLowerCase();
@@ -51,7 +54,7 @@ export function otherLoopbackName({ publicUrl }: Site, request: Request): string
   return areLoopback && wanted.hostname !== used.hostname && wanted.port === used.port ? publicUrl : undefined;
 }
 
-/** What of a gateway's options says where it is and who may reach it. */
+/** The options of a gateway that determine its addresses and its permitted senders. */
 interface SiteOptions {
   identity?: { publicUrl?: string };
   authenticator?: object;
@@ -64,21 +67,25 @@ export function siteOf(host: string, port: number, { identity, authenticator, si
   const isLocal = identity === undefined && authenticator === undefined;
   const isLoopback = isLoopbackHost(host);
   if (isLocal && !isLoopback) {
-    throw refused(
-      `The gateway would obey everybody who reaches ${host}: give it an identity file, or listen on 127.0.0.1.`,
+    throw invalidOptions(
+      `The gateway would obey everyone who reaches ${host}: give it an identity file, or listen on 127.0.0.1.`,
     );
   }
   if (isLocal && signer !== undefined) {
-    throw refused('A gateway that authenticates nobody signs for nobody: give it an identity file, or no key.');
+    throw invalidOptions(
+      'A gateway without authentication cannot sign for its users: give it an identity file, or no key.',
+    );
   }
   const wrong = cors.find((origin) => !isOrigin(origin));
   if (wrong !== undefined) {
-    throw refused(`'${wrong}' is not an origin whose pages may use the gateway: write it as https://app.example.com.`);
+    throw invalidOptions(
+      `'${wrong}' is not an origin whose pages may use the gateway: write it as https://app.example.com.`,
+    );
   }
   return { publicUrl: identity?.publicUrl, isLocal, isLoopback, cors, host, port };
 }
 
-function refused(message: string): ProblemError {
+function invalidOptions(message: string): ProblemError {
   return new ProblemError({ code: 'arguments_invalid', message });
 }
 

@@ -23,45 +23,45 @@ export interface GatewayOptions {
   /** Default 7280; 0 takes a free one. */
   port?: number;
   /**
-   * Says who may use the gateway; `readIdentityFile` reads one. Without it, the gateway takes everybody for the user who
-   * started it, and listens on loopback only.
+   * The users of the gateway; `readIdentityFile` reads them. Without it, every sender counts as the user who started
+   * the gateway, and it listens on loopback only.
    */
   identity?: GatewayIdentity;
-  /** Finds out who sends a request, in the place of `identity`. */
+  /** Authenticates senders, in place of `identity`. */
   authenticator?: Authenticator;
   /** Signs the decisions of authenticated reviewers; needs `identity` or `authenticator`. */
   signer?: Signer;
   /** Channels whose receivers post their answers to `/channels/NAME/answers/`, by name. Default: none. */
   channels?: Readonly<Record<string, Channel>>;
   /**
-   * Receives what people answer in Slack (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`, by
-   * which people link their Slack accounts to themselves.
+   * Receives the answers of Slack users (docs/slack.md). Needs an `identity` with `public_url` and a key of `sessions`,
+   * so that people can link their Slack accounts.
    */
   slack?: ChatApp;
   /**
-   * Takes the subscriptions of browsers that are told of requests while no inbox is open in them (docs/web-push.md). Needs
-   * an `identity` with which browsers can sign in.
+   * Receives subscriptions of browsers, which are notified of requests while no inbox is open in them
+   * (docs/web-push.md). Needs an `identity` with which browsers can sign in.
    */
   push?: PushApp;
   /** Origins whose pages may use the API with a bearer token, such as `https://app.example.com`. Default: none. */
   cors?: readonly string[];
-  /** How long the inbox holds an approval back before it sends it, in milliseconds. Default 5,000. */
+  /** How long the inbox delays an approval before it sends it, in milliseconds. Default 5,000. */
   undoMs?: number;
   /**
-   * How long the stream of a chat waits for other calls of the same turn once requests are open, in milliseconds. Then it
-   * ends with what is open; the results of the others come with the next stream. Default 5,000.
+   * How long the stream of a chat waits for other calls of the same turn once requests are open, in milliseconds. Then
+   * it ends with the open requests; the other results are in the next stream. Default 5,000.
    */
   chatWaitMs?: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   temporalUi?: string;
-  /** How much one person may ask. */
+  /** The quota of one person. */
   limits?: GatewayLimits;
   /**
-   * Proxies in front of the gateway, by address or network such as `10.0.0.0/8`: senders without a valid credential are
-   * then counted by the address that these write into `X-Forwarded-For`. Default: by the address of the connection.
+   * Trusted proxies, by address or network such as `10.0.0.0/8`. Rate limits of clients without a valid credential then
+   * use the address in `X-Forwarded-For`. Default: the address of the connection.
    */
   trustedProxies?: readonly string[];
-  /** How long `stop` waits for the requests that are under way, in milliseconds. Default 10,000. */
+  /** How long `stop` waits for requests in flight, in milliseconds. Default 10,000. */
   stopTimeoutMs?: number;
   /** Default: standard error. */
   log?: (line: string) => void;
@@ -100,24 +100,24 @@ const identityNames: Record<keyof GatewayIdentity, true> = {
 export interface Gateway {
   /** Such as `http://127.0.0.1:7280`. */
   readonly url: string;
-  /** Takes no new request, ends the streams, and waits for the requests and the answers from Slack that are under way. */
+  /** Accepts no new request, ends the streams, and waits for the requests and the Slack answers in flight. */
   stop(): Promise<void>;
 }
 
-/** How long a sender may take for the head of a request and for all of it, in milliseconds. */
+/** The time limits of a sender for the head of a request and for all of it, in milliseconds. */
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 /**
  * How long a connection may idle, in milliseconds. Proxies close theirs after a minute: if the gateway closed first, a
- * request that is just being sent would fail.
+ * request in flight would fail.
  */
 const keepAliveTimeout = 75_000;
-/** A connection that neither sends nor takes anything for so long is cut; streams have a heartbeat. */
+/** A connection without traffic in either direction for this time is cut; streams have a heartbeat. */
 const stalledTimeout = 300_000;
 
 /**
- * Starts the HTTP gateway (docs/gateway.md). Throws a `ProblemError` for an address that others can reach if nobody is
- * authenticated, and for one that is taken.
+ * Starts the HTTP gateway (docs/gateway.md). Throws a `ProblemError` for an address that others can reach without
+ * authentication, and for one in use.
  *
  * @example
  * ```ts
@@ -137,7 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { client, host = '127.0.0.1', port = 7280, signer, undoMs = 5_000, chatWaitMs = 5_000, temporalUi } = options;
   const stopping = new AbortController();
   const write = options.log ?? ((line: string) => process.stderr.write(`${line}\n`));
-  // Errors repeat untrusted texts: none may move the cursor of a terminal, or look like another line of the log.
+  // Errors repeat untrusted texts, which must not move the cursor of a terminal, or look like another line of the log.
   const log = (line: string): unknown => write(visibleText(line, { lines: true }).replaceAll('\n', '\n    '));
   const site = siteOf(host, port, options);
   const { isLoopback } = site;
@@ -179,7 +179,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([connection?.close(), stopServer(server, timeoutMs)]);
-    // What was acknowledged goes on: the caller closes the client after this.
+    // Acknowledged answers finish: the caller closes the client after this.
     await Promise.race([slack?.app.drain(), sleep(timeoutMs, undefined, { ref: false })]);
   };
   return {
@@ -201,7 +201,7 @@ function checkNames(options: GatewayOptions): void {
   checkCallOptions('startGateway: limits', limits, { bodyBytes: true, readsPerMinute: true, writesPerMinute: true });
 }
 
-/** People subscribe in browsers, and the links of messages must lead to the inbox that they use. */
+/** Users subscribe in browsers, and the links of messages must lead to the inbox that they use. */
 function checkPush({ gatewayUrl }: PushApp, { publicUrl }: Site, identity: IdentityService | undefined): void {
   const message =
     identity?.canSignIn !== true

@@ -17,7 +17,7 @@ const place = document.getElementById('app')!;
 place.replaceChildren();
 render(<App />, place);
 
-/** The page: header, the view of the address, and what is announced to screen readers. */
+/** The page: header, the view of the address, and the announcements for screen readers. */
 function App() {
   const { path } = useStore(currentLocation);
   const signedIn = useStore(session);
@@ -25,7 +25,7 @@ function App() {
   const { route, params } = findRoute(path);
   const before = useRef<string>(undefined);
   useEffect(() => {
-    // Back in the list, the row of the request that was open.
+    // In the list again, the row of the request that was open.
     const href = before.current === undefined ? '' : hrefOf(before.current);
     before.current = path;
     const row = [...document.querySelectorAll<HTMLElement>('.requests .open')].find(

@@ -1,10 +1,10 @@
 /**
- * Shows the messages of web push while no inbox is open (docs/web-push.md), and notifications of an open inbox where the
- * browser lets no page show one; opens their requests. It is registered only for people who ask for it; it handles no
- * request of a page and keeps nothing.
+ * Shows the messages of web push while no inbox is open (docs/web-push.md), and notifications of an open inbox in
+ * browsers where pages cannot show them; opens their requests. Registered only for users who turn notifications on; it
+ * handles no request of a page and stores nothing.
  */
 
-/** What the channel sends: src/adapters/web-push/push-message.ts. */
+/** A message of the channel: src/adapters/web-push/push-message.ts. */
 interface PushMessage {
   title: string;
   body: string;
@@ -15,7 +15,7 @@ interface PushMessage {
   silent?: boolean;
 }
 
-/** The part of a service worker's world that is used here: the types of pages do not have it. */
+/** The part of a service worker's scope that is used here: the types of pages lack it. */
 interface PushScope {
   readonly registration: ServiceWorkerRegistration;
   readonly location: { readonly origin: string };
@@ -45,7 +45,7 @@ const icon = '/inbox/icon-192.png';
 
 scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
 
-scope.addEventListener('push', (event) => event.waitUntil(show(read(event.data?.text() ?? ''))));
+scope.addEventListener('push', (event) => event.waitUntil(show(parseMessage(event.data?.text() ?? ''))));
 
 scope.addEventListener('notificationclick', (event) => {
   event.notification.close();
@@ -53,7 +53,7 @@ scope.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(inboxAddress(url)));
 });
 
-/** A browser shows something for every message. A message that came twice does not ring twice. */
+/** A browser requires a notification for every message. A repeated message makes no second sound. */
 async function show({ title, body: what, tag, url, key, until, silent = false }: PushMessage): Promise<void> {
   const [before] = await registration.getNotifications({ tag });
   const isRepeated = (before?.data as { key?: unknown } | undefined)?.key === key;
@@ -75,13 +75,13 @@ async function open(address: string): Promise<void> {
   await (there === undefined ? clients.openWindow(address) : there.focus());
 }
 
-/** An address of this inbox, whatever a message says; else its list. */
+/** An address of this inbox; for any other address in a message, its list. */
 function inboxAddress(url: unknown): string {
   const list = new URL('/inbox/', scope.location.origin).href;
   return typeof url === 'string' && URL.canParse(url) && new URL(url).href.startsWith(list) ? new URL(url).href : list;
 }
 
-function read(text: string): PushMessage {
+function parseMessage(text: string): PushMessage {
   const unreadable = {
     title: 'A call waits for a decision',
     body: 'Open the inbox.',

@@ -220,14 +220,14 @@ describe('does not start', () => {
     'on %s without authentication',
     async (host) => {
       expect(await start({ host })).toBe(
-        `The gateway would obey everybody who reaches ${host}: give it an identity file, or listen on 127.0.0.1.`,
+        `The gateway would obey everyone who reaches ${host}: give it an identity file, or listen on 127.0.0.1.`,
       );
     },
   );
 
   test('with a key and nobody to sign for, or with a wrong origin', async () => {
     const signer = { keyId: 'gateway', privateKey: createReviewerKey().privateKey };
-    expect(await start({ signer })).toMatch(/authenticates nobody signs for nobody/);
+    expect(await start({ signer })).toMatch(/without authentication cannot sign for its users/);
     for (const origin of ['*', 'https://app.example.com/', 'null', 'app.example.com', 'file://x']) {
       expect(await start({ cors: [origin] })).toMatch(/is not an origin/);
     }

@@ -17,7 +17,7 @@ const refusal = (source: string, env: NodeJS.ProcessEnv = {}): string => {
 
 describe('refused, with line and column', () => {
   test.each<[string, string]>([
-    ['{}', `identity.yaml:1:1 an identity file must have tokens or oidc: without them nobody can use the gateway`],
+    ['{}', `identity.yaml:1:1 an identity file must have tokens or oidc: without them the gateway has no users`],
     ['tokens: []', `must have tokens or oidc`],
     ['tokns: []', `identity.yaml:1:1 unknown key 'tokns': did you mean 'tokens'?`],
     [`tokens:\n  - { id: ann, roles: [viewer] }`, `identity.yaml:2:5 'tokens' item 1 must have one of sha256 and env`],

@@ -115,7 +115,7 @@ test('the page offers no approval to whoever started the run', async () => {
     (await world.call('GET', await linkFor(reviewer, asked), undefined, html)).text();
   expect(await textFor('ann')).toContain('value="approve"');
   const own = await textFor('bob');
-  expect(own).toContain('You started this run, so somebody else has to approve.');
+  expect(own).toContain('You started this run, so another reviewer has to approve.');
   expect(own).toContain('value="deny"');
   expect(own).not.toContain('value="approve"');
   await asked.run.handle.terminate();

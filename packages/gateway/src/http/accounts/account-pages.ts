@@ -5,15 +5,15 @@ import { htmlResponse } from '../responses/html-response.ts';
 import type { Principal } from '../identity/principal.ts';
 import { linkDays } from './linked-accounts.ts';
 
-/** Asks the person who is signed in whether a Slack account is theirs. Showing the page links nothing. */
+/** Asks the signed-in person whether a Slack account is theirs. Showing the page links nothing. */
 export function confirmPage(account: ChatAccount, person: Principal, invitation: string, before?: Principal): Response {
   const earlier =
-    before === undefined || before.id === person.id ? '' : `<p>So far it answers as ${shown(before.id)}.</p>\n`;
+    before === undefined || before.id === person.id ? '' : `<p>So far it answers as ${isolatedHtml(before.id)}.</p>\n`;
   const body = `<main class="card"><h1>Answer requests in Slack?</h1>
-<p>You are signed in as ${shown(person.id)}. From now on, for ${linkDays} days, what the Slack account
+<p>You are signed in as ${isolatedHtml(person.id)}. From now on, for ${linkDays} days, what the Slack account
 ${accountText(account)} answers counts as your answer.</p>
-${earlier}<p role="alert">Confirm this only if that account is yours and you have just pressed a button in Slack. Whoever sent you
-this address otherwise wants to answer in your name.</p>
+${earlier}<p role="alert">Confirm this only if that account is yours and you have just pressed a button in Slack. Otherwise the sender of this
+address wants to answer in your name.</p>
 <form method="post" action="/slack/link">
 <input type="hidden" name="state" value="${escapeHtml(invitation)}">
 <div class="answers"><button>This account is mine</button></div>
@@ -21,10 +21,10 @@ this address otherwise wants to answer in your name.</p>
   return htmlResponse('Answer requests in Slack?', body);
 }
 
-/** Says that an account is linked. */
+/** Confirms that an account is linked. */
 export function linkedPage(account: ChatAccount, person: Principal): Response {
   const body = `<main class="card"><h1>The account is linked</h1>
-<p role="status">${accountText(account)} now answers as ${shown(person.id)}. Go back to Slack and press the button again.</p>
+<p role="status">${accountText(account)} now answers as ${isolatedHtml(person.id)}. Go back to Slack and press the button again.</p>
 <p><a href="/slack/link">Your Slack accounts</a></p></main>`;
   return htmlResponse('The account is linked', body);
 }
@@ -37,16 +37,16 @@ export function accountsPage(accounts: readonly ChatAccount[], person: Principal
 <p>${accountText(account)}</p><div class="answers"><button>Unlink</button></div></form>`,
   );
   const none = '<p>None. To link yours, press a button of a request in Slack.</p>';
-  const body = `<main class="card"><h1>Slack accounts of ${shown(person.id)}</h1>
+  const body = `<main class="card"><h1>Slack accounts of ${isolatedHtml(person.id)}</h1>
 ${rows.length === 0 ? none : rows.join('\n')}</main>`;
   return htmlResponse('Your Slack accounts', body);
 }
 
-/** Says that an account is not linked any more, or was never. */
+/** Confirms that an account is no longer linked, or reports that it never was. */
 export function unlinkedPage(wasLinked: boolean): Response {
   const heading = wasLinked ? 'The account is unlinked' : 'Nothing was linked';
   const sentence = wasLinked
-    ? 'What it answers in Slack counts for nothing from now on.'
+    ? 'Its answers in Slack no longer count.'
     : 'This Slack account does not answer in your name.';
   const body = `<main class="card"><h1>${heading}</h1><p role="status">${sentence}</p>
 <p><a href="/slack/link">Your Slack accounts</a></p></main>`;
@@ -54,9 +54,9 @@ export function unlinkedPage(wasLinked: boolean): Response {
 }
 
 function accountText({ team, user, name }: ChatAccount): string {
-  return `${shown(`@${name}`)} (user ${shown(user)} of workspace ${shown(team)})`;
+  return `${isolatedHtml(`@${name}`)} (user ${isolatedHtml(user)} of workspace ${isolatedHtml(team)})`;
 }
 
-function shown(text: string): string {
+function isolatedHtml(text: string): string {
   return `<bdi>${escapeHtml(visibleText(text))}</bdi>`;
 }

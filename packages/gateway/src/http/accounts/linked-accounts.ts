@@ -6,28 +6,28 @@ import type { IdentityService } from '../identity/identity-service.ts';
 import type { Credential } from '../identity/sessions.ts';
 import type { Principal } from '../identity/principal.ts';
 
-/** Which account of a chat service belongs to whom, as people have confirmed. */
+/** Which person owns which account of a chat service, as people have confirmed. */
 export interface LinkedAccounts {
-  /** A text that names an account in the address of the page that links it. Valid for ten minutes. */
+  /** A token for the address of the page that links an account. Valid for ten minutes. */
   invite(account: ChatAccount): Promise<string>;
   /** The account of an invitation. Throws a `ProblemError` (`forbidden`) for one that is forged or has expired. */
   invited(text: string): Promise<ChatAccount>;
   /** Links an account to the person who signed in with the credential. Replaces an earlier link. */
   link(account: ChatAccount, credential: Credential): Promise<void>;
-  /** The person of an account, as of now: roles of a token are those of the identity file. Undefined: it has none. */
+  /** The person of an account, as of now: a token's roles are those of the identity file. Undefined without a link. */
   personOf(account: Pick<ChatAccount, 'team' | 'user'>): Promise<Principal | undefined>;
   /** The accounts of a person. One that was just linked may be missing. */
   of(person: Principal): Promise<ChatAccount[]>;
-  /** True if the account was this person's and is no longer. */
+  /** True if the account was this person's and no longer is. */
   unlink(account: Pick<ChatAccount, 'team' | 'user'>, person: Principal): Promise<boolean>;
 }
 
 const inviteMs = 10 * 60_000;
-/** Bounded, because a person's roles at the identity provider change, and the gateway learns of it only when they sign in. */
+/** Bounded, because a person's roles at the identity provider change, and the gateway reads them only at sign-in. */
 export const linkDays = 30;
 
 /**
- * Anybody who can start workflows can write a record, so its content is sealed with the gateway's key and names the
+ * Everyone who can start workflows can write a record, so its content is sealed with the gateway's key and names the
  * account: a forged record and a copy under another account do not count.
  */
 export function linkedAccounts(
@@ -72,7 +72,7 @@ export function linkedAccounts(
       const person = sessions.holderOf(content);
       if (person === undefined) throw new ProblemError({ code: 'unauthenticated', message: 'Sign in again.' });
       const sealed = await seals.seal('account', content, Date.now() + linkDays * 24 * 3_600_000);
-      // For the person's list first: a link that counts is never missing there.
+      // Written to the person's list first, so that a valid link is never missing there.
       await putRecord(session, { kind: kindOfList, owner: person.id, id: nameOf(account).owner }, { sealed });
       await putRecord(session, nameOf(account), { sealed });
     },
@@ -80,7 +80,7 @@ export function linkedAccounts(
       const records = await listRecords(session, { kind: kindOfList, owner: person.id });
       const links = await Promise.all(records.map(({ value }) => opened(value)));
       const accounts = links.flatMap((link) => (link === undefined ? [] : [link.account]));
-      // Somebody else may have linked one of them since.
+      // Another person may have linked one of them since.
       const holders = await Promise.all(accounts.map(personOf));
       return accounts.filter((_, index) => holders[index]?.id === person.id);
     },

@@ -9,7 +9,7 @@ import { idempotencyKeyOf } from '../shapes/input-shapes.ts';
 import { isPermitted, permissions, type Principal } from '../identity/principal.ts';
 import { decideAs } from '../decide-as.ts';
 
-/** A chat service at the gateway: its app, and whose its accounts are. */
+/** A chat service at the gateway: its app, and the links of its accounts. */
 export interface Chat {
   app: ChatApp;
   accounts: LinkedAccounts;
@@ -25,7 +25,7 @@ export function slackChat(gateway: GatewayContext): Chat | undefined {
   return { app, accounts, identity, chat: chatGateway(gateway, accounts, `${site.publicUrl}/slack/link`) };
 }
 
-/** The gateway for a chat app: its users answer as the people to whom their accounts are linked. */
+/** The gateway for a chat app: its users answer as the people who have linked their accounts. */
 export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, linkPage: string): ChatGateway {
   const { client, log } = gateway;
   return {
@@ -44,7 +44,7 @@ export function chatGateway(gateway: GatewayContext, accounts: LinkedAccounts, l
   };
 }
 
-/** As `POST /approve/{requestId}` does for a person who is signed in. */
+/** As `POST /approve/{requestId}` does for a signed-in person. */
 async function answerAs(
   gateway: GatewayContext,
   person: Principal,

@@ -4,10 +4,10 @@ import type { RunAgentInput } from './ag-ui-input.ts';
 
 type Message = { id: string; role: string } & Record<string, unknown>;
 
-/** The messages of a thread for AG-UI's snapshot: those that the front end sent, and those of the steps since. */
+/** The messages of a thread for AG-UI's snapshot: those that the front end sent, then those of later steps. */
 class SnapshotMessages {
   readonly #all: Message[];
-  /** True once the assistant has said or called something that the front end did not send. */
+  /** True once the assistant has a text or call that the front end did not send. */
   hasNew = false;
 
   constructor(sent: RunAgentInput['messages']) {
@@ -69,7 +69,7 @@ export async function* agUiEvents(
       if (step.type === 'waiting') {
         yield { type: 'STATE_SNAPSHOT', snapshot: stateOf(input.state, step.requests) };
         // A snapshot that ends with a message of an earlier stream makes assistant-ui drop the interrupt that follows.
-        // One that lacks what the front end has not sent would delete that there.
+        // A snapshot without a new message would delete it in the front end.
         if (messages.hasNew && input.messages.length > 0) yield { type: 'MESSAGES_SNAPSHOT', messages: messages.all };
         const interrupts = step.requests.map((request) => interruptOf(request));
         yield { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } };

@@ -34,7 +34,7 @@ const resumePart = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** What this gateway reads of AG-UI's `RunAgentInput`; everything else in it is ignored. */
+/** The part of AG-UI's `RunAgentInput` that this gateway reads; it ignores everything else. */
 export const runAgentInput = z
   .looseObject({
     threadId: z.string().min(1).max(500),
@@ -55,9 +55,9 @@ const payloadShape = z.looseObject({
   digest: z.string().optional(),
 });
 
-/** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
+/** The texts of the user, oldest first. Messages of other roles are unverified claims, and are ignored. */
 export function agUiTexts({ messages }: RunAgentInput): string[] {
-  return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+  return messages.filter(({ role }) => role === 'user').map(({ content }) => messageText(content));
 }
 
 /** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
@@ -87,7 +87,7 @@ function dataUrl(mediaType: string | undefined, data: string | undefined): strin
   return mediaType === undefined || data === undefined ? undefined : `data:${mediaType};base64,${data}`;
 }
 
-/** What the front end says it has. */
+/** The items that the front end claims to have. */
 export function agUiItems({ messages }: RunAgentInput): SeenItems {
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
@@ -95,7 +95,7 @@ export function agUiItems({ messages }: RunAgentInput): SeenItems {
     results: new Set(
       messages.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : [])),
     ),
-    texts: new Set(assistant.filter(({ content }) => textOf(content) !== '').map(({ id }) => id)),
+    texts: new Set(assistant.filter(({ content }) => messageText(content) !== '').map(({ id }) => id)),
     answers: new Set(),
   };
 }
@@ -120,7 +120,7 @@ const unreadable: Problem = {
   message: 'The payload of an answer is { approved: true or false, reason?, editedArgs? }.',
 };
 
-function textOf(content: RunAgentInput['messages'][number]['content']): string {
+function messageText(content: RunAgentInput['messages'][number]['content']): string {
   if (content == null || typeof content === 'string') return content ?? '';
   return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }

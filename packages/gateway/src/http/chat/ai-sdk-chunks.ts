@@ -32,9 +32,9 @@ export async function* uiChunks(
 class ChunkTranslator {
   /** The requests that the front end has. */
   readonly #asked: Set<string>;
-  /** The calls of the message that is written: a chunk about another one is an error in the front end. */
+  /** The calls of the message in progress: a chunk about another one is an error in the front end. */
   readonly #calls: Set<string>;
-  /** The calls of which the front end knows that they do not run. */
+  /** The calls that the front end knows as denied. */
   readonly #denied = new Set<string>();
   /** The message of the present turn. */
   #step: string | undefined;
@@ -43,7 +43,7 @@ class ChunkTranslator {
   constructor({ seen, continues }: Omit<ChunkOptions, 'failed' | 'messageId'>) {
     this.#asked = new Set(seen.answers);
     this.#calls = new Set([...seen.calls].filter((id) => seen.elsewhere?.has(id) !== true));
-    // The calls of a turn stay in one step: the AI SDK asks of the last one only whether all was answered.
+    // The calls of a turn stay in one step: the AI SDK checks only the last step for open answers.
     const last = [...this.#calls].at(-1);
     if (continues && last !== undefined) this.#step = last.slice(0, last.lastIndexOf('.'));
   }
@@ -58,7 +58,7 @@ class ChunkTranslator {
       case 'text':
         return yield { type: 'text-delta', id: step.messageId, delta: step.delta };
       case 'text_end':
-        // It comes back with the next request, so that the text is told once.
+        // It returns with the next request, so that the text is sent once.
         return yield {
           type: 'text-end',
           id: step.messageId,
@@ -105,7 +105,7 @@ class ChunkTranslator {
       approvalId: answerId,
       toolCallId: callId,
       reason: questionText(request),
-      // It comes back with the answer, so that the answer counts for this very call only.
+      // It returns with the answer, so that the answer counts for this very call only.
       signature: digest,
       approvalDescriptor: {
         ...(deadline !== null && { deadline }),
@@ -129,7 +129,8 @@ class ChunkTranslator {
       providerMetadata: { countersign: { outcome } },
     };
     if (approved) return;
-    // At once: the result comes when all calls of the turn have ended, and until then the page would send the answer again.
+    // Sent at once: the result follows when all calls of the turn have ended, and until then the page would resend the
+    // answer.
     this.#denied.add(callId);
     yield { type: 'tool-output-denied', toolCallId: callId };
   }
@@ -153,7 +154,7 @@ function inputChunk(call: Pick<AskedRequest, 'callId' | 'toolName' | 'arguments'
   return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
 }
 
-/** A call is denied in the AI SDK's terms only under its approval, which a front end without the request lacks. */
+/** A denial in the AI SDK's terms needs the approval request, which this front end may lack. */
 function resultChunk({ callId: toolCallId, content, isError, denied }: ChatStep & { type: 'result' }): UiChunk {
   if (isError || denied) return { type: 'tool-output-error', toolCallId, errorText: content, dynamic: true };
   return { type: 'tool-output-available', toolCallId, output: jsonOrText(content), dynamic: true };

@@ -24,7 +24,7 @@ const part = z.looseObject({
 
 const toldText = z.looseObject({ countersign: z.looseObject({ textId: z.string() }) });
 
-/** What this gateway reads of the body that `DefaultChatTransport` sends; everything else in it is ignored. */
+/** The part of `DefaultChatTransport`'s body that this gateway reads; it ignores everything else. */
 export const chatRequest = z
   .looseObject({
     id: z.string().min(1).max(500),
@@ -37,9 +37,9 @@ export const chatRequest = z
 export type AiSdkRequest = z.infer<typeof chatRequest>;
 type Part = z.infer<typeof part>;
 
-/** The texts of the user, oldest first. Messages of other roles are claims about the past, and are ignored. */
+/** The texts of the user, oldest first. Messages of other roles are unverified claims, and are ignored. */
 export function aiSdkTexts({ messages }: AiSdkRequest): string[] {
-  return messages.filter(({ role }) => role === 'user').map(textOf);
+  return messages.filter(({ role }) => role === 'user').map(messageText);
 }
 
 /** Returns the user's messages after the assistant's last one. Throws `invalid_message` for a file without type or URL. */
@@ -58,19 +58,19 @@ export function aiSdkFresh({ messages }: AiSdkRequest): SaidMessage[] {
 }
 
 /**
- * Returns the id of the assistant's message that the stream continues: the one that the request names, because a request on its
- * card was answered, else the last one. Undefined: the user has said something since.
+ * Returns the id of the assistant's message that the stream continues: the one that the request names, because a
+ * request on its card was answered, else the last one. Undefined if a newer message of the user follows.
  */
 export function continuedMessage({ messages, messageId }: AiSdkRequest): string | undefined {
   const named = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
   return named?.role === 'assistant' ? named.id : undefined;
 }
 
-function textOf({ parts }: AiSdkRequest['messages'][number]): string {
+function messageText({ parts }: AiSdkRequest['messages'][number]): string {
   return parts.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** What the front end says it has. */
+/** The items that the front end claims to have. */
 export function aiSdkItems(request: AiSdkRequest): SeenItems {
   const continued = continuedMessage(request);
   const parts = toolParts(request);
@@ -89,12 +89,12 @@ export function aiSdkItems(request: AiSdkRequest): SeenItems {
 function toldTexts({ role, parts }: AiSdkRequest['messages'][number]): string[] {
   if (role !== 'assistant') return [];
   return parts.flatMap(({ providerMetadata }) => {
-    const told = toldText.safeParse(providerMetadata);
-    return told.success ? [told.data.countersign.textId] : [];
+    const parsed = toldText.safeParse(providerMetadata);
+    return parsed.success ? [parsed.data.countersign.textId] : [];
   });
 }
 
-/** The answers that were given and have no result yet. Those that were sent before are sent again: each counts once. */
+/** The answers without a result so far. Those sent before are sent again: each counts once. */
 export function givenAnswers(request: AiSdkRequest): (ChatAnswer | UnreadAnswer)[] {
   return toolParts(request).flatMap(({ state, approval }): (ChatAnswer | UnreadAnswer)[] => {
     if (state !== 'approval-responded' || approval == null) return [];

@@ -13,7 +13,7 @@ export interface ChatAnswer {
   reason?: string;
   /** With an approval: all arguments, which run instead of those shown. */
   editedArguments?: JsonObject;
-  /** The digest that the front end was shown, if it sends it back. */
+  /** The digest shown to the front end, if it sends it back. */
   digest?: string;
 }
 
@@ -21,7 +21,7 @@ export interface ChatAnswer {
 export type UnreadAnswer = { answerId: string; problem: Problem };
 
 /**
- * Records each answer as a decision of the principal, at once and by itself: one that is refused does not hold up the
+ * Records each answer as a decision of the principal, at once and independently: a refused one does not delay the
  * others. A repeated answer gets the first receipt.
  */
 export async function recordAnswers(
@@ -34,10 +34,10 @@ export async function recordAnswers(
       const place = parseAnswerId(answer.answerId);
       if (place === undefined) {
         const message = 'No request has this id: answer with the id that the request came with.';
-        return refused('', { code: 'unknown_request', message });
+        return refusalReceipt('', { code: 'unknown_request', message });
       }
-      if ('problem' in answer) return refused(place.requestId, answer.problem);
-      // The workflow id is made of principal, agent and thread, so nobody answers in another person's chat.
+      if ('problem' in answer) return refusalReceipt(place.requestId, answer.problem);
+      // The workflow id derives from principal, agent and thread, so a person cannot answer in another person's chat.
       const workflowId = workflowOf(thread, place.run);
       const decision = decisionOf(thread, answer, place.requestId, channel);
       return record(gateway, thread.principal, { workflowId, decision });
@@ -73,10 +73,10 @@ async function record(
     return await decideAs(gateway, principal, decision, workflowId);
   } catch (error) {
     if (!isProblemError(error) || error.code === 'server_unreachable') throw error;
-    return refused(decision.requestId, { code: error.code, message: error.message });
+    return refusalReceipt(decision.requestId, { code: error.code, message: error.message });
   }
 }
 
-function refused(requestId: string, { code, message }: Problem): Receipt {
+function refusalReceipt(requestId: string, { code, message }: Problem): Receipt {
   return { requestId, accepted: false, code, message };
 }

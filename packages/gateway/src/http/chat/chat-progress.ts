@@ -23,20 +23,20 @@ import {
 
 /** The calls of a turn that run, and those that wait for an answer. */
 class TurnState {
-  /** The calls that still do something, or wait for an answer. */
+  /** The calls that still run, or wait for an answer. */
   readonly #running = new Set<string>();
   readonly #open = new Map<string, AskedRequest>();
-  /** The receipts of the answers that this request brought, by request id. */
+  /** The receipts of this request's answers, by request id. */
   readonly #receipts: ReadonlyMap<string, Receipt>;
 
   constructor(receipts: readonly Receipt[]) {
     this.#receipts = new Map(receipts.map((receipt) => [receipt.requestId, receipt]));
   }
 
-  /** The requests that the person who chats can answer now: open, and not just answered. */
+  /** The requests that the chat's user can answer now: open, and not just answered. */
   get open(): AskedRequest[] {
     return [...this.#open.values()].flatMap((request) => {
-      // Settled: the event that says so has not come yet.
+      // Settled, though the event of the settlement has not arrived yet.
       if (request.isForOthers === true || request.details?.settled !== undefined) return [];
       const { accepted = false, code, message = '' } = this.#receipts.get(request.requestId) ?? {};
       if (accepted) return [];
@@ -44,7 +44,7 @@ class TurnState {
     });
   }
 
-  /** The requests that others must answer: the person cannot, or has answered, and more is needed. */
+  /** The requests that others must answer: the user cannot, or has answered, and more votes are needed. */
   get others(): AskedRequest[] {
     return [...this.#open.values()].filter(({ requestId, isForOthers = false }) => {
       const { accepted = false, outcome } = this.#receipts.get(requestId) ?? {};
@@ -52,9 +52,9 @@ class TurnState {
     });
   }
 
-  /** True if nothing happens before an answer comes. */
+  /** True if nothing happens before an answer arrives. */
   get isIdle(): boolean {
-    // A vote is sent again by a page that has no result of it: at once, if the stream ended at once.
+    // A page without the result of a vote sends it again, and would do so at once if the stream ended at once.
     const others = this.others.filter(({ requestId }) => !this.#receipts.has(requestId));
     const asked = new Set([...this.open, ...others].map(({ callId }) => callId));
     return [...this.#running].every((callId) => asked.has(callId));
@@ -82,15 +82,15 @@ class TurnState {
 export class ChatProgress {
   readonly #thread: ChatThread;
   readonly #run: RunOfThread;
-  /** The id of the user's message, until its event comes. Undefined afterwards, or if the request brought none. */
+  /** The id of the user's message, until its event arrives. Undefined afterwards, or if the request had none. */
   #awaits: string | undefined;
-  /** The model's last text. `finish` is present if the text may not be whole. */
+  /** The model's last text. `finish` is present if the text may be incomplete. */
   #said: Pick<ChatStep & { type: 'ended' }, 'output' | 'finish'> = { output: '' };
   readonly #seen: SeenItems;
   readonly #prefix: string;
   readonly #text: ChatText;
   readonly #state: TurnState;
-  /** What may be shown of the arguments of calls. */
+  /** The redacted arguments of calls. */
   readonly #arguments = new Map<string, Json>();
   readonly #told = new Set<string>();
   /** The arguments of calls that the front end has, as JSON. */
@@ -111,27 +111,27 @@ export class ChatProgress {
     this.#state = new TurnState(receipts);
   }
 
-  /** True if the person who chats can answer something now. */
+  /** True if the chat's user can answer something now. */
   get asks(): boolean {
     return this.#state.open.length > 0;
   }
 
-  /** The open requests that the person who chats cannot answer. */
+  /** The open requests that the chat's user cannot answer. */
   get others(): readonly AskedRequest[] {
     return this.#state.others;
   }
 
-  /** True if nothing happens before an answer comes. */
+  /** True if nothing happens before an answer arrives. */
   get isIdle(): boolean {
     return this.#state.isIdle;
   }
 
-  /** True if the model has not got the message that the request brought. */
+  /** True if the model has not received this request's message. */
   get awaitsMessage(): boolean {
     return this.#awaits !== undefined;
   }
 
-  /** Notes which past events the front end has, so that they give no steps. */
+  /** Notes which past events the front end has, so that they produce no steps. */
   expect(past: readonly RecordedEvent[]): void {
     const last = past.findLastIndex((event) => event.type === 'RunItemEvent' && this.#isSeen(event.item));
     this.#passed = new Set(past.slice(0, last + 1).map(({ id }) => id));
@@ -171,7 +171,7 @@ export class ChatProgress {
       this.#said = { output: content, ...(finish !== undefined && { finish }) };
       if (!isPassed) yield* this.#text.complete(turn, content);
     }
-    // Until the event of the user's message comes, this is the end of the turn before.
+    // Until the event of the user's message arrives, this is the end of the previous turn.
     if (item.type === 'turn_ended' && this.#awaits === undefined) {
       this.isOver = true;
       yield* this.#text.end();
@@ -209,7 +209,7 @@ export class ChatProgress {
       this.#shown.set(request.callId, JSON.stringify(request.arguments));
       return;
     }
-    // To the AI SDK a call without a result is one that its page has to answer, before other answers are sent.
+    // The AI SDK treats a call without a result as one that its page must answer, before it sends other answers.
     if (request.isForOthers === true) return;
     yield* this.#call({ callId, toolName: request.toolName, arguments: request.arguments });
     yield { type: 'asked', request };
@@ -227,13 +227,14 @@ export class ChatProgress {
     const reason = await decisionText(event, this.#thread);
     const approved = ran !== 'no' || decision === 'responded';
     yield { type: 'decided', callId: id, answerId, outcome: decision, approved, reason };
-    // No tool runs, and the model is told nothing. A page would take a call without a result for one that it has to answer.
+    // No tool runs, and the model receives nothing. A page would treat a call without a result as one that it must
+    // answer.
     if (event.toolName !== continueTool || !this.#shown.has(id)) return;
     const content = ran === 'no' ? (reason ?? 'The run ends.') : 'The run goes on.';
     yield { type: 'result', callId: id, content, isError: false, denied: !approved };
   }
 
-  /** A call comes with its question, whose arguments are the ones to approve, else with its result. */
+  /** A call arrives with its request, whose arguments are those to approve, else with its result. */
   *#call(call: { callId: string; toolName: string; arguments: Json }): Generator<ChatStep> {
     const id = this.#idOf(call.callId);
     const [before, now] = [this.#shown.get(id), JSON.stringify(call.arguments)];
@@ -263,8 +264,8 @@ export class ChatProgress {
 }
 
 /**
- * A request as a front end shows it. What it shows comes from the redacted request; the event alone, which holds less, is
- * used while no worker answers.
+ * A request as a front end shows it, from the redacted request; from the event alone, which holds less, while no worker
+ * answers.
  */
 async function askedRequest(
   { client, principal }: ChatThread,
@@ -293,8 +294,8 @@ async function askedRequest(
 }
 
 /**
- * One sentence that says who has decided a request, and why. To the person who decided it: only their own reason, or null if they
- * gave none.
+ * One sentence that names who has decided a request, and why. For the person who decided it: only their reason, or null
+ * without one.
  */
 export async function decisionText(
   event: ApprovalResultEvent,
@@ -321,7 +322,7 @@ export async function decisionText(
   }
 }
 
-/** How long the request waited in the end; it may have been extended since it was asked. */
+/** How long the request waited in total; its deadline may have been extended. */
 async function waited({ requestId, workflowId }: ApprovalResultEvent, client: ChatThread['client']): Promise<string> {
   const details = await client.approvals.get(requestId, { workflowId }).catch(() => undefined);
   if (details === undefined || details.deadline === null) return '';

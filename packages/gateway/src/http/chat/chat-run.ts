@@ -1,6 +1,6 @@
 /**
- * Follows the run of a chat in steps, until it waits for the person who chats or ends. Nothing is stored: steps that the
- * front end says it has seen are left out, and a false claim changes only its own view.
+ * Follows the run of a chat in steps, until it waits for the chat's user or ends. Nothing is stored: steps that the
+ * front end claims to have are left out, and a false claim changes only its own view.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent, RunEvent, RunItem } from 'countersign/client';
@@ -21,7 +21,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
     if (event.type !== 'RawResponseEvent') past.push(event);
   }
   const turn = turnIn(past, run);
-  // The front end sends a message again whose turn has failed: the model is asked again.
+  // The front end resends a message whose turn has failed: the model is called again.
   const isFailed = run.said !== undefined && endOfTurn(turn.at(-1))?.failure !== undefined;
   if (isFailed) await retryTurn(thread, workflowId);
   const told = isFailed ? turn.slice(0, -1) : turn;
@@ -31,7 +31,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   progress.expect([...missed, ...told]);
   const waits = new ChatWaits(client, workflowId, { isFirst: run.seen.calls.size === 0 });
   const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
-    // Before the last step: a protocol takes nothing after it.
+    // Before the last step: a protocol accepts nothing after it.
     if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();
     yield* progress.add(event);
   };
@@ -42,7 +42,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   const watched = AbortSignal.any([signal, stop.signal]);
   const events = client.events(workflowId, { ...(after !== undefined && { after }), redacted: true, signal: watched });
   const live = events[Symbol.asyncIterator]();
-  // A new session begins with messages of the one before, which the front end has already.
+  // A new session begins with messages of the previous one, which the front end has already.
   let isBefore = isAwaited;
   try {
     let next: Promise<IteratorResult<RunEvent>> | undefined;
@@ -52,7 +52,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
       const { asks } = progress;
       if (asks && progress.isIdle) return yield* progress.wait();
       const restMs = quietSinceMs + waitMs - Date.now();
-      // Nothing is yielded between the question and the wait for it: its failure would reach the process.
+      // Yields nothing between creating this promise and awaiting it: its rejection would be unhandled.
       next ??= live.next();
       const result = await firstOf(next, (signal) => [waits.look(signal), ...(asks ? [late(restMs, signal)] : [])]);
       if (result === 'looked') continue;
@@ -75,9 +75,9 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
 }
 
 /**
- * The events of a turn of the user: from the message that is `said` to its answer. Without that message, the turn of the call on
- * whose card the front end goes on, else the last turn; or none, if the model has answered everything before and has not got
- * the message yet.
+ * The events of a turn of the user: from the message `said` to its answer. Without that message: the turn of the call
+ * on whose card the front end continues, else the last turn; or none, if the model has answered all earlier messages
+ * and has not received this one yet.
  */
 function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   const { said, seen } = chat;
@@ -92,14 +92,14 @@ function turnIn(past: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] 
   if (own === -1 && said !== undefined && ends.some((end) => end !== undefined)) return [];
   const answered = ends.findIndex((end) => end !== undefined && end.failure === undefined);
   const turn = answered === -1 ? rest : rest.slice(0, answered + 1);
-  // A failure after which the model was asked again is no end.
+  // A failure followed by another model call does not end the turn.
   return turn.filter((_event, index) => ends[index] === undefined || index === turn.length - 1);
 }
 
 /**
- * The events of the turn before that the front end has missed, because it was reloaded or has lost its stream. They begin with
- * the first call without a result there, and the stream of the user's next message tells them first. Older turns count as
- * told: a front end that sends only the newest messages does not say which of their results it has.
+ * The events of the previous turn that the front end has missed, because it was reloaded or has lost its stream. They
+ * begin with the first call without a result there, and the stream of the user's next message sends them first. Older
+ * turns count as sent: a front end that sends only the newest messages does not name the results that it has.
  */
 function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[], chat: ChatRun): RecordedEvent[] {
   if (chat.said === undefined) return [];
@@ -110,8 +110,8 @@ function missedIn(past: readonly RecordedEvent[], turn: readonly RecordedEvent[]
 }
 
 /**
- * The model gets what a user writes in the middle of a turn after the calls of that turn. The stream of such a message began
- * before it, and goes on with what the front end has not got of those calls.
+ * The model receives a message written in the middle of a turn after the calls of that turn. The stream of such a
+ * message began before it, and continues with the results of those calls that the front end lacks.
  */
 function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
   const ended = past.slice(0, Math.max(index, 0)).findLastIndex((event) => endOfTurn(event) !== undefined);
@@ -119,7 +119,7 @@ function beginOfTurn(past: readonly RecordedEvent[], index: number): number {
   return begun === -1 ? index : begun;
 }
 
-/** True for messages that the model has not written in this run. */
+/** True for messages that were not written by the model in this run. */
 function isGiven(event: RecordedEvent): boolean {
   return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.turn === undefined;
 }
@@ -130,7 +130,7 @@ function isOfUser(event: RecordedEvent, messageId?: string): boolean {
   return messageId === undefined || event.item.messageId === messageId;
 }
 
-/** True for a call of which the front end has no result. `isMeant`: only such calls. */
+/** True for a call without a result in the front end. `isMeant`: only such calls. */
 function isMissing(
   event: RecordedEvent,
   { seen, workflowId, run }: ChatRun,
@@ -149,13 +149,15 @@ function isStop(event: RunEvent): boolean {
   return endOfTurn(event)?.stopped === true;
 }
 
-/** True if the model does not get what the user has said before they say more: a stop came after it. */
+/** True if the user's message reaches the model only after a further message: a stop came after it. */
 async function awaitsUser({ thread, workflowId }: ChatRun): Promise<boolean> {
   const { awaitsMessage } = await thread.client.run(workflowId).status();
   return awaitsMessage === true;
 }
 
-/** The next event, or what comes before it of `others`, which get a signal that aborts when they are not needed any more. */
+/**
+ * The next event, or an earlier result of `others`, which receive a signal that aborts when they are no longer needed.
+ */
 async function firstOf<Other>(
   next: Promise<IteratorResult<RunEvent>>,
   others: (signal: AbortSignal) => Promise<Other>[],

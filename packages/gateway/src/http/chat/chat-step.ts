@@ -11,20 +11,20 @@ export interface AskedRequest {
   callId: string;
   toolName: string;
   arguments: Json;
-  /** One sentence about the call, then warnings; anything hostile in it is visible. */
+  /** One sentence about the call, then warnings; escapes make hostile text visible. */
   message: string;
   digest: string;
   deadline: string | null;
   /** Absent: no worker has answered. */
   details?: ApprovalDetails;
   schema?: JsonObject;
-  /** The person who chats cannot answer it, or has answered. */
+  /** The chat's user cannot answer it, or has answered. */
   isForOthers?: true;
   /** Why an answer to it was refused just now. */
   refused?: Problem;
 }
 
-/** Something that a run waits for, and that is not an answer of the person who chats. */
+/** What a run waits for, other than an answer of the chat's user. */
 export interface ChatWait {
   /** Other reviewers; those of a nested run; a worker; an activity that has failed. */
   kind: 'reviewers' | 'nested' | 'worker' | 'retry';
@@ -33,10 +33,10 @@ export interface ChatWait {
   /** The agent of the nested run that waits. Absent: the run of the chat waits. */
   agent?: string;
   toolName?: string;
-  /** As in `WaitingFor`. Empty: anybody who may answer. */
+  /** As in `WaitingFor`. Empty: everyone who may answer. */
   reviewers?: string[];
   requestId?: string;
-  /** The call, if it is of this chat. */
+  /** The call, if it belongs to this chat. */
   toolCallId?: string;
 }
 
@@ -45,13 +45,13 @@ export type ChatStep =
   | { type: 'receipts'; receipts: Receipt[] }
   | { type: 'text_start'; messageId: string }
   | { type: 'text'; messageId: string; delta: string }
-  /** `whole`: the id of the model's message, if its text was told whole. */
+  /** `whole`: the id of the model's message, if its text was sent whole. */
   | { type: 'text_end'; messageId: string; whole?: string }
   | { type: 'call'; callId: string; messageId: string; toolName: string; arguments: Json }
   | { type: 'asked'; request: AskedRequest }
-  /** All that the run waits for now, in the place of what was told before. */
+  /** All current waits of the run, in place of the previous ones. */
   | { type: 'waits'; waits: readonly ChatWait[] }
-  /** In the place of the arguments that the front end has: those that a reviewer is asked about now, or that ran. */
+  /** Replaces the arguments that the front end has: with those that a reviewer is asked about now, or that ran. */
   | { type: 'arguments'; callId: string; toolName: string; arguments: Json }
   | {
       type: 'decided';
@@ -60,10 +60,10 @@ export type ChatStep =
       outcome: ApprovalResultEvent['decision'];
       /** False: the tool does not run. */
       approved: boolean;
-      /** One sentence: who has decided, and why. Null: the person who chats, without a reason. */
+      /** One sentence: the reviewer and the reason. Null: the chat's user, without a reason. */
       reason: string | null;
     }
-  /** `denied`: a reviewer, or time, has denied the call, and the tool did not run. */
+  /** `denied`: a reviewer, or a timeout, denied the call, and the tool did not run. */
   | { type: 'result'; callId: string; content: string; isError: boolean; denied: boolean }
   /** The last step: the run waits for these answers. */
   | { type: 'waiting'; requests: AskedRequest[] }
@@ -73,7 +73,7 @@ export type ChatStep =
 /** The end of a turn that its user has stopped. */
 export const stoppedStep: ChatStep = { type: 'ended', status: 'stopped', output: 'The user stopped this turn.' };
 
-/** The text of a request, after the reason for which an answer to it was refused. */
+/** The text of a request, after the reason for refusing an earlier answer to it. */
 export function questionText({ message, refused }: AskedRequest): string {
   return refused === undefined ? message : `${refused.message}\n${message}`;
 }
@@ -83,7 +83,7 @@ export function waitsText(waits: readonly ChatWait[]): string | null {
   return waits.length === 0 ? null : waits.map(({ message }) => message).join('\n');
 }
 
-/** Why a run that has not completed is over. */
+/** Why an uncompleted run is over. */
 export function endText({ status, output, failure }: ChatStep & { type: 'ended' }): string {
   return failure?.message ?? (output === '' ? `The run is ${status}.` : output);
 }

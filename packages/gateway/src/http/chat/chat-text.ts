@@ -2,8 +2,8 @@ import type { RawResponseEvent } from 'countersign/client';
 import type { ChatStep } from './chat-step.ts';
 
 /**
- * The text that the model writes, for protocols that can only append. A text that starts over after a retry is held back
- * until it is complete, and is then a text of its own.
+ * The text that the model writes, for protocols that can only append. A text that starts over after a retry is buffered
+ * until it is complete, and is then sent as a separate text.
  */
 export class ChatText {
   readonly #prefix: string;

@@ -1,6 +1,6 @@
 /**
- * The runs of a chat. A front end names its thread by a text of its own choice, so a run belongs to the principal, the
- * agent and the thread together: nobody can join the run of another person by its name.
+ * The runs of a chat. A front end chooses the name of its thread, so a run belongs to the principal, the agent and the
+ * thread together: a person cannot join another person's run by its name.
  */
 import { createHash } from 'node:crypto';
 import { keyedStart } from 'countersign/adapter';
@@ -23,13 +23,13 @@ export type RunOfThread = number | string;
 
 const answerShape = /^([0-9a-f]{32})\.(?:([0-9a-f]{32})|s([0-9]{1,6}))$/;
 
-/** The key under which a run of a thread is started. */
+/** The key that starts a run of a thread. */
 export function keyOf({ principal, agent, threadId }: ChatThread, run: RunOfThread): string {
   const which = typeof run === 'number' ? `session ${run}` : run;
   return `chat:${hashOf([principal.key, agent, threadId, which])}`;
 }
 
-/** The workflow id of a run of a thread, whether it was started or not. */
+/** The workflow id of a run of a thread, started or not. */
 export function workflowOf(thread: ChatThread, run: RunOfThread): string {
   return keyedStart({ idempotencyKey: keyOf(thread, run) }, { agent: thread.agent, input: '' }).workflowId;
 }
@@ -39,7 +39,10 @@ export function turnOf(texts: readonly string[]): string {
   return hashOf(texts).slice(0, 32);
 }
 
-/** The id under which a front end answers a request. It names the run, so that the run is found without the messages. */
+/**
+ * The id under which a front end answers a request. It names the run, so that the gateway finds the run without the
+ * messages.
+ */
 export function answerIdOf(requestId: string, run: RunOfThread): string {
   return `${requestId}.${typeof run === 'number' ? `s${run}` : run}`;
 }
@@ -59,7 +62,7 @@ export function callIdPrefix(workflowId: string, run: RunOfThread): string {
 }
 
 /**
- * The newest session of the thread that the front end has seen, by the ids that it was given. A false claim finds
+ * The newest session of the thread that the front end has seen, by the ids that it received. A false claim finds
  * another session of the same thread of the same person, or none.
  */
 export function newestSession(ids: Iterable<string>): number {
@@ -71,7 +74,7 @@ export function hashOf(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }
 
-/** What a front end says it has: ids of the steps that it was told. */
+/** The items that a front end claims to have: ids of the steps that it received. */
 export interface SeenItems {
   calls: ReadonlySet<string>;
   results: ReadonlySet<string>;
@@ -90,7 +93,7 @@ export interface ChatRun {
   thread: ChatThread;
   run: RunOfThread;
   workflowId: string;
-  /** The id of the message of the user whose turn is followed. Default: that of the last one. */
+  /** The id of the user's message whose turn is followed. Default: the last one. */
   said?: string;
   seen: SeenItems;
   /** The receipts of the answers that came with this request. */

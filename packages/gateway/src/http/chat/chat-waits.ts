@@ -1,22 +1,22 @@
-/** Why a run does not go on while its person can do nothing about it. */
+/** Why a run is blocked on something other than its chat's user. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityNames, waitingFor } from 'countersign/adapter';
 import { isProblemError, personsShown, visibleText } from 'countersign/base';
 import type { ApprovalDetails, CountersignClient, Retry } from 'countersign/client';
 import type { AskedRequest, ChatStep, ChatWait } from './chat-step.ts';
 
-/** How long a run is quiet before it is asked what it waits for, and how long between two questions at most. */
+/** How long a run is quiet before the first check of what it waits for, and the longest time between two checks. */
 const pauseMs = { first: 1_000, longest: 30_000 };
 const mostNested = 20;
 const mostNames = 5;
 
-/** Tells the front end of one stream why its run waits. It tells each change once. */
+/** Reports to one stream's front end why its run waits, each change once. */
 export class ChatWaits {
   readonly #client: CountersignClient;
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
   #found: readonly ChatWait[] = [];
-  /** Undefined: what an earlier stream has told, if anything. */
+  /** Undefined: the last report of an earlier stream, if any. */
   #told: string | undefined;
 
   constructor(client: CountersignClient, workflowId: string, { isFirst }: { isFirst: boolean }) {
@@ -25,7 +25,7 @@ export class ChatWaits {
     if (isFirst) this.#told = JSON.stringify([]);
   }
 
-  /** Finds out what the run waits for beside requests of its own, after a pause. Rejects when `signal` aborts. */
+  /** Finds, after a pause, what the run waits for besides its own requests. Rejects when `signal` aborts. */
   async look(signal: AbortSignal): Promise<'looked'> {
     await sleep(this.#pauseMs, undefined, { signal });
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
@@ -38,19 +38,19 @@ export class ChatWaits {
     return 'looked';
   }
 
-  /** Something has happened, so a worker runs. `speaks`: the model writes, so nothing else was in its way. */
+  /** An event arrived, so a worker runs. `speaks`: the model writes, so nothing else blocked it. */
   happened(speaks: boolean): void {
     this.#pauseMs = pauseMs.first;
     this.#found = speaks ? [] : this.#found.filter(({ kind }) => kind !== 'worker');
   }
 
-  /** Nothing is waited for any more. */
+  /** The run no longer waits. */
   *end(): Generator<ChatStep> {
     this.#found = [];
     yield* this.tell([]);
   }
 
-  /** `others`: the open requests of the run that its person cannot answer. */
+  /** `others`: the open requests of the run that its user cannot answer. */
   *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
     const waits = [...others.map(waitOf), ...this.#found];
     const text = JSON.stringify(waits);
@@ -75,7 +75,7 @@ function waitOf({ details, toolName, callId, requestId, message }: AskedRequest)
   };
 }
 
-/** `agent`: that of a nested run, whose requests are answered elsewhere. */
+/** `agent`: the agent of a nested run, whose requests are answered elsewhere. */
 async function reasonsOf(client: CountersignClient, workflowId: string, agent?: string): Promise<ChatWait[]> {
   const { closedAt, run, note, retrying = [] } = await client.show(workflowId);
   if (closedAt !== undefined) return [];
@@ -98,7 +98,7 @@ async function reasonsOf(client: CountersignClient, workflowId: string, agent?: 
   ];
 }
 
-/** Without the failure's own words, in which secrets may be, and without the attempt: each would be news. */
+/** Without the failure's message, which may contain secrets, and without the attempt: each would be a new report. */
 function retryText({ activity, type }: Retry): string {
   if (activity !== activityNames.callModel) {
     return Object.values<string>(activityNames).includes(activity)

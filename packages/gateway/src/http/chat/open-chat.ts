@@ -23,7 +23,7 @@ import { sseResponse } from '../streams/sse-stream.ts';
 /** Each answer is a message to a run. */
 const mostAnswers = 100;
 
-/** What a front end has sent. */
+/** The request of a front end. */
 export interface ChatMessage {
   agent: string;
   threadId: string;
@@ -31,9 +31,9 @@ export interface ChatMessage {
   fresh: readonly SaidMessage[];
   /** All texts of the user. */
   texts: readonly string[];
-  /** True: the user wants another answer to the last message. */
+  /** True: the user asks for another answer to the last message. */
   again?: boolean;
-  /** The id of the assistant's message that goes on. */
+  /** The id of the assistant's message that continues. */
   continues?: string;
   answers: readonly (ChatAnswer | UnreadAnswer)[];
   seen: SeenItems;
@@ -41,16 +41,16 @@ export interface ChatMessage {
   channel: string;
 }
 
-/** The run of a chat, to be told to its front end. */
+/** The run of a chat, for its front end. */
 export interface OpenChat {
   steps: (signal: AbortSignal) => AsyncGenerator<ChatStep, void, undefined>;
-  /** Unique to what the user has said. */
+  /** Unique per message of the user. */
   messageId: string;
 }
 
 /**
- * Records the answers that came, brings what the user has said to the session of the thread, and finds the run that is to
- * be followed. Throws `forbidden` for answers of somebody who is no reviewer, `invalid_message` for a message without a
+ * Records the answers of the request, sends the user's messages to the session of the thread, and finds the run to
+ * follow. Throws `forbidden` for answers of a sender who is not a reviewer, `invalid_message` for a message without a
  * text, and `run_not_found` for an answer to a run that is not of this thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
@@ -106,8 +106,8 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
 }
 
 /**
- * Finds what runs in a thread, for a front end that has lost its stream. Undefined: nothing does, and the session, if there
- * is one, waits for its user.
+ * Finds the running turn of a thread, for a front end that has lost its stream. Undefined: none runs, and the session,
+ * if there is one, waits for its user.
  */
 export async function resumeChat(
   { client, chatWaitMs: waitMs }: GatewayContext,
@@ -126,7 +126,7 @@ export async function resumeChat(
   };
 }
 
-/** Stops the turn that runs in a thread. Nothing happens where none does. */
+/** Stops the running turn of a thread, if there is one. */
 export async function stopChat(
   { client }: GatewayContext,
   principal: Principal,
@@ -137,7 +137,7 @@ export async function stopChat(
   try {
     await client.message(found.workflowId, { stop: true, by: principal.id });
   } catch (error) {
-    // The turn has ended meanwhile, or somebody else has stopped it.
+    // The turn has ended meanwhile, or another request has stopped it.
     if (!isProblemError(error) || !['invalid_message', 'run_closed'].includes(error.code)) throw error;
   }
 }
@@ -166,7 +166,7 @@ function assistantId({ run, workflowId, messageId }: Said): string {
 }
 
 const encoder = new TextEncoder();
-/** A comment, because the parsers of front ends take every event for one of their protocol. */
+/** A comment, because the parsers of front ends read every event as one of their protocol. */
 const heartbeat = encoder.encode(': heartbeat\n\n');
 
 /** Answers with the messages of a protocol as server-sent events. `end`: the data after the last one. */
@@ -189,7 +189,7 @@ export function chatResponse(
   );
 }
 
-/** Logs why a stream ended early, unless it was the sender's mistake. */
+/** Logs why a stream ended early, unless the sender caused it. */
 export function logFailure({ log }: GatewayContext): (error: unknown) => void {
   return (error) => {
     if (problemOf(error).code === 'internal') log(`A chat ended early: ${String(error)}`);

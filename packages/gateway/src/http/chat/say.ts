@@ -1,4 +1,4 @@
-/** Brings what the user of a chat has said to the session of the thread, each message once. */
+/** Sends the user's messages of a chat to the session of the thread, each message once. */
 import { queryNames, queryRun, requireGated, callServer } from 'countersign/adapter';
 import { isProblemError, saidText, type UserFile, ProblemError } from 'countersign/base';
 import type { Message } from 'countersign';
@@ -12,39 +12,43 @@ export interface SaidMessage {
   files?: UserFile[];
 }
 
-/** What the front end has sent of what the user has said. */
+/** The user's messages that the front end has sent. */
 export interface SaidMessages {
   /** The user's messages after the assistant's last one. At least one. */
   fresh: readonly SaidMessage[];
   /** All texts of the user, by which runs of older gateways are found. */
   texts: readonly string[];
-  /** True: the user wants another answer to the last message. */
+  /** True: the user asks for another answer to the last message. */
   again: boolean;
-  /** False if the messages came with answers to requests: their session must exist, and no other one may be started. */
+  /** False if the messages arrived with answers to requests: their session must exist, and no other one may start. */
   mayStart: boolean;
   /** The newest session of the thread that the front end has seen. */
   newest: number;
 }
 
-/** The run that has the messages, and the id there of the last one. */
+/** The run that has the messages, and the last one's id there. */
 export interface Said {
   run: RunOfThread;
   workflowId: string;
   messageId?: string;
 }
 
-/** How much of an ended session's transcript the next one begins with, in bytes of JSON. A start takes twice as much. */
+/**
+ * How much of an ended session's transcript the next one begins with, in bytes of JSON. A start message may have twice
+ * as much.
+ */
 const mostKeptBytes = 256_000;
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
 /**
- * Says it to the open session of the thread, and starts one if there is none. A session that has ended is followed by
- * another one with its transcript, unless it has the message already. What was said before is known by its id, also if
- * another tab or a repeated request says it. Throws `run_not_found` if there is no session and none may be started.
+ * Sends the messages to the open session of the thread, and starts one if there is none. A session that has ended is
+ * followed by another one with its transcript, unless it has the message already. An earlier message is recognized by
+ * its id, also from another tab or a repeated request. Throws `run_not_found` if there is no session and none may be
+ * started.
  */
 export async function say(thread: ChatThread, said: SaidMessages): Promise<Said> {
-  const messages = said.fresh.map(messageOf);
+  const messages = said.fresh.map(toUserMessage);
   let past: readonly Message[] = [];
   const isPast = (id: string): boolean => past.some((each) => each.role === 'user' && each.messageId === id);
   for (let run = said.newest; ; run++) {
@@ -66,18 +70,18 @@ export async function say(thread: ChatThread, said: SaidMessages): Promise<Said>
     }
     past = await queryRun<Message[]>(thread.client.session, workflowId, queryNames.transcript);
     if (isPast(messageId) && !said.again) return { run, workflowId, messageId };
-    // The next session begins with the message and its answer, so it is said there under another id.
+    // The next session begins with the message and its answer, so it gets the message under another id.
     if (said.again) messages.push({ ...messages.pop()!, messageId: `${messageId}-${run}` });
   }
 }
 
-/** A front end waits for the answer: a message that a busy session has not taken soon waits in its history. */
+/** A front end waits for the answer, so do not wait for a busy session: the message stays in its history. */
 function sendOptions({ session }: ChatThread['client']): SendOptions {
   return { timeoutMs: session.limits.glanceTimeoutMs };
 }
 
-/** An edited message keeps the front end's id, and is another message. */
-function messageOf({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
+/** An edited message keeps the front end's id, but counts as another message. */
+function toUserMessage({ id, text, files }: SaidMessage): UserMessage & { messageId: string } {
   const said = [id, text, ...(files === undefined ? [] : [JSON.stringify(files)])];
   return { role: 'user', content: text, ...(files && { files }), messageId: `chat-${hashOf(said).slice(0, 40)}` };
 }
@@ -111,8 +115,8 @@ async function start(thread: ChatThread, run: number, input: Message[]): Promise
 }
 
 /**
- * Asks for another answer to the last message: has a turn that failed tried again, else says the message once more. A
- * repeated request says it once, because the id holds the number of turns. Returns the id under which it is said.
+ * Asks for another answer to the last message: retries a failed turn, else sends the message again. A repeated request
+ * sends it once, because the id contains the number of turns. Returns the id of the sent message.
  */
 async function askAgain(
   thread: ChatThread,
@@ -137,7 +141,7 @@ async function askAgain(
   }
 }
 
-/** Has the model asked again whose last call failed, once if several ask for it. */
+/** Retries the model call that failed last, once for any number of requests. */
 export async function retryTurn({ client, principal }: ChatThread, workflowId: string): Promise<void> {
   for (;;) {
     try {
@@ -146,20 +150,20 @@ export async function retryTurn({ client, principal }: ChatThread, workflowId: s
     } catch (error) {
       if (!isProblemError(error) || error.code !== 'invalid_message') throw error;
     }
-    // Another request has retried it, or the run has not taken the failure yet that its history tells.
+    // Another request has retried it, or the run has not yet processed the failure in its history.
     const { failedTurn } = await client.run(workflowId).status();
     if (failedTurn === undefined) return;
   }
 }
 
-/** Why a session takes nothing. Throws any other error. */
+/** Why a session accepts no message. Throws any other error. */
 function withoutSession(error: unknown): 'over' | 'absent' {
   if (isProblemError(error) && error.code === 'run_not_found') return 'absent';
   if (isProblemError(error) && error.code === 'run_closed') return 'over';
   throw error;
 }
 
-/** A run that an older gateway started for these messages. They must not be said twice. */
+/** A run that an older gateway started for these messages. They must not be sent twice. */
 export async function olderRun(thread: ChatThread, texts: readonly string[]): Promise<Said | undefined> {
   const run = turnOf(texts);
   const workflowId = workflowOf(thread, run);
@@ -181,7 +185,7 @@ function newestOf(past: readonly Message[]): Message[] {
   return from === -1 ? [] : past.slice(from).map(toldAgain);
 }
 
-/** A session does not give the data of its files again: the next one is told in words that they were there. */
+/** The next session does not repeat the data of earlier files: it names them in a text. */
 function toldAgain(message: Message): Message {
   if (message.role !== 'user') return message;
   const { files = [], ...said } = message;
@@ -193,16 +197,16 @@ function toldAgain(message: Message): Message {
   return { ...said, content, ...(addresses!.length > 0 && { files: addresses }) };
 }
 
-/** A part of what a user said. A part of another kind is neither. */
+/** A part of a user's message. A part of another kind has neither member. */
 export interface SaidPart {
   text?: string;
-  /** A file, as far as the front end says what it is. */
+  /** A file, as far as the front end describes it. */
   file?: { mediaType?: string; url?: string; filename?: string };
 }
 
 /**
- * One message of these parts, its files where they stand. The run checks them. Throws `invalid_message` for a part that is
- * neither text nor file: what vanished would be answered as if it had been read.
+ * One message of these parts, with files in their places. The run validates them. Throws `invalid_message` for a part
+ * that is neither text nor file: if it were dropped, the model would answer as if it had read it.
  */
 export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage {
   let text = '';
@@ -224,8 +228,8 @@ export function saidMessage(id: string, parts: readonly SaidPart[]): SaidMessage
 const mostRemoved = 100;
 
 /**
- * The number of the open session of a thread whose first one does not exist: retention has removed it, or none has begun.
- * Reads visibility, which lags by up to seconds.
+ * The number of the open session of a thread whose first one does not exist: retention has removed it, or none has
+ * begun. Reads visibility, which lags by up to seconds.
  */
 export async function openSession(thread: ChatThread): Promise<number | undefined> {
   const { session } = thread.client;

@@ -3,10 +3,10 @@ import { isObject, ProblemError, nfc, shortened, looksLike, visibleText } from '
 import { roles, type Role } from './principal.ts';
 import type { OpenIdSettings } from './identity.ts';
 
-/** A person as a credential names them. */
+/** A person as named by a credential. */
 export interface NamedPerson {
   readonly id: string;
-  /** What people call them, to be shown beside the id. It proves nothing. */
+  /** A display name to show beside the id. It proves nothing. */
   readonly name?: string;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
@@ -23,9 +23,9 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
   const { idClaim, groupsClaim, rolesClaim } = settings;
   const naming = sources.find((claims) => claimOf(claims, idClaim) !== undefined) ?? {};
   const unverified = idClaim === 'email' ? unverifiedEmail(settings, naming['email'], sources) : undefined;
-  if (unverified !== undefined) throw refused(unverified);
+  if (unverified !== undefined) throw unidentified(unverified);
   const { name, problem } = personName(claimOf(naming, idClaim));
-  if (name === undefined) throw refused(`its claim '${idClaim}' ${problem}`);
+  if (name === undefined) throw unidentified(`its claim '${idClaim}' ${problem}`);
   const values = valuesOf(sources, rolesClaim);
   const granted = roles.filter((role) => settings.roles[role]?.some((each) => each === '*' || values.includes(each)));
   const called = calledOf(sources, name);
@@ -38,8 +38,9 @@ export function personOfClaims(settings: OpenIdSettings, sources: readonly Claim
 }
 
 /**
- * Why an e-mail address names nobody; undefined if it does. Otherwise somebody could enter another person's address at the
- * provider, and be that person here. A claim counts from each source that does not speak of another address.
+ * Why an e-mail address does not identify a person; undefined if it does. Otherwise a person could enter another's
+ * address at the provider, and impersonate them here. A claim counts from each source that does not state another
+ * address.
  */
 function unverifiedEmail(
   { trustEmail }: OpenIdSettings,
@@ -55,14 +56,14 @@ function unverifiedEmail(
     return `the identity provider says that it has not verified its e-mail address ('email_verified')`;
   }
   if (verified.length > 0 || trustEmail) return undefined;
-  return `the identity provider does not say whether it has verified its e-mail address ('email_verified'); use another 'id_claim', such as 'sub', 'oid' or 'preferred_username', or 'trust_email: true' if nobody can choose an address at this provider`;
+  return `the identity provider does not say whether it has verified its e-mail address ('email_verified'); use another 'id_claim', such as 'sub', 'oid' or 'preferred_username', or 'trust_email: true' if people cannot choose their address at this provider`;
 }
 
-/** Claims that say what people call somebody, the best first. */
+/** Claims with a display name, the best first. */
 const nameClaims = ['name', 'preferred_username', 'email'];
 const longestName = 100;
 
-/** What people call a person; undefined if no claim says more than the id. */
+/** A person's display name; undefined if no claim says more than the id. */
 function calledOf(sources: readonly Claims[], id: string): string | undefined {
   const found = nameClaims.flatMap((claim) => sources.map((claims) => claims[claim]));
   const called = found.find((value) => typeof value === 'string' && value.trim() !== '');
@@ -93,15 +94,15 @@ function claimOf(claims: Claims, name: string): unknown {
   return value;
 }
 
-function refused(why: string): ProblemError {
-  return new ProblemError({ code: 'unauthenticated', message: `The credential names nobody here: ${why}.` });
+function unidentified(why: string): ProblemError {
+  return new ProblemError({ code: 'unauthenticated', message: `The credential identifies no person here: ${why}.` });
 }
 
 const longest = 200;
 
 /**
- * The name of a person as policies compare it, in NFC; or why a text cannot be one. A name in any script is one, with the
- * joiners that it is written with; one that mixes scripts, or that looks like a group's or a channel's, is refused.
+ * The name of a person in NFC, as policies compare it; or why a text cannot be one. Names in any script are valid, with
+ * their joiners; a name that mixes scripts, or that looks like a group's or a channel's, is refused.
  */
 export function personName(
   value: unknown,
@@ -112,16 +113,14 @@ export function personName(
   if (name.trim() === '' || name.trim() !== name)
     return { problem: 'must not be empty, nor begin or end with a space' };
   if (groupOf(name) !== undefined) return { problem: 'must not begin with group:' };
-  // `channel:NAME` is who answers for a channel.
+  // `channel:NAME` stands for the receivers of a channel.
   if (name.startsWith('channel:')) return { problem: 'must not begin with channel:' };
   if (!name.isWellFormed() || visibleText(name, { asName: true }) !== name)
     return { problem: 'must not have characters that are invisible or pass for those of another alphabet' };
   return { name };
 }
 
-/**
- * Finds among names that exist the one that another name is, in any spelling, or looks like. Undefined: none.
- */
+/** Finds among existing names the one that a given name equals in another spelling, or resembles. Undefined: none. */
 export function namesakesAmong(known: readonly string[]): (name: string) => string | undefined {
   const byKey = new Map(known.map((name) => [personKey(name), name]));
   const byLook = new Map(known.map((name) => [looksLike(name), name]));

@@ -102,7 +102,7 @@ export const identityShape = z
     oidc: oidc.optional(),
   })
   .refine(({ tokens, oidc: provider }) => (tokens ?? []).length > 0 || provider !== undefined, {
-    error: 'must have tokens or oidc: without them nobody can use the gateway',
+    error: 'must have tokens or oidc: without them the gateway has no users',
   })
   .refine(({ oidc: provider, public_url: url }) => provider === undefined || url !== undefined, {
     error: `must have a 'public_url' with oidc: the provider sends browsers back to it`,
@@ -110,7 +110,7 @@ export const identityShape = z
 
 export type IdentityDocument = z.infer<typeof identityShape>;
 
-/** True for https, and for http on this machine: whoever can change what is sent could sign in as anybody. */
+/** True for https, and for http on this machine: an attacker who can modify the traffic could sign in as any person. */
 function isSecure(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname, username, password, hash } = new URL(value);
@@ -123,12 +123,12 @@ function isPublicOrigin(value: string): boolean {
 }
 
 const defaultSessionMs = 8 * 3_600_000;
-/** Of a secret that is typed in or generated as text; 32 random characters are more than anybody can guess. */
+/** For a secret that is typed in or generated as text; 32 random characters cannot be guessed. */
 const shortestKey = 32;
 
 /**
- * Reads an identity file, YAML or JSON: who may use the gateway, and with which credentials (docs/identity.md). Secrets
- * that it names are read from `env`. Throws a `ProblemError` (`arguments_invalid`) with a line `FILE:LINE:COL message` for
+ * Reads an identity file, YAML or JSON: the users of the gateway and their credentials (docs/identity.md). Secrets that
+ * it names are read from `env`. Throws a `ProblemError` (`arguments_invalid`) with a line `FILE:LINE:COL message` for
  * each problem; no line repeats a secret.
  *
  * @example
@@ -144,9 +144,9 @@ const shortestKey = 32;
  */
 export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.env): GatewayIdentity {
   const file = basename(path);
-  const read = readPolicyText(textOf(path, path), 'identity file');
+  const read = readPolicyText(readTextFile(path, path), 'identity file');
   if ('problems' in read)
-    throw invalid(read.problems.map((each) => `${file}:${each.line}:${each.column} ${each.message}`));
+    throw fileProblem(read.problems.map((each) => `${file}:${each.line}:${each.column} ${each.message}`));
   const lineOf = (message: string, ...place: Parameters<typeof read.placeOf>): string => {
     const { line, column } = read.placeOf(...place);
     return `${file}:${line}:${column} ${message}`;
@@ -155,7 +155,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   if (!shaped.success) {
     const what = { document: read.value, shape: identityShape, what: 'an identity file' };
     const problems = explainWithoutValues(shaped.error, what);
-    throw invalid(problems.map(({ path: place, message, part }) => lineOf(message, place, part)));
+    throw fileProblem(problems.map(({ path: place, message, part }) => lineOf(message, place, part)));
   }
   const document = shaped.data;
   const keyOf = (member: 'sessions' | 'links'): KeyObject | undefined => {
@@ -163,15 +163,15 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     if (name !== undefined) return secretKey(secretOf(name, [member, 'key_env'], shortestKey));
     if (keyFile === undefined) return undefined;
     const refused = (message: string): string => lineOf(message, [member, 'key_file']);
-    const text = textOf(resolve(dirname(path), keyFile), keyFile, refused).trim();
+    const text = readTextFile(resolve(dirname(path), keyFile), keyFile, refused).trim();
     if (text.length >= shortestKey) return secretKey(text);
-    throw invalid([refused(`the key in ${keyFile} has less than ${shortestKey} characters`)]);
+    throw fileProblem([refused(`the key in ${keyFile} has less than ${shortestKey} characters`)]);
   };
   const secretOf = (name: string, place: PropertyKey[], shortest: number): string => {
     const value = env[name] ?? '';
     if (value.length >= shortest) return value;
     const fault = value === '' ? 'is not set' : `has ${value.length} characters, and ${shortest} are needed`;
-    throw invalid([lineOf(`the environment variable ${name} ${fault}`, place)]);
+    throw fileProblem([lineOf(`the environment variable ${name} ${fault}`, place)]);
   };
   const tokens = (document.tokens ?? []).map((token, index): TokenEntry => {
     const { env: name, sha256 } = token;
@@ -189,7 +189,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     tokens.slice(0, index).some((other) => other.hash.equals(hash)),
   );
   if (repeated >= 0) {
-    throw invalid([lineOf('the same token is listed twice: its sender would be two people', ['tokens', repeated])]);
+    throw fileProblem([lineOf('the same token is listed twice: its sender would be two people', ['tokens', repeated])]);
   }
   const looks = new Map<string, number>();
   for (const [index, { id }] of tokens.entries()) {
@@ -197,7 +197,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
     looks.set(looksLike(id), first);
     if (isSamePerson(tokens[first]!.id, id)) continue;
     const message = `'id' looks like that of item ${first + 1}: one could be taken for the other`;
-    throw invalid([lineOf(message, ['tokens', index, 'id'])]);
+    throw fileProblem([lineOf(message, ['tokens', index, 'id'])]);
   }
   const reviewers = tokens.filter(({ roles }) => roles.includes('reviewer'));
   const both = tokens.findIndex(
@@ -206,7 +206,7 @@ export function readIdentityFile(path: string, env: NodeJS.ProcessEnv = process.
   if (both >= 0) {
     const { line, column } = read.placeOf(['tokens', both]);
     const why = 'it could approve what it started for others';
-    throw invalid([
+    throw fileProblem([
       `${file}:${line}:${column} 'acts_for_others', and another entry of the same id is a reviewer: ${why}`,
     ]);
   }
@@ -245,15 +245,18 @@ function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function textOf(path: string, shown: string, placed = (message: string): string => message): string {
+function readTextFile(path: string, shown: string, placed = (message: string): string => message): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const { code = 'it is not a file' } = cause as NodeJS.ErrnoException;
-    throw invalid([placed(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`)], cause);
+    throw fileProblem(
+      [placed(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`)],
+      cause,
+    );
   }
 }
 
-function invalid(lines: string[], cause?: unknown): ProblemError {
+function fileProblem(lines: string[], cause?: unknown): ProblemError {
   return new ProblemError({ code: 'arguments_invalid', message: lines.join('\n') }, { cause });
 }

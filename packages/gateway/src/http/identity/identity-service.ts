@@ -6,7 +6,7 @@ import { type GatewayIdentity, findToken, type TokenEntry } from './identity.ts'
 import { openId, type OpenId } from './open-id.ts';
 import { userInfo } from 'node:os';
 
-/** How a gateway recognizes people, made from an identity file. */
+/** How a gateway authenticates people, made from an identity file. */
 export interface IdentityService {
   readonly authenticator: Authenticator;
   readonly sessions: Sessions;
@@ -18,13 +18,13 @@ export interface IdentityService {
   readonly canSignIn: boolean;
   /** True: links outlive this process. */
   readonly hasLinkKey: boolean;
-  /** True: sessions, and the accounts that people link to themselves, outlive this process. */
+  /** True: sessions and account links outlive this process. */
   readonly hasSessionKey: boolean;
   /** The entry of a token. Throws `unauthenticated`. */
   readonly tokenOf: (token: string) => TokenEntry;
 }
 
-/** What an identity service has to know of its gateway. */
+/** The facts of its gateway that an identity service needs. */
 interface Place {
   isLoopback: boolean;
   namespace: string;
@@ -56,7 +56,7 @@ export function createIdentityService(
       const message = 'The header Authorization must be: Bearer TOKEN.';
       throw new ProblemError({ code: 'unauthenticated', message });
     }
-    // A token of the file first: it may have any form.
+    // A token of the file first: it may look like a JWT.
     const entry = findToken(tokens, token);
     if (entry === undefined && provider !== undefined && token.split('.').length === 3) {
       return principalOf(await provider.verify(token), 'jwt');
@@ -74,8 +74,8 @@ export function createIdentityService(
     hasSessionKey: sessionKey !== undefined,
     tokenOf,
     authenticator: {
-      // A bearer token must be valid on every route. A browser sends its cookie by itself: an invalid one counts as none,
-      // or nobody could sign in again.
+      // A bearer token must be valid on every route. A browser sends its cookie automatically: an invalid one counts as
+      // none, otherwise it would block the sign-in.
       authenticate: (request) => {
         const header = request.headers.get('authorization');
         if (header !== null) return bearerOf(header);

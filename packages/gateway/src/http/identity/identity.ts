@@ -1,20 +1,20 @@
 import { type KeyObject, createHash, timingSafeEqual } from 'node:crypto';
 import type { Role } from './principal.ts';
 
-/** How a gateway finds out who sends a request, as an identity file says (docs/identity.md). It prints no secret. */
+/** How a gateway authenticates senders, from an identity file (docs/identity.md). It prints no secret. */
 export interface GatewayIdentity {
   /** The origin that browsers use. */
   readonly publicUrl?: string;
   readonly tokens: readonly TokenEntry[];
   readonly oidc?: OpenIdSettings;
-  /** Absent: a key of this process, with which sessions end when the gateway does. */
+  /** Absent: a key of this process, so sessions end when the gateway does. */
   readonly sessionKey?: KeyObject;
-  /** Absent: links have the key of sessions. */
+  /** Absent: links use the key of sessions. */
   readonly linkKey?: KeyObject;
   readonly sessionMs: number;
 }
 
-/** The identity provider, and what its claims mean here. */
+/** The identity provider, and how its claims map to roles and names here. */
 export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -23,11 +23,11 @@ export interface OpenIdSettings {
   /** Of JWTs for services; absent: none is accepted. */
   readonly audience?: string;
   readonly idClaim: string;
-  /** True: an e-mail address counts although the provider does not say whether it has verified it. */
+  /** True: an e-mail address counts although the provider does not state that it verified it. */
   readonly trustEmail: boolean;
   readonly groupsClaim: string;
   readonly rolesClaim: string;
-  /** For each role, the values of the roles claim that give it; `*`: everybody has it. */
+  /** For each role, the values of the roles claim that grant it; `*`: everyone has it. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>;
   readonly scopes: readonly string[];
 }
@@ -45,10 +45,10 @@ export interface TokenEntry {
   readonly expiresMs?: number;
 }
 
-/** A shorter token is always refused: somebody could guess it from its hash. */
+/** A shorter token is always refused: it could be guessed from its hash. */
 export const shortestToken = 32;
 
-/** The entry of a token; undefined for any other text. Takes the same time whichever token it is. */
+/** The entry of a token; undefined for any other text. Takes the same time for every token. */
 export function findToken(entries: readonly TokenEntry[], token: string): TokenEntry | undefined {
   if (token.length < shortestToken) return undefined;
   return findHash(entries, createHash('sha256').update(token).digest());

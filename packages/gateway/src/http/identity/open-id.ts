@@ -16,7 +16,7 @@ const toleranceSeconds = 5;
 
 const timeoutSeconds = 10;
 
-/** What a login has to remember until the browser comes back. It is sealed in a cookie. */
+/** The state of a login until the browser returns. It is sealed in a cookie. */
 export interface PendingLogin {
   state: string;
   nonce: string;
@@ -29,20 +29,20 @@ export interface PendingLogin {
 export interface OpenId {
   /** The person of a JWT that the provider issued for this API. Throws `unauthenticated`, `server_unreachable`. */
   verify(token: string): Promise<NamedPerson>;
-  /** Where the browser has to go, and what has to be remembered meanwhile. */
+  /** The address for the browser, and the state to keep meanwhile. */
   begin(to: string): Promise<{ url: string; login: PendingLogin }>;
-  /** The person who came back with `url`. Throws `unauthenticated`, `server_unreachable`. */
+  /** The person who returned with `url`. Throws `unauthenticated`, `server_unreachable`. */
   finish(url: URL, login: PendingLogin): Promise<NamedPerson>;
 }
 
-/** Asymmetric ones only: whoever can check a symmetric signature can make one. */
+/** Asymmetric ones only: a key that verifies a symmetric signature can also create one. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-/** The types of access tokens (RFC 9068), and the type of a provider that says only that it is a JWT. */
+/** The types of access tokens (RFC 9068), and the type for providers that say only JWT. */
 const accessTypes = ['at+jwt', 'application/at+jwt', 'jwt'];
 
 /**
- * Connects to the provider when it is first needed, so that a gateway starts without it. `tokenIds` are the ids
- * of bearer tokens: the provider's people may not take one, nor one that looks like it.
+ * Connects to the provider at first use, so that a gateway starts without it. `tokenIds` are the ids of bearer tokens:
+ * the provider's people may not take one, nor one that looks like it.
  */
 export function openId(
   settings: OpenIdSettings,
@@ -64,7 +64,7 @@ export function openId(
   }
 
   function unreachable(error: unknown): ProblemError {
-    log(`The identity provider ${settings.issuer} does not answer as it should: ${reasonOf(error)}`);
+    log(`The identity provider ${settings.issuer} does not answer as it should: ${errorSummary(error)}`);
     const message = 'The identity provider cannot be asked now: try again later.';
     return new ProblemError({ code: 'server_unreachable', message }, { cause: error });
   }
@@ -72,7 +72,7 @@ export function openId(
   return {
     verify: async (token) => {
       const { issuer, audience } = settings;
-      if (audience === undefined) throw refused('this gateway takes no tokens of the identity provider');
+      if (audience === undefined) throw invalidToken('this gateway takes no tokens of the identity provider');
       const { configuration, keys } = await discovery();
       const options = {
         issuer: configuration.serverMetadata().issuer ?? issuer,
@@ -82,13 +82,14 @@ export function openId(
         clockTolerance: toleranceSeconds,
       };
       const verified = await jwtVerify(token, keys, options).catch((error: unknown) => {
-        throw isOfToken(error) ? refused(whyNot(error)) : unreachable(error);
+        throw isOfToken(error) ? invalidToken(whyNot(error)) : unreachable(error);
       });
       const { payload, protectedHeader } = verified;
-      if (!accessTypes.includes((protectedHeader.typ ?? 'jwt').toLowerCase())) throw refused('it is no access token');
+      if (!accessTypes.includes((protectedHeader.typ ?? 'jwt').toLowerCase()))
+        throw invalidToken('it is no access token');
       // Such a token needs a proof of possession, which this gateway does not check.
-      if (payload['cnf'] !== undefined) throw refused('it is bound to a key of its holder');
-      if (isIdToken(payload)) throw refused('it is an ID token');
+      if (payload['cnf'] !== undefined) throw invalidToken('it is bound to a key of its holder');
+      if (isIdToken(payload)) throw invalidToken('it is an ID token');
       return personOf([payload]);
     },
     begin: async (to) => {
@@ -117,11 +118,11 @@ export function openId(
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
       const tokens = await openid.authorizationCodeGrant(configuration, current, checks).catch((error: unknown) => {
         if (isNetwork(error)) throw unreachable(error);
-        log(`A sign-in failed: ${reasonOf(error)}`);
+        log(`A sign-in failed: ${errorSummary(error)}`);
         throw new ProblemError({ code: 'unauthenticated', message: 'The sign-in did not succeed: sign in again.' });
       });
       const claims = tokens.claims();
-      if (claims === undefined) throw refused('the identity provider sent no ID token');
+      if (claims === undefined) throw invalidToken('the identity provider sent no ID token');
       return personOf([claims, await userInfo(configuration, tokens.access_token, claims.sub)]);
     },
   };
@@ -131,7 +132,7 @@ export function openId(
     const taken = namesakeOf(person.id);
     if (taken === undefined) return person;
     const how = isSamePerson(taken, person.id) ? 'is' : `looks like '${visibleText(taken)}',`;
-    throw refused(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
+    throw invalidToken(`'${visibleText(person.id)}' ${how} the id of a bearer token of this gateway`);
   }
 
   /** The claims of the provider's UserInfo endpoint; empty if it has none. */
@@ -146,12 +147,12 @@ export function openId(
   }
 }
 
-/** An ID token says who signed in to a page, and is no permission to call an API. */
+/** An ID token proves a sign-in to a page, and does not permit calling an API. */
 function isIdToken(payload: JWTPayload): boolean {
   return ['nonce', 'at_hash', 'c_hash'].some((claim) => payload[claim] !== undefined);
 }
 
-/** True if the token is at fault, and not the request for the provider's keys. */
+/** True if the token is at fault, not the request for the provider's keys. */
 function isOfToken(error: unknown): error is errors.JOSEError {
   const ways = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
   return error instanceof errors.JOSEError && !ways.includes(error.code);
@@ -168,12 +169,12 @@ function whyNot(error: errors.JOSEError): string {
   return 'it is not signed by the identity provider';
 }
 
-function refused(why: string): ProblemError {
+function invalidToken(why: string): ProblemError {
   return new ProblemError({ code: 'unauthenticated', message: `The bearer token is not valid here: ${why}.` });
 }
 
-/** Of an error of a library: its code and message, which hold no token. */
-function reasonOf(error: unknown): string {
+/** The code and message of a library's error, which contain no token. */
+function errorSummary(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return [code, message]
     .filter((each) => typeof each === 'string')
@@ -181,7 +182,7 @@ function reasonOf(error: unknown): string {
     .slice(0, 300);
 }
 
-/** Asks the provider for its addresses. Throws if it cannot be reached, or is not the one that the settings name. */
+/** Reads the provider's addresses. Throws if the provider cannot be reached, or is not the one in the settings. */
 async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Promise<Discovered> {
   const url = new URL(issuer);
   const configuration = await openid.discovery(
@@ -191,7 +192,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
     clientSecret === undefined ? openid.None() : secretAuthentication(clientSecret.export().toString()),
     {
       timeout: timeoutSeconds,
-      // The signature of the ID token counts as well, not only the connection that it came over.
+      // Verifies the signature of the ID token, too, instead of relying on the connection alone.
       execute: [openid.enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [openid.allowInsecureRequests] : [])],
     },
   );
@@ -202,7 +203,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
   return { configuration, keys };
 }
 
-/** In the header, unless the provider takes the secret in the body only. */
+/** In the header, unless the provider accepts the secret in the body only. */
 function secretAuthentication(secret: string): openid.ClientAuth {
   const basic = openid.ClientSecretBasic(secret);
   const post = openid.ClientSecretPost(secret);

@@ -14,11 +14,11 @@ export function isRole(value: unknown): value is Role {
   return roles.some((role) => role === value);
 }
 
-/** The authenticated sender of a request. Its id comes from the credential and from nowhere else. */
+/** The authenticated sender of a request. Its id comes only from the credential. */
 export interface Principal {
   /** The reviewer's id, as policies name it. */
   id: string;
-  /** What people call them, to be shown beside the id. It proves nothing. */
+  /** A display name to show beside the id. It proves nothing. */
   name?: string;
   roles: readonly Role[];
   /** As the identity provider or the identity file says; without `group:`. */
@@ -31,7 +31,7 @@ export interface Principal {
   key: string;
 }
 
-/** Finds out who sends a request. Throws a `ProblemError` (`unauthenticated`) for a credential that does not hold. */
+/** Authenticates the sender of a request. Throws a `ProblemError` (`unauthenticated`) for an invalid credential. */
 export interface Authenticator {
   /** Undefined: the request has no credential. */
   authenticate(request: Request): Promise<Principal | undefined>;
@@ -45,12 +45,14 @@ export function requirePrincipal({ principal }: { principal: Principal | undefin
   return principal;
 }
 
-/** Who may use a route: one of these roles; `signed-in`: any principal; `anyone`: nobody has to be known. */
+/**
+ * The permitted senders of a route: one of these roles; `signed-in`: any principal; `anyone`: without authentication.
+ */
 export type Permission = readonly Role[] | 'signed-in' | 'anyone';
 
 const readers = ['viewer', 'starter', 'reviewer', 'operator'] as const;
 
-/** Every route and who may use it. A route without a line here does not compile. */
+/** Every route and its permitted senders. A route without a line here does not compile. */
 export const permissions = {
   'GET /healthz': 'anyone',
   'GET /readyz': 'anyone',
@@ -110,9 +112,9 @@ export function isPermitted(permission: Permission, roles: readonly Role[]): boo
   return typeof permission === 'string' || permission.some((role) => roles.includes(role));
 }
 
-// Who may say more to a session through the gateway: the person for whom it works.
+// Only the user of a session may send it messages through the gateway.
 
-/** Throws `forbidden` for anybody but the run's user, and `invalid_message` for a run that is no session. */
+/** Throws `forbidden` for a sender who is not the run's user, and `invalid_message` for a run that is no session. */
 export async function requireUserOf(
   client: CountersignClient,
   principal: Principal,
@@ -124,11 +126,11 @@ export async function requireUserOf(
     throw new ProblemError({ code: 'invalid_message', message });
   }
   if (isUser(principal, found)) return;
-  const message = 'Only the person for whom this run works can say more to it.';
+  const message = 'Only the user of this run can send it messages.';
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** True if this person can say more to the run while it is open. */
+/** True if this person can send the run another message while it is open. */
 export async function isUserOf(client: CountersignClient, principal: Principal, workflowId: string): Promise<boolean> {
   if (!principal.roles.includes('starter')) return false;
   try {
@@ -141,7 +143,7 @@ export async function isUserOf(client: CountersignClient, principal: Principal, 
   }
 }
 
-/** A run without a caller has no user whom anybody knows: whoever may start runs may say more to it. */
+/** A run without a caller has no known user, so everyone who may start runs may send it messages. */
 function isUser({ id, via, actsForOthers }: Principal, { callerUserId }: SessionOfRun): boolean {
   if (callerUserId === undefined || via === 'local' || actsForOthers === true) return true;
   return isSamePerson(callerUserId, id);

@@ -6,15 +6,15 @@ import { type NamedPerson, namesakesAmong } from './claims.ts';
 import { findHash, type TokenEntry } from './identity.ts';
 import { parse } from 'hono/utils/cookie';
 
-/** Sessions of browsers. A gateway stores none: the content of a session is sealed in its cookie. */
+/** Sessions of browsers. A gateway stores none: a session's content is sealed in its cookie. */
 export interface Sessions {
-  /** The `Set-Cookie` of a session for a person whom the identity provider named. */
+  /** The `Set-Cookie` of a session for a person named by the identity provider. */
   ofPerson(person: NamedPerson): Promise<string>;
   /** The `Set-Cookie` of a session for the holder of a token. It ends with the token. */
   ofToken(token: TokenEntry): Promise<string>;
   /** Undefined without a valid session. */
   principalOf(request: Request): Promise<Principal | undefined>;
-  /** The credential of the request's session, to be sealed for another purpose; undefined without a valid session. */
+  /** The credential of the request's session, to seal for another purpose; undefined without a valid session. */
   credentialOf(request: Request): Promise<Credential | undefined>;
   /** The principal of a credential as of now; undefined if its token is gone. */
   holderOf(credential: JWTPayload): Principal | undefined;
@@ -22,10 +22,10 @@ export interface Sessions {
   end(): string;
 }
 
-/** How somebody signed in: as a person of the identity provider, or with a token, of which this is the SHA-256. */
+/** The credential of a sign-in: a person of the identity provider, or a token, by its SHA-256. */
 export type Credential = { person: NamedPerson } | { token: string };
 
-/** Browsers drop a cookie whose name and value have more than 4,096 bytes, and say nothing. */
+/** Browsers silently drop a cookie whose name and value have more than 4,096 bytes. */
 const mostBytes = 4_000;
 
 interface SessionOptions {
@@ -46,8 +46,8 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
     const cookie = cookies.read(request, 'session');
     return cookie === undefined ? undefined : seals.open('session', cookie);
   };
-  // The identity file says whom an id means, so a session may end before its time: with its token, and when another token
-  // takes the id of its person.
+  // The identity file determines which person an id means, so a session may end early: with its token, and when another
+  // token takes the id of its person.
   const namesakeOf = namesakesAmong(tokens.map(({ id }) => id));
   const holderOf = ({ token, person: named }: JWTPayload): Principal | undefined => {
     const entry = typeof token === 'string' ? findHash(tokens, Buffer.from(token, 'base64url')) : undefined;
@@ -73,13 +73,13 @@ export function createSessions({ seals, cookies, tokens, lifetimeMs }: SessionOp
   };
 }
 
-/** None is left out: a condition of a policy may deny what the caller's group must not do. */
+/** No group is dropped: a condition of a policy may deny calls by the caller's group. */
 function tooManyGroups({ groups }: NamedPerson): ProblemError {
   const message = `The identity provider names ${groups.length} groups of yours, more than a session holds: ask the operator of this gateway to have it name fewer.`;
   return new ProblemError({ code: 'unauthenticated', message });
 }
 
-/** The principal of a person, however they authenticated. */
+/** The principal of a person, for any kind of credential. */
 export function principalOf(person: NamedPerson & { actsForOthers?: boolean }, via: Principal['via']): Principal {
   const { id, name, groups, actsForOthers } = person;
   const roles = person.roles.filter(isRole);
@@ -107,7 +107,7 @@ export type CookieName = 'session' | 'login';
 
 /**
  * Scripts cannot read them, forms and pictures of other sites do not send them, and under https no other host, path or
- * plain connection can set one (`__Host-`). `Lax`, because the browser comes back from the identity provider by a link.
+ * plain connection can set one (`__Host-`). `Lax`, because the browser returns from the identity provider by a link.
  */
 export function createCookies(secure: boolean): Cookies {
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}countersign-${name}`;

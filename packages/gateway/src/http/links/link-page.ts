@@ -16,27 +16,27 @@ export function questionPage(request: ApprovalDetails, link: string, reviewer: s
   const approve = canApprove
     ? `\n<button class="plain" name="answer" value="approve">Approve this one call</button>`
     : '';
-  const why = canApprove ? '' : ' You started this run, so somebody else has to approve.';
+  const why = canApprove ? '' : ' You started this run, so another reviewer has to approve.';
   const form = `<form class="card" method="post" action="/links/${encodeURIComponent(link)}">
 <input type="hidden" name="card" value="${cardDigest(card)}">
 <input type="hidden" name="userMessages" value="${request.userMessages?.count ?? 0}">
-<p>You answer as <bdi>${shown(reviewer)}</bdi>. The link works once.${why}</p>
+<p>You answer as <bdi>${visibleHtml(reviewer)}</bdi>. The link works once.${why}</p>
 <label>Reason, which the model reads (optional) <textarea name="reason" maxlength="2000" rows="2"></textarea></label>
 <div class="answers"><button name="answer" value="deny">Deny</button>${approve}</div>
 </form>`;
   return htmlResponse(card.sentence.text, `${renderHtml(card)}\n${form}`);
 }
 
-/** What became of the answer, or of the request. */
+/** The result of the answer, or of the request. */
 export function answeredPage(heading: string, sentence: string, request?: ApprovalDetails, status = 200): Response {
   const card = request === undefined ? '' : `\n${renderHtml(cardOf(request, { nowMs: Date.now() }))}`;
   return htmlResponse(heading, `${notice(heading, sentence, 'status')}${card}`, status);
 }
 
-/** The status of the page for a request that somebody else answered. */
+/** The status of the page for a request that another reviewer answered. */
 export const tooLate = 409;
 
-/** The page for a link that was used, and for a request that somebody else answered; undefined if it can be answered. */
+/** The page for a used link, and for a request that another reviewer answered; undefined if it can be answered. */
 export function earlierPage(request: ApprovalDetails, reviewer: string, decisionId: string): Response | undefined {
   const vote = request.votes?.find((each) => each.decisionId === decisionId);
   const { settled } = request;
@@ -56,23 +56,23 @@ export function earlierPage(request: ApprovalDetails, reviewer: string, decision
   return answeredPage('You have answered', sentence, request);
 }
 
-/** Why a link leads nowhere. */
+/** Why a link does not work. */
 export function linkProblemPage({ code, message }: Problem, heading = 'No answer was given'): Response {
-  // Whoever reads a mail starts no worker.
+  // The readers of a mail cannot start a worker.
   const isBusy = code === 'no_worker' || code === 'server_unreachable';
   const sentence = isBusy ? 'It does not work at the moment: try again in a minute.' : message;
   return htmlResponse(heading, notice(heading, sentence, 'alert'), problemStatus[code]);
 }
 
 function notice(heading: string, sentence: string, role: 'status' | 'alert'): string {
-  return `<main class="card"><h1>${escapeHtml(heading)}</h1><p role="${role}">${shown(sentence)}</p></main>`;
+  return `<main class="card"><h1>${escapeHtml(heading)}</h1><p role="${role}">${visibleHtml(sentence)}</p></main>`;
 }
 
-function shown(text: string): string {
+function visibleHtml(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
-/** Answers a browser with a page also if that is a refusal. */
+/** Gives a browser a page, also for a refusal. */
 export async function asPage(
   request: Request,
   answerWith: () => Promise<Response>,

@@ -35,8 +35,8 @@ export function wantsHtml(request: Request): boolean {
 }
 
 /**
- * An answer of one line of JSON for each value. The first value is awaited, so that a problem before it is one; an error
- * after it breaks the connection, so that nobody takes a part for the whole.
+ * A response with one line of JSON for each value. The first value is awaited, so that an earlier problem is a problem
+ * response; a later error breaks the connection, so that a part does not pass for the whole.
  */
 export async function linesResponse(values: AsyncIterable<unknown>): Promise<Response> {
   const iterator = values[Symbol.asyncIterator]();

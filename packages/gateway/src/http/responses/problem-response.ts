@@ -15,7 +15,7 @@ export const problemShape = z
   })
   .openapi('Problem');
 
-/** The response to a request that is refused. */
+/** The response to a refused request. */
 export function problemResponse(
   { code, message }: Problem,
   headers: Record<string, string> = {},
@@ -33,7 +33,7 @@ export function httpProblem(
   return write({ type: 'about:blank', title, status, detail }, headers);
 }
 
-/** The response to a request that must authenticate: it says how, and where a browser signs in. */
+/** The response to a request that must authenticate: it names the scheme, and the sign-in page for a browser. */
 export function unauthenticatedResponse(message: string, loginUrl: string | undefined, isInvalid = false): Response {
   const challenge = isInvalid ? 'Bearer error="invalid_token"' : 'Bearer';
   return problemResponse(
@@ -43,7 +43,7 @@ export function unauthenticatedResponse(message: string, loginUrl: string | unde
   );
 }
 
-/** An error as the sender sees it: a problem as it is; anything else as `internal`, without its message. */
+/** An error as the sender sees it: a problem unchanged; any other error as `internal`, without its message. */
 export function problemOf(error: unknown): Problem {
   if (isProblemError(error)) {
     // The server refused the gateway's own credential, not the sender's.

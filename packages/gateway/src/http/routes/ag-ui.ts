@@ -20,18 +20,18 @@ const chat = defineRoute('POST /ag-ui/{agent}', {
 });
 
 const capabilities = defineRoute('GET /ag-ui/{agent}/capabilities', {
-  summary: 'What an agent can do by AG-UI, as its `getCapabilities` says it.',
+  summary: "The capabilities of an agent, as AG-UI's `getCapabilities` returns them.",
   request: { params: agentName },
   responses: { 200: json(z.looseObject({}), 'The `AgentCapabilities` of AG-UI.') },
 });
 
 const stop = defineRoute('POST /ag-ui/{agent}/{thread}/stop', {
-  summary: 'Stop what runs in a chat: what waits is withdrawn, and nothing more starts.',
+  summary: 'Stop the running turn of a chat: open requests are withdrawn, and no further call starts.',
   request: { params: threadParams },
   responses: stopped,
 });
 
-/** The same for all agents: the gateway does not know what the agents of its workers can do beside. */
+/** The same for all agents: the gateway does not know the further capabilities of its workers' agents. */
 const known = {
   identity: { type: 'countersign' },
   transport: { streaming: true, resumable: true },

@@ -27,7 +27,7 @@ const chat = defineRoute('POST /ai-sdk/{agent}', {
 });
 
 const resume = defineRoute('GET /ai-sdk/{agent}/{thread}/stream', {
-  summary: 'What runs in a chat now, for a page that has lost its stream.',
+  summary: 'The running turn of a chat, for a page that has lost its stream.',
   request: { params: threadParams },
   responses: {
     200: text('text/event-stream', 'Chunks of a UI message'),
@@ -36,13 +36,13 @@ const resume = defineRoute('GET /ai-sdk/{agent}/{thread}/stream', {
 });
 
 const stop = defineRoute('POST /ai-sdk/{agent}/{thread}/stop', {
-  summary: 'Stop what runs in a chat: what waits is withdrawn, and nothing more starts.',
+  summary: 'Stop the running turn of a chat: open requests are withdrawn, and no further call starts.',
   request: { params: threadParams },
   responses: stopped,
 });
 
 export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
-  const told = (
+  const respond = (
     context: Context<HttpEnv>,
     { steps, messageId }: OpenChat,
     { seen, continues }: { seen: SeenItems; continues: boolean },
@@ -69,14 +69,14 @@ export function aiSdkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
         channel: 'ai-sdk',
       };
       const opened = await openChat(gateway, requirePrincipal(context.var), message);
-      return told(context, opened, { seen, continues: message.continues !== undefined });
+      return respond(context, opened, { seen, continues: message.continues !== undefined });
     })
     .openapi(resume, async (context) => {
       const { agent, thread: threadId } = context.req.valid('param');
       const found = await resumeChat(gateway, requirePrincipal(context.var), { agent, threadId });
       return found === undefined
         ? context.body(null, 204)
-        : told(context, found, { seen: nothingSeen, continues: false });
+        : respond(context, found, { seen: nothingSeen, continues: false });
     })
     .openapi(stop, async (context) => {
       const { agent, thread: threadId } = context.req.valid('param');

@@ -79,7 +79,7 @@ async function onChannels(
   return { ...(undelivered && { undelivered }), ...(heldUntil !== undefined && { heldUntil }) };
 }
 
-/** The scopes to offer for an "always"; none if values are hidden, because nobody approves what they cannot see. */
+/** The scopes to offer for an "always"; none if values are hidden, because a reviewer must see what they approve. */
 function scopesOf({ toolName: tool, arguments: args, always: terms, redacted }: ApprovalDetails) {
   return terms === undefined || redacted !== undefined ? {} : { scopes: scopeSteps({ tool, args, terms }) };
 }

@@ -8,7 +8,7 @@ import { defineRoute, refuseInput } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { channelAnswer, inRun } from '../shapes/input-shapes.ts';
 
-/** Answers of channels whose receivers post them. Nobody signs in: the channel reads and checks each answer itself. */
+/** Answers of channels whose receivers post them. There is no sign-in: the channel reads and verifies each answer. */
 export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, channels } = gateway;
   const answer = defineRoute('POST /channels/{channel}/answers/{requestId}', {
@@ -36,7 +36,7 @@ export function channelAnswerRoutes(gateway: GatewayContext): OpenAPIHono<HttpEn
   });
 }
 
-/** The one reader of an answer: the channel, which takes only what its receiver has signed. */
+/** The only reader of an answer: the channel, which accepts only answers that its receiver has signed. */
 function provenAnswer(channels: GatewayContext['channels']): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const [name, requestId] = [context.req.param('channel') ?? '', context.req.param('requestId') ?? ''];

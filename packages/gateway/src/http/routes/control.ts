@@ -23,19 +23,19 @@ const done = (description: string) => ({ 200: json(receipt, description) });
 const params = runParams;
 
 const message = defineRoute('POST /runs/{id}/messages', {
-  summary: 'What the user of a session says next, a retry of the turn that failed, or a stop of the turn under way',
+  summary: "The next message of a session's user, a retry of the failed turn, or a stop of the running turn",
   request: { params, headers: idempotencyHeader, ...body(messageBody) },
-  responses: done('The model gets it before its next turn, or is asked again, or the turn is stopped.'),
+  responses: done('The model receives the message before its next turn, or is called again, or the turn stops.'),
 });
 
 const cancel = defineRoute('POST /runs/{id}/cancel', {
-  summary: 'Stop a run: what waits is cancelled, what runs is asked to stop',
+  summary: 'Stop a run: open requests are cancelled, running tools are asked to stop',
   request: { params, ...body(reasonBody, false) },
   responses: done('The run is asked to stop.'),
 });
 
 const close = defineRoute('POST /runs/{id}/close', {
-  summary: 'End a run: what waits is cancelled, what runs ends first',
+  summary: 'End a run: open requests are cancelled, running tools finish first',
   request: { params, headers: idempotencyHeader, ...body(reasonBody, false) },
   responses: done('The run is closing.'),
 });
@@ -63,12 +63,12 @@ const revoke = defineRoute('DELETE /runs/{id}/grants/{grantId}', {
 });
 
 const audit = defineRoute('GET /runs/{id}/audit', {
-  summary: 'The audit of a run, as JSON lines that anybody can verify',
+  summary: 'The audit of a run, as verifiable JSON lines',
   request: { params, query: z.strictObject({ redact: z.enum(['true', 'false']).optional() }) },
   responses: { 200: text('application/jsonl', 'One line of JSON each.') },
 });
 
-/** What people change in a run besides its requests, and its audit. */
+/** Changes to a run besides answers to its requests, and its audit. */
 export function controlRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()

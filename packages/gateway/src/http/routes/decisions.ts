@@ -33,7 +33,7 @@ const decide = defineRoute('POST /approvals/decide', {
 /** How many runs are looked up at the same time. */
 const runsAtOnce = 8;
 
-/** Decisions. The reviewer is the sender, whatever a body says. */
+/** Decisions. The reviewer is always the authenticated sender, not a name in the body. */
 export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput('invalid_decision') })
@@ -44,7 +44,7 @@ export function decisionRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { decisionId: given, viewed, ...answer } = context.req.valid('json');
       const decisionId = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key'], given);
       if (workflowId !== undefined) await requireGated(client.session, workflowId);
-      // The client checks the decision once more, as the run does.
+      // The client validates the decision again, as the run does.
       const decision = {
         ...answer,
         requestId,

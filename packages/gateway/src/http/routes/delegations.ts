@@ -9,23 +9,23 @@ import { delegatedAll, delegationList, json, receipt } from '../shapes/response-
 import { body, delegateAllBody, reasonBody } from '../shapes/input-shapes.ts';
 
 const delegateAll = defineRoute('POST /delegations', {
-  summary: 'Give your seats in all open requests to somebody else, and, until a date, those in what comes',
+  summary: 'Give your seats in all open requests to another person, and, until a date, those in new ones',
   request: body(delegateAllBody),
   responses: { 200: json(delegatedAll, 'A receipt for each request; a refused one has a code.') },
 });
 
 const list = defineRoute('GET /delegations', {
-  summary: 'What you have delegated until a date',
+  summary: 'Your delegations until a date',
   responses: { 200: json(delegationList, 'Empty: nothing.') },
 });
 
 const stop = defineRoute('DELETE /delegations', {
-  summary: 'End what you have delegated until a date',
+  summary: 'End your delegation until a date',
   request: body(reasonBody, false),
-  responses: { 200: json(receipt, 'What comes stays with you.') },
+  responses: { 200: json(receipt, 'New requests stay with you.') },
 });
 
-/** Delegations of all that a person may answer. Each person delegates for themselves alone. */
+/** Delegations of everything that a person may answer. Each person delegates for themselves alone. */
 export function delegationRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   return new OpenAPIHono<HttpEnv>()
@@ -46,7 +46,7 @@ export function delegationRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> 
       const { id } = requirePrincipal(context.var);
       const { reason: why } = context.req.valid('json');
       await client.standingDelegations.stop(id, `by ${id.slice(0, 90)}${why === undefined ? '' : `: ${why}`}`);
-      const ended: Receipt = { requestId: '', accepted: true, message: `what comes for '${id}' stays with them` };
+      const ended: Receipt = { requestId: '', accepted: true, message: `new requests for '${id}' stay with them` };
       return context.json(ended);
     });
 }

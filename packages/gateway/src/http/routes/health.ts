@@ -29,7 +29,7 @@ export function healthRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** Says why requests cannot be served now; undefined if they can. Asks the server at most once a second. */
+/** Why requests cannot be served now; undefined if they can. Queries the server at most once a second. */
 function readiness({ client, stopping }: GatewayContext): () => Promise<Problem | undefined> {
   const { session } = client;
   let last: { atMs: number; answer: Promise<Problem | undefined> } | undefined;
@@ -50,7 +50,7 @@ function readiness({ client, stopping }: GatewayContext): () => Promise<Problem 
     if (last === undefined || Date.now() - last.atMs > keptMs) {
       const current = { atMs: Infinity, answer: look() };
       last = current;
-      // The time counts from the answer, so a silent server is not asked again.
+      // The time counts from the answer, so a server that does not respond is not queried again.
       void current.answer.finally(() => (current.atMs = Date.now())).catch(() => undefined);
     }
     return last.answer;

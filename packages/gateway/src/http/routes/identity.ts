@@ -31,7 +31,7 @@ const meShape = z
   .openapi('Me');
 const tokenShape = z.strictObject({ token: z.string().min(1).max(8_000), to: z.string().max(2_000).optional() });
 const toPath = z.string().max(2_000).optional().openapi({ description: 'The path to go to afterwards.' });
-/** How long somebody may take to sign in at the identity provider. */
+/** The time limit of a sign-in at the identity provider. */
 const loginMs = 10 * 60_000;
 
 const me = defineRoute('GET /me', {
@@ -146,7 +146,7 @@ function meOf(gateway: GatewayContext, context: Context<HttpEnv>): Me {
   };
 }
 
-/** What a stream shows depends on the person, and on the groups that they have in this session. */
+/** A stream's content depends on the person, and on their groups in this session. */
 function sessionKeyOf({ identity }: GatewayContext, context: Context<HttpEnv>): string {
   const { key, via, roles: held, groups } = context.get('principal')!;
   const cookie = via === 'session' ? identity?.cookies.read(context.req.raw, 'session') : undefined;
@@ -161,7 +161,7 @@ function signInOf(identity: IdentityService | undefined): IdentityService {
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** Finishes the sign-in of a browser that comes back from the identity provider. */
+/** Finishes the sign-in of a browser that returns from the identity provider. */
 async function finish(
   { cookies, seals, sessions, openId }: IdentityService,
   request: Request,
@@ -182,10 +182,10 @@ async function finish(
   return { session, to: localPath(pending.to) };
 }
 
-/** Where a browser goes after signing in, by default. */
+/** The default page after a sign-in. */
 export const homePath = '/inbox/';
 
-/** A path of this gateway, such as `/inbox/?tool=pay`; anything that leads elsewhere becomes the inbox. */
+/** A path of this gateway, such as `/inbox/?tool=pay`; any other address becomes the inbox. */
 export function localPath(to: string | undefined): string {
   const base = 'http://gateway.invalid';
   if (to === undefined || !/^\/(?![/\\])[ -[\]-~]*$/.test(to) || !URL.canParse(to, base)) return homePath;
@@ -194,7 +194,7 @@ export function localPath(to: string | undefined): string {
   return isOurs ? `${url.pathname}${url.search}${url.hash}` : homePath;
 }
 
-/** Asks for a token, which goes into the body of a form and never into an address. */
+/** Asks for a token, which is sent in the body of a form and never in an address. */
 export function tokenPage(to: string, isWrong = false): Response {
   const wrong = isWrong
     ? '<p role="alert">The gateway does not know this token, or it has expired.</p>'
@@ -208,7 +208,7 @@ export function tokenPage(to: string, isWrong = false): Response {
   return htmlResponse('Sign in', body, isWrong ? 401 : 200);
 }
 
-/** Says why a sign-in at the identity provider failed. `forget` removes the cookie of that sign-in. */
+/** Explains why a sign-in at the identity provider failed. `forget` removes the cookie of that sign-in. */
 export function failedSignInPage({ code, message }: Problem, forget: string): Response {
   const body = `<main class="card"><h1>Not signed in</h1><p role="alert">${escapeHtml(message)}</p>
 <p><a href="/login">Sign in again</a></p></main>`;

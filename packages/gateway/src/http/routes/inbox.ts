@@ -33,19 +33,19 @@ export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> 
 type Encoding = 'br' | 'gzip';
 
 /**
- * The files of the web inbox, for everybody: they hold nothing of any run. A path that is no file is a view, whose page
- * is always the same.
+ * The files of the web inbox. They need no permission, because they contain nothing of any run. A path without a file
+ * is a view, whose page is always the same.
  */
 export function inboxFiles({ log }: GatewayContext): OpenAPIHono<HttpEnv> {
   let loading: Promise<ReadonlyMap<string, InboxAsset>> | undefined;
   const load = (): Promise<ReadonlyMap<string, InboxAsset>> => {
     const read = async () => readAssets(await builtInbox(log));
     loading ??= read().catch((error: NodeJS.ErrnoException) => {
-      // The sources have changed while this gateway read, and another one has replaced what was built of them.
+      // The sources changed during the read, and another gateway has replaced the build.
       if (error.code === 'ENOENT') return read();
       throw error;
     });
-    // The next request tries again.
+    // The next request retries.
     loading.catch(() => (loading = undefined));
     return loading;
   };

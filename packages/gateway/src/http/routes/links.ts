@@ -55,10 +55,12 @@ const answer = defineRoute('POST /links/{link}', {
     params: linkParams,
     body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: answerForm } } },
   },
-  responses: { 200: page('A page that says what was decided') },
+  responses: { 200: page('A page with the decision') },
 });
 
-/** Links for mail and chat. The holder of one answers once as the person for whom it was made, on a page that shows the request. */
+/**
+ * Links for mail and chat. The holder of a link answers once as the link's reviewer, on a page that shows the request.
+ */
 export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client, identity, site, log } = gateway;
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
@@ -110,9 +112,9 @@ export function linkRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
           ...(reason.trim() !== '' && { reason }),
           viewed: { channel: 'link', card, userMessages },
         };
-        // Never signed: whoever has a link has not authenticated.
+        // Never signed: the holder of a link has not authenticated.
         const answered = decideFor(gateway, reviewer, decision, workflowId);
-        // The run keeps who answered after the deadline, and the log who did after the run's end.
+        // The run records the sender of an answer after the deadline; the log records one after the run's end.
         if (earlier !== undefined)
           return answered.then(
             () => earlier,
@@ -132,21 +134,21 @@ function linksOf(
   throw new ProblemError({ code: 'forbidden', message });
 }
 
-/** The request of a link, if it is still the one that the link was made for. */
+/** The request of a link, if the link was made for it. */
 async function requestOf({ client }: GatewayContext, link: Link): Promise<ApprovalDetails> {
   const request = await client.approvals.get(link.requestId, { workflowId: link.workflowId });
   requireSame(request, link.digest);
   return request;
 }
 
-/** Whoever makes a link can use it, so nobody makes one for a call of their own run. */
+/** The maker of a link can use it, so a sender cannot make one for a call of their own run. */
 function requireOther({ id, actsForOthers }: Principal, request: ApprovalDetails): void {
   if (actsForOthers === true) {
     const message = 'A service that starts runs for others makes no links: it could answer for its own runs.';
     throw new ProblemError({ code: 'forbidden', message });
   }
   if (!isSamePerson(request.callerUserId, id, personKeyIn(request))) return;
-  const message = 'You cannot make a link for a call of your own run: somebody else has to.';
+  const message = 'You cannot make a link for a call of your own run: another person has to.';
   throw new ProblemError({ code: 'self_approval', message });
 }
 

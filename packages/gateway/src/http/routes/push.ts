@@ -18,18 +18,18 @@ const unsubscribe = defineRoute('POST /push/unsubscribe', {
   responses: { 204: { description: 'There is no such subscription of yours any more' } },
 });
 
-/** Web push: which browsers are whose. `GET /me` has the key by which they subscribe. */
+/** Web push: the subscriptions of people's browsers. `GET /me` has the key by which they subscribe. */
 export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEnv> {
   const records = recordsOf(client.session);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
     .openapi(subscribe, async (context) => {
       const person = inBrowser(requirePrincipal(context.var));
-      await required(push).subscribe(person, context.req.valid('json'), records);
+      await requirePush(push).subscribe(person, context.req.valid('json'), records);
       return context.body(null, 204);
     })
     .openapi(unsubscribe, async (context) => {
       const person = inBrowser(requirePrincipal(context.var));
-      await required(push).unsubscribe(person, context.req.valid('json').endpoint, records);
+      await requirePush(push).unsubscribe(person, context.req.valid('json').endpoint, records);
       return context.body(null, 204);
     });
 }
@@ -37,10 +37,13 @@ export function pushRoutes({ client, push }: GatewayContext): OpenAPIHono<HttpEn
 /** A subscription belongs to a browser, so it needs a session in one. */
 function inBrowser(principal: Principal): Principal {
   if (principal.via === 'session') return principal;
-  throw new ProblemError({ code: 'forbidden', message: 'A browser subscribes for whoever is signed in there.' });
+  throw new ProblemError({
+    code: 'forbidden',
+    message: 'Only a browser in which a person is signed in can subscribe.',
+  });
 }
 
-function required(push: PushApp | undefined): PushApp {
+function requirePush(push: PushApp | undefined): PushApp {
   if (push !== undefined) return push;
   throw new ProblemError({ code: 'forbidden', message: 'This gateway has no web push: see docs/web-push.md.' });
 }

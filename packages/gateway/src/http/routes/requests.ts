@@ -28,13 +28,13 @@ const extend = defineRoute('POST /approvals/{requestId}/extend', {
 });
 
 const delegate = defineRoute('POST /approvals/{requestId}/delegate', {
-  summary: 'Give your seat among the reviewers of a request to somebody else',
+  summary: 'Give your seat among the reviewers of a request to another person',
   request: { ...message, ...body(delegateBody) },
   responses: { 200: json(receipt, 'They have your seat.') },
 });
 
 const move = defineRoute('POST /approvals/{requestId}/move', {
-  summary: "Give another person's seat among the reviewers of a request to somebody else, with a reason",
+  summary: "Move one person's seat among the reviewers of a request to another, with a reason",
   request: { ...message, ...body(moveBody) },
   responses: { 200: json(receipt, 'They have the seat.') },
 });
@@ -45,7 +45,7 @@ const match = defineRoute('POST /approvals/{requestId}/matches', {
   responses: { 200: json(matchList, 'The calls.') },
 });
 
-/** What reviewers and operators do with a request besides answering it. */
+/** Actions of reviewers and operators on a request besides answering it. */
 export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const { client } = gateway;
   /** Sends a delegation as this person. */

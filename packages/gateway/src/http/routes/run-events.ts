@@ -50,7 +50,7 @@ export function runEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>().openapi(route, async (context): Promise<Response> => {
     const { id } = context.req.valid('param');
     const { after, tokens, follow, limit = mostListed } = context.req.valid('query');
-    // A browser that reconnects repeats the first address, and sends in the header the last event that it has.
+    // A browser that reconnects repeats the first address, and sends its last event in the header.
     const seen = context.req.header('last-event-id')?.slice(0, longestId + 1) ?? '';
     const from = { ...(seen !== '' ? { after: seen } : after !== undefined && { after }), redacted: true };
     const leave = await gated.enter(id);

@@ -47,10 +47,10 @@ const journal = defineRoute('GET /runs/{id}/journal', {
   responses: { 200: json(runJournal, 'Every entry of its journal.') },
 });
 
-/** The most runs that are looked at for one page: an agent without runs must not cost a look at all of them. */
+/** The most runs examined for one page: a filter by an agent without runs must not read all of them. */
 const mostLooked = 1_000;
 
-/** Starting runs, and looking at them. */
+/** Starting and viewing runs. */
 export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
@@ -98,10 +98,10 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
     });
 }
 
-/** For whom a run works: the sender, unless they may speak for others. */
+/** The caller of a run: the sender, unless they may act for others. */
 function callerOf(principal: Principal, named: { userId: string; groups?: string[] | undefined } | undefined) {
   if (named === undefined) {
-    // Without authentication everybody is one person, who could not approve the calls of a run of their own.
+    // Without authentication all senders are one person, who could not approve the calls of their own run.
     return principal.via === 'local' ? undefined : { userId: principal.id, groups: [...principal.groups] };
   }
   if (principal.via === 'local' || principal.actsForOthers === true) return named;
@@ -113,9 +113,9 @@ const mostShown = 5;
 const longestDetail = 1_000;
 
 /**
- * Checks what a body says of the policy of a new run. Throws `policy_invalid`, with the places of the first mistakes, for a
- * `policy` that no run takes, and `forbidden` for what could loosen the policy of the agent, unless the sender may change
- * policies. The longest time-out is the operator's to say, so only the run's worker checks that.
+ * Validates the policy of a new run in a body. Throws `policy_invalid`, with the places of the first mistakes, for an
+ * invalid `policy`, and `forbidden` for one that could loosen the policy of the agent, unless the sender may change
+ * policies. The operator sets the longest time-out, so only the run's worker checks that.
  */
 export function checkPolicy(
   principal: Principal,
@@ -126,7 +126,7 @@ export function checkPolicy(
   const place = beyondDenying({ policy, mode: body.mode });
   if (place === undefined) return;
   const why = 'it could loosen what its agent says';
-  const remedy = `leave it out, write a rule that denies, or have somebody with the role operator start the run`;
+  const remedy = `leave it out, write a rule that denies, or have a person with the role operator start the run`;
   const message = `body.${place}: with the role starter, a run's policy may only deny, because ${why}: ${remedy}.`;
   throw new ProblemError({ code: 'forbidden', message: visibleText(message).slice(0, longestDetail) });
 }
@@ -142,7 +142,7 @@ function checked(policy: object): Policy {
   throw new ProblemError({ code: 'policy_invalid', message: visibleText(message).slice(0, longestDetail) });
 }
 
-/** A run as its policies let reviewers see it: the texts that it ends with come from its redacted events. */
+/** A run as its policies let reviewers see it: its final texts come from its redacted events. */
 export async function shownRun(client: CountersignClient, workflowId: string): Promise<RunView> {
   const { result, returned: _, failure, retrying, ...view } = await client.show(workflowId);
   // The message of a failed attempt may repeat arguments.

@@ -16,7 +16,7 @@ const form = <Schema extends z.ZodType>(schema: Schema) => ({
 });
 
 const interactions = defineRoute('POST /slack/interactions', {
-  summary: 'What Slack sends when somebody presses a button; Slack signs it',
+  summary: 'A pressed button in Slack, signed by Slack',
   responses: { 200: { description: 'Taken' } },
 });
 const show = defineRoute('GET /slack/link', {
@@ -35,12 +35,12 @@ const unlink = defineRoute('POST /slack/unlink', {
   responses: { 200: page('A page') },
 });
 
-/** Slack: what its users answer, and which of its accounts belong to whom. */
+/** Slack: the answers of its users, and the links of its accounts. */
 export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const slack = slackChat(gateway);
   return new OpenAPIHono<HttpEnv>({ defaultHook: refuseInput() })
     .openapi(interactions, async ({ req }) => {
-      const { app, chat } = required(slack);
+      const { app, chat } = requireSlack(slack);
       if (app.receive === undefined) {
         const message = 'This gateway gets answers from Slack over Socket Mode, and none here.';
         throw new ProblemError({ code: 'forbidden', message });
@@ -49,7 +49,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     })
     .openapi(show, (context) =>
       asLinkPage(context.req.raw, async () => {
-        const { accounts, identity } = required(slack);
+        const { accounts, identity } = requireSlack(slack);
         const { state: invitation } = context.req.valid('query');
         const principal = context.get('principal');
         if (principal === undefined && identity.canSignIn && wantsHtml(context.req.raw)) {
@@ -64,7 +64,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     )
     .openapi(link, (context) =>
       asLinkPage(context.req.raw, async () => {
-        const { accounts, identity } = required(slack);
+        const { accounts, identity } = requireSlack(slack);
         const person = requirePrincipal(context.var);
         const account = await accounts.invited(context.req.valid('form').state);
         const credential = await identity.sessions.credentialOf(context.req.raw);
@@ -79,7 +79,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     )
     .openapi(unlink, (context) =>
       asLinkPage(context.req.raw, async () => {
-        const { accounts } = required(slack);
+        const { accounts } = requireSlack(slack);
         const person = requirePrincipal(context.var);
         const account = context.req.valid('form');
         const wasLinked = await accounts.unlink(account, person);
@@ -89,7 +89,7 @@ export function slackRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
     );
 }
 
-function required(slack: Chat | undefined): Chat {
+function requireSlack(slack: Chat | undefined): Chat {
   if (slack !== undefined) return slack;
   throw new ProblemError({ code: 'forbidden', message: 'This gateway has no Slack app: see docs/slack.md.' });
 }

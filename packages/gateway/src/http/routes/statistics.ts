@@ -81,7 +81,7 @@ export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIH
     });
 }
 
-/** Rounds down, so that what is asked within a minute is counted once. */
+/** Rounds down, so that requests within a minute are counted once. */
 function wholeMinute(ms: number): number {
   const oldest = Date.now() - longestSpanMs;
   return Math.floor(Math.max(ms, oldest) / minuteMs) * minuteMs;

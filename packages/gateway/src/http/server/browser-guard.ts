@@ -1,7 +1,7 @@
 /**
  * Protects against cross-site request forgery: a page of another origin must not use the gateway through the browser of
- * somebody who may. A browser adds cookies to the requests of any page, and a local gateway trusts every sender; a bearer
- * token is not added by itself.
+ * an authorized user. A browser adds cookies to the requests of any page, and a local gateway trusts every sender; a
+ * browser never adds a bearer token automatically.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Problem } from 'countersign/base';
@@ -14,7 +14,7 @@ const proxyHeaders = ['forwarded', 'via', 'x-real-ip'];
 const allowedHeaders = 'authorization, content-type, idempotency-key, last-event-id';
 const allowedMethods = 'GET, POST, PUT, DELETE';
 
-/** Refuses what a page of another origin may have sent, and answers the preflights of configured origins. */
+/** Refuses requests that a page of another origin may have sent, and answers the preflights of configured origins. */
 export function browserGuard(site: Site): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const problem = refusal(site, context.req.raw, context.req.path);
@@ -46,12 +46,12 @@ function refusal(site: Site, request: Request, path: string): Problem | undefine
     if (problem !== undefined) return problem;
   }
   if (safeMethods.includes(method)) return undefined;
-  // No page makes a browser add this header, and a preflight for it is answered for configured origins only.
-  // One for Basic is another matter: browsers repeat it for every page.
+  // No page makes a browser add this header, and a preflight for it is answered for configured origins only. A header
+  // for Basic proves nothing: browsers repeat it for every page.
   if (!site.isLocal && /^bearer /i.test(headers.get('authorization') ?? '')) return undefined;
   // A link in the path is a credential that no other page has.
   if (!site.isLocal && path.startsWith('/links/')) return undefined;
-  // Slack signs what it sends, with a secret that no page has.
+  // Slack signs its requests with a secret that no page has.
   if (!site.isLocal && path === '/slack/interactions') return undefined;
   if (isSameOrigin(site, request)) return undefined;
   return isFromPage(headers) ? otherOrigin : otherType;
@@ -62,7 +62,7 @@ const otherOrigin: Problem = {
   message: 'A page of another origin sent this: use the page of the gateway, or a bearer token.',
 };
 
-/** A page can send this type to another origin, and an old browser does not say from where. */
+/** A page can send this type to another origin, and an old browser does not name the origin. */
 const otherType: Problem = {
   code: 'forbidden',
   message: 'This may be of a page of another origin: send it with content-type: application/json.',
@@ -72,7 +72,7 @@ function isFromPage(headers: Headers): boolean {
   return ['origin', 'sec-fetch-site', 'cookie'].some((name) => headers.has(name));
 }
 
-/** What a gateway without authentication refuses. */
+/** Requests that a gateway without authentication refuses. */
 function foreignToLocal(site: Site, { headers, method }: Request): Problem | undefined {
   const host = (headers.get('host') ?? '').toLowerCase();
   if (!loopbackHosts(site).includes(host)) {
@@ -95,7 +95,7 @@ function isDocument(headers: Headers): boolean {
   return headers.get('sec-fetch-dest') === 'document';
 }
 
-/** True if the gateway's own page sent this, or no browser did. */
+/** True if the gateway's own page sent this, or the sender is not a browser. */
 function isSameOrigin(site: Site, request: Request): boolean {
   const { headers } = request;
   const origin = headers.get('origin');

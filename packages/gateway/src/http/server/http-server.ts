@@ -8,10 +8,13 @@ const statuses: Readonly<Record<string, [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
-/** How often requests that take too long are looked for, in milliseconds. Node's own 30 seconds would be added to each limit. */
+/**
+ * How often the server checks for requests that take too long, in milliseconds. Node's default of 30 seconds would add
+ * to each limit.
+ */
 const connectionsCheckingInterval = 1_000;
 
-/** A server of HTTP/1 in front of `fetch`. What is refused before there is a request is a problem, too. */
+/** A server of HTTP/1 in front of `fetch`. Errors before a request exists are answered as problems, too. */
 export function createHttpServer(
   fetch: (request: Request, env: never) => Response | Promise<Response>,
   hostname: string,
@@ -49,7 +52,7 @@ function refuse(outgoing: ServerResponse, status: number, detail: string): void 
  * Responds with a problem and closes the connection.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The sender has gone, or a response has begun.
+  // The sender has disconnected, or a response has begun.
   if (error.code === 'ECONNRESET' || !socket.writable || ('bytesWritten' in socket && socket.bytesWritten !== 0)) {
     socket.destroy();
     return;
@@ -72,7 +75,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 /** How often idle connections are closed, in milliseconds. */
 const lookMs = 50;
 
-/** Takes no new connection, and waits until all requests are answered; after `timeoutMs`, cuts those that are not. */
+/** Accepts no new connection, and waits until all requests are answered; after `timeoutMs`, cuts the others. */
 export async function stopServer(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const closeIdle = setInterval(() => server.closeIdleConnections(), lookMs);

@@ -1,9 +1,9 @@
 import { type Problem, ProblemError } from 'countersign/base';
 import { BlockList, isIP } from 'node:net';
 
-/** How much one person may ask of a gateway. */
+/** The quota of one person at a gateway. */
 export interface GatewayLimits {
-  /** The largest body of a request, in bytes. Default 2,000,000: Temporal takes no larger payload. */
+  /** The largest body of a request, in bytes. Default 2,000,000: Temporal accepts no larger payload. */
   bodyBytes?: number;
   /** Requests that read, per person and minute. Default 1,200. */
   readsPerMinute?: number;
@@ -11,22 +11,23 @@ export interface GatewayLimits {
   writesPerMinute?: number;
 }
 
-/** The limits of a gateway that sets none. */
+/** The default limits of a gateway. */
 export const defaultLimits = { bodyBytes: 2_000_000, readsPerMinute: 1_200, writesPerMinute: 300 } as const;
 
-/** Why a body is refused. The body of a chat holds its past, so it grows until a front end sends less of it. */
+/** Why a body is refused. The body of a chat contains its past, so it grows until a front end sends less of it. */
 export function tooLarge(path: string, bodyBytes: number): Problem {
   const isChat = /^\/(ai-sdk|ag-ui)\//.test(path);
   const remedy = isChat ? ': send only the last message of the chat, and no results of tools' : '';
   return { code: 'too_large', message: `A body has at most ${bodyBytes} bytes${remedy}.` };
 }
 
-/** The address of whoever sent a request, from that of its connection and the header `X-Forwarded-For`. */
+/** The address of a request's sender, from its connection and the header `X-Forwarded-For`. */
 export type SenderAddress = (peer: string, forwarded: string | undefined) => string;
 
 /**
- * Anybody can write the header, so only what trusted proxies added to it counts: the last address that is not one of
- * theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other text.
+ * A client can forge the header, so only the entries of trusted proxies count: the result is the last address that is
+ * not one of theirs. `trusted`: addresses, and networks such as `10.0.0.0/8`. Throws a `ProblemError` for any other
+ * text.
  */
 export function senderAddress(trusted: readonly string[]): SenderAddress {
   const proxies = new BlockList();

@@ -11,8 +11,8 @@ const minuteMs = 60_000;
 const unlimited = ['/healthz', '/readyz'];
 
 /**
- * Bounds the requests of one person, however many credentials they use; of an unknown sender, by their address.
- * Each gateway counts for itself.
+ * Bounds the requests of one person across all their credentials; of an unknown sender, by address. Each gateway counts
+ * separately.
  */
 export function rateLimit(
   { readsPerMinute, writesPerMinute }: Required<GatewayLimits>,
@@ -47,16 +47,16 @@ function peerOf(context: Context<HttpEnv>): string {
   try {
     return getConnInfo(context).remote.address ?? '';
   } catch {
-    return ''; // a request that came over no connection, as in a test
+    return ''; // a request without a connection, as in a test
   }
 }
 
-/** Routes whose senders sign what they send. */
+/** Routes whose senders sign their requests. */
 const signed = /^(?:\/slack\/interactions|\/channels\/[^/]+\/answers\/[^/]+)$/;
 
 /**
- * As `limit`, for requests that prove their sender themselves: each that proves nothing is counted, whatever was wrong
- * with it. Behind a proxy all strangers may have one address, and a forged request must not use up what a signed one may.
+ * Like `limit`, for requests that authenticate themselves by a signature: counts each failed one, for any reason.
+ * Behind a proxy all strangers may have one address, and forged requests must not use up the quota of signed ones.
  */
 export function limitUnproven(limit: MiddlewareHandler<HttpEnv>): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -74,7 +74,7 @@ const mostAtOnce = 64;
 
 /**
  * Bounds how many requests of one person run at the same time: some read many histories, and one person must not use up
- * the Temporal server. Without authentication everybody is the same person, so there is no bound.
+ * the Temporal server. Without authentication all senders are the same person, so there is no bound.
  */
 export function limitConcurrency(
   most = mostAtOnce,

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { HttpEnv } from '../gateway-context.ts';
 import type { Site } from '../site.ts';
 
-/** What a page of the gateway may load and do: its own files, and nothing of another origin. */
+/** What a page of the gateway may load and do: only its own files, nothing of another origin. */
 export const contentSecurityPolicy = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -25,7 +25,7 @@ const always = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** Defaults: a response may set its own, such as a page with a style, or a file that browsers may cache. */
+/** Defaults: a response may override them, such as a page with a style, or a file that browsers may cache. */
 const byDefault = {
   'content-security-policy': contentSecurityPolicy,
   'cache-control': 'no-store',

@@ -19,8 +19,8 @@ const problems = {
 } as const;
 
 /**
- * A route as handlers see it: with the types of its input. A handler may give any answer; the shapes of answers are for
- * the document, and tests compare both.
+ * A route as handlers see it: with the types of its input. A handler may return any response; the response shapes are
+ * for the document, and tests compare both.
  */
 type DefinedRoute<Name extends RouteName, Config extends RouteInput> = (Config extends { request: object }
   ? Pick<Config, 'request'>
@@ -34,7 +34,7 @@ type RouteInput = Omit<RouteConfig, 'method' | 'path'>;
 
 /**
  * A route of the API: its method, path and permission come from `permissions`, and the shapes of its input and output
- * from `config`. A JSON body is read strictly, after the permission was checked.
+ * from `config`. A JSON body is read strictly, after the permission check.
  */
 export function defineRoute<const Name extends RouteName, const Config extends RouteInput>(
   name: Name,
@@ -55,8 +55,8 @@ export function defineRoute<const Name extends RouteName, const Config extends R
 }
 
 /**
- * How a route reads JSON: strictly. One that takes forms too reads them otherwise. A body whose schema is no
- * zod schema is not read here: the document shows it, and the route has a reader of its own.
+ * How a route reads JSON: strictly. A route that also accepts forms reads forms by other rules. A body without a zod
+ * schema is only documented here: its route has a custom reader.
  */
 function readersOf({ request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<HttpEnv>[] {
   const content = Object.entries(request?.body?.content ?? {});
@@ -97,9 +97,8 @@ function require(permission: Permission): MiddlewareHandler<HttpEnv> {
 const jsonType = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads a JSON body as the gate reads arguments: JSON that parsers understand differently, such as a name that occurs
- * twice, is refused. A body of another media type is refused too, so that no page of another origin can send one without
- * a preflight.
+ * Reads a JSON body as the gate reads arguments: refuses JSON that parsers read differently, such as a duplicate name.
+ * Also refuses a body of another media type, so that no page of another origin can send one without a preflight.
  */
 export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const bytes = new Uint8Array(await req.arrayBuffer());
@@ -112,18 +111,18 @@ export const strictJson: MiddlewareHandler<HttpEnv> = async ({ req }, next) => {
   const text = readText(bytes);
   if (text === undefined) return problemResponse({ code: 'undecodable', message: 'The body is not UTF-8.' });
   if (text.trim() === '') {
-    // A route whose body may be absent takes it for an empty one.
+    // A route with an optional body treats an absent one as empty.
     req.json = () => Promise.resolve({} as never);
     return next();
   }
   const read = readJson(text, { root: 'body', refusedKeys: ['__proto__'] });
   if ('problem' in read) return problemResponse({ code: 'undecodable', message: read.problem });
-  // The checked value itself: the engine misreads some keys (docs/decisions/0052), so the text is not parsed again.
+  // The validated value: the engine misreads some keys (docs/decisions/0052), so the text is not parsed again.
   req.json = () => Promise.resolve(read.value as never);
   return next();
 };
 
-/** As `strictJson`, for a route that takes bodies of other types as well. */
+/** Like `strictJson`, for a route that also accepts bodies of other types. */
 export const strictIfJson: MiddlewareHandler<HttpEnv> = (context, next) =>
   jsonType.test(context.req.header('content-type') ?? '') ? strictJson(context, next) : next();
 
@@ -149,27 +148,27 @@ type Checked = { success: true } | { success: false; target: string; error: { is
 const longestDetail = 500;
 const roots: Record<string, string> = { json: 'body', form: 'body', param: 'path' };
 
-/** The `defaultHook` of a routes' app: refuses input that does not have its shape, with the place of the first mistake. */
+/** The `defaultHook` of a routes' app: refuses input of the wrong shape, with the place of the first mistake. */
 export function refuseInput(code: ProblemCode = 'arguments_invalid') {
   return (result: Checked, _context: Context<HttpEnv>): Response | undefined => {
     if (result.success) return undefined;
     const [first] = result.error.issues as Issue[];
     const message =
-      first === undefined ? 'the input is not valid' : sentenceOf(first, roots[result.target] ?? result.target);
+      first === undefined ? 'the input is not valid' : issueSentence(first, roots[result.target] ?? result.target);
     return problemResponse({ code, message: visibleText(message).slice(0, longestDetail) });
   };
 }
 
-function sentenceOf(issue: Issue, root: string, path: PropertyKey[] = []): string {
+function issueSentence(issue: Issue, root: string, path: PropertyKey[] = []): string {
   const place = [...path, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys ?? [];
     return `${jsonPlace(root, [...place, key])}: there is no such member`;
   }
-  // Report the alternative of a union that fits furthest.
+  // Reports the alternative of a union that matches furthest.
   const branches = (issue.errors ?? []).flatMap(([first]) => (first === undefined ? [] : [first]));
   const nearest = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
-  if (nearest !== undefined && depthOf(nearest) > 0) return sentenceOf(nearest, root, place);
+  if (nearest !== undefined && depthOf(nearest) > 0) return issueSentence(nearest, root, place);
   const expected = branches.length > 0 ? branches.map(({ message }) => message).join('; or ') : issue.message;
   return `${jsonPlace(root, place)}: ${expected}`;
 }

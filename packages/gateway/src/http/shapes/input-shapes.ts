@@ -1,4 +1,4 @@
-/** What routes take: these schemas check it, and the OpenAPI document shows them. */
+/** The input of routes: these schemas validate it, and the OpenAPI document shows them. */
 import { z } from '@hono/zod-openapi';
 import { modes, grantKinds } from 'countersign/policy';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ export const body = <Schema extends z.ZodType>(schema: Schema, required = true) 
   body: { required, content: { 'application/json': { schema } } },
 });
 
-/** `?workflowId=`: the run that asks, which spares the look-up. */
+/** `?workflowId=`: the run of the request, which saves the look-up. */
 export const inRun = z.strictObject({ workflowId: z.string().min(1).max(1_000).optional() });
 
 /** A number in a query. */
@@ -86,8 +86,8 @@ const answerMembers = {
 };
 
 /**
- * The body of `POST /channels/{channel}/answers/{requestId}` as a webhook reads it. For the document alone: the channel
- * is the one reader of its receiver's answers.
+ * The body of `POST /channels/{channel}/answers/{requestId}` as a webhook reads it. For the document alone: only the
+ * channel reads its receiver's answers.
  */
 export const channelAnswer = z
   .strictObject({
@@ -112,7 +112,7 @@ export const channelAnswer = z
 export const batchBody = z
   .strictObject({
     requests: z
-      // Named, because a look-up of each would keep the gateway busy for minutes.
+      // With workflow ids, because a look-up of each request would keep the gateway busy for minutes.
       .array(z.strictObject({ requestId, digest, workflowId: z.string().min(1).max(1_000) }))
       .min(1)
       .max(200),
@@ -146,7 +146,7 @@ export const pushSubscription = z
   .strictObject({ endpoint: pushEndpoint, keys: z.strictObject({ p256dh: base64url(65), auth: base64url(16) }) })
   .openapi('PushSubscription');
 
-/** The run checks the rest. */
+/** The run validates the rest. */
 const files = z
   .array(
     z.strictObject({

@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<HttpEnv>['getOpenAPI31Document']>;
 
-/** The OpenAPI 3.1 document of the routes that an app has: made of the schemas that check their input. */
+/** The OpenAPI 3.1 document of an app's routes, made of the schemas that validate their input. */
 export function openApiDocument(app: OpenAPIHono<HttpEnv>): OpenApiDocument {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -34,7 +34,7 @@ const securitySchemes = {
   },
 } as const;
 
-/** Of an operation: any of these is enough; `{}` is none. */
+/** Of an operation: any of these is enough; `{}` means no credential. */
 export function securityOf(permission: Permission): Record<string, string[]>[] {
   return permission === 'anyone' ? [] : [{ bearer: [] }, { session: [] }];
 }

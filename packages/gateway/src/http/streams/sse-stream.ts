@@ -10,13 +10,13 @@ const openStreams = new WeakMap<GatewayContext, { all: number; byPerson: Map<str
 /** How a stream behaves. Times in milliseconds. */
 export interface StreamLimits {
   heartbeatMs: number;
-  /** A viewer that takes nothing for so long is cut off. */
+  /** A viewer that reads nothing for this time is cut off. */
   stalledMs: number;
-  /** A stream ends after this time, so that the viewer's credential is looked at again. */
+  /** A stream ends after this time, so that the viewer's credential is checked again. */
   longestMs: number;
   /** Streams of one gateway. */
   most: number;
-  /** Streams of one person who has authenticated: nobody takes all of them. */
+  /** Streams of one authenticated person, so that one person cannot take all of them. */
   mostOfOne: number;
 }
 
@@ -28,14 +28,14 @@ const defaultLimits: StreamLimits = {
   mostOfOne: 200,
 };
 
-/** A frame is sent in pieces, so that a slow viewer of a large frame is not taken for a stalled one. */
+/** A frame is sent in pieces, so that a slow viewer of a large frame does not count as stalled. */
 const pieceBytes = 65_536;
 const encoder = new TextEncoder();
-/** `retry`: what a browser waits before it reconnects, in milliseconds. */
+/** `retry`: how long a browser waits before it reconnects, in milliseconds. */
 const opening = encoder.encode('retry: 1000\n\n');
 const heartbeatFrame = sseFrame('heartbeat', {});
 
-/** What a chat protocol changes of a stream. */
+/** How a chat protocol's stream differs. */
 export interface StreamForm {
   /** Default: an event `heartbeat`. */
   heartbeat?: Uint8Array;
@@ -48,8 +48,8 @@ export function sseFrame(event: string, data: unknown, id?: string): Uint8Array 
 }
 
 /**
- * The server-sent events of one viewer. It holds one frame at a time: `send` waits until the connection has taken it, so a
- * viewer that does not read costs one frame and the buffer of the socket, until it is cut off.
+ * The server-sent events of one viewer. It holds one frame at a time: `send` waits until the connection has accepted
+ * it, so a viewer that does not read costs one frame and the buffer of the socket, until it is cut off.
  */
 export class SseStream {
   readonly #over = new AbortController();
@@ -62,7 +62,7 @@ export class SseStream {
   #wants: (() => void) | undefined;
   readonly body: ReadableStream<Uint8Array>;
 
-  /** `cut`: closes the connection, whatever it still has to send. */
+  /** `cut`: closes the connection, and drops pending data. */
   constructor(limits: StreamLimits, cut: () => void, heartbeat = heartbeatFrame) {
     this.#limits = limits;
     this.#heartbeat = heartbeat;
@@ -91,12 +91,12 @@ export class SseStream {
     this.signal.addEventListener('abort', () => timers.forEach((timer) => clearTimeout(timer)));
   }
 
-  /** Aborts once nothing can be sent any more. */
+  /** Aborts once nothing more can be sent. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Resolves once the connection has taken the frame. False: the stream is over. One call at a time. */
+  /** Resolves once the connection has accepted the frame. False: the stream is over. One call at a time. */
   async send(frame: Uint8Array): Promise<boolean> {
     for (let at = 0; at < frame.length && !this.signal.aborted; at += pieceBytes) {
       await new Promise<void>((taken) => {
@@ -107,7 +107,7 @@ export class SseStream {
     return !this.signal.aborted;
   }
 
-  /** Ends the stream. What the viewer has not taken is lost. */
+  /** Ends the stream. Unread data of the viewer is lost. */
   end(): void {
     if (this.signal.aborted) return;
     const isStuck = this.#waiting !== undefined;
@@ -147,8 +147,8 @@ export class SseStream {
 }
 
 /**
- * Answers with server-sent events. `write` sends them; the stream ends when it returns, when the viewer goes or stalls, and
- * when the gateway stops.
+ * Responds with server-sent events. `write` sends them; the stream ends when it returns, when the viewer disconnects or
+ * stalls, and when the gateway stops.
  */
 export function sseResponse(
   context: Context<HttpEnv>,
@@ -169,7 +169,7 @@ export function sseResponse(
     connection: 'close',
     ...headers,
   };
-  // Nobody would ever take the events, or close the stream.
+  // A HEAD request never reads the events, nor closes the stream.
   if (isHead(context)) return new Response(null, { headers: sent });
   const all = { ...defaultLimits, ...limits };
   const uncount = countStream(gateway, context.get('principal'), all);
@@ -205,7 +205,7 @@ function countStream(
 ): () => void {
   const open = openStreams.get(gateway) ?? { all: 0, byPerson: new Map<string, number>() };
   openStreams.set(gateway, open);
-  // Without authentication everybody is one person.
+  // Without authentication all senders are one person.
   const person = principal === undefined || principal.via === 'local' ? undefined : principal.key;
   const own = person === undefined ? 0 : (open.byPerson.get(person) ?? 0);
   if (open.all >= limits.most || own >= limits.mostOfOne) {

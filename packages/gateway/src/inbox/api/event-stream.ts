@@ -1,24 +1,24 @@
 import { parseJson } from 'countersign/json';
 
-/** How a stream stands. `lost`: it is opened again by itself. */
+/** The state of a stream. `lost`: it reconnects automatically. */
 export type StreamState = 'connecting' | 'live' | 'lost';
 
 export interface StreamOptions {
-  /** Read before each opening: it can name the event after which to go on. */
+  /** Read before each connection: it can name the last event received. */
   path: () => string;
   /** By event name: what to do with its data, parsed, and its id. */
   on: Readonly<Record<string, (data: unknown, id: string) => void>>;
   onState?: (state: StreamState) => void;
 }
 
-/** A heartbeat comes every 15 seconds. */
+/** A heartbeat arrives every 15 seconds. */
 const silentMs = 40_000;
 const checkMs = 5_000;
 const [firstAgainMs, mostAgainMs] = [500, 15_000];
 
 /**
- * Follows an event stream of the gateway until it is closed with the function that this returns. A stream that breaks, or
- * is silent for too long, is opened again; `EventSource` alone notices no dead connection, and gives up on an error page.
+ * Follows an event stream of the gateway until the returned function closes it. A stream that breaks, or is silent for
+ * too long, reconnects; `EventSource` alone notices no dead connection, and gives up on an error page.
  */
 export function openStream({ path, on, onState = () => undefined }: StreamOptions): () => void {
   let source: EventSource | undefined;
@@ -58,7 +58,7 @@ export function openStream({ path, on, onState = () => undefined }: StreamOption
   const watch = setInterval(() => {
     if (source !== undefined && Date.now() - heardAtMs > silentMs) lost();
   }, checkMs);
-  // The browser tells of its network at once, and of a sleep after it.
+  // The browser reports a network change at once, and a sleep afterwards.
   const reopen = (): void => {
     if (source !== undefined && Date.now() - heardAtMs < checkMs) return;
     againMs = firstAgainMs;

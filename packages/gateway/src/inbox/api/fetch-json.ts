@@ -3,11 +3,11 @@ import { parseJson } from 'countersign/json';
 import { problemText } from '../state/texts.ts';
 import { createStore } from '../state/store.ts';
 
-/** A refusal of the gateway, or `server_unreachable` if it did not answer. */
+/** A refusal by the gateway, or `server_unreachable` if it did not answer. */
 export class ApiProblem extends Error implements Problem {
   readonly code: ProblemCode;
   readonly status: number;
-  /** All that the answer said. */
+  /** All members of the response. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(code: ProblemCode, message: string, status = 0, body: Record<string, unknown> = {}) {
@@ -18,14 +18,14 @@ export class ApiProblem extends Error implements Problem {
   }
 }
 
-/** An error as a problem: one that is no refusal is a fault of this page. */
+/** An error as a problem: any error that is not a refusal is a fault of this page. */
 export function asProblem(error: unknown): ApiProblem {
   return error instanceof ApiProblem ? error : new ApiProblem('internal', problemText(error));
 }
 
 let signedOut: (loginUrl: string | undefined) => void = () => undefined;
 
-/** Sets what happens when the gateway no longer knows who this is. */
+/** Sets the callback for a response that requires a sign-in. */
 export function onUnauthenticated(then: (loginUrl: string | undefined) => void): void {
   signedOut = then;
 }
@@ -89,7 +89,7 @@ export function newMessageId(): string {
 /** By how many milliseconds the server's clock is ahead of this one. */
 export const clockOffset = createStore(0);
 
-/** Takes the time of an answer. Its header has whole seconds, so smaller differences mean nothing. */
+/** Reads the server's time from a response. Its header has whole seconds, so smaller differences mean nothing. */
 export function noteServerTime(date: string | null): void {
   const serverMs = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(serverMs)) return;
@@ -97,23 +97,23 @@ export function noteServerTime(date: string | null): void {
   if (Math.abs(offset - clockOffset.get()) >= 1_000) clockOffset.set(Math.abs(offset) < 1_000 ? 0 : offset);
 }
 
-/** The time by the server's clock: deadlines are instants of that one. */
+/** The time by the server's clock, to which deadlines refer. */
 export function serverNowMs(): number {
   return Date.now() + clockOffset.get();
 }
 
 const waitsMs = [500, 2_000];
 
-/** True if nobody knows whether the message arrived: the same one may be sent again. */
+/** True if it is unknown whether the message arrived: the same one may be sent again. */
 export function isAnswerLost(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 504);
 }
 
-/** What to tell then of an answer to a request. */
+/** The message about an answer to a request in this case. */
 export const answerLostText =
   'The gateway did not say whether it has your answer. Sending it again is safe: it counts once.';
 
-/** Sends a message that has an id of its own, again if its answer is lost. */
+/** Sends a message with an id, and retries if its response is lost. */
 export async function sendAgain<T>(send: () => Promise<T>): Promise<T> {
   for (const waitMs of waitsMs) {
     try {

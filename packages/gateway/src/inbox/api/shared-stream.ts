@@ -1,6 +1,6 @@
 import { openStream, type StreamOptions, type StreamState } from './event-stream.ts';
 
-/** A lock that one tab of this browser has at a time. */
+/** A lock that at most one tab of this browser holds. */
 export interface TabLock {
   /** Takes it from the tab that has it. */
   readonly take: () => void;
@@ -13,8 +13,8 @@ export function hasLocks(): boolean {
 }
 
 /**
- * Calls `use` when this tab gets the lock, and the function that it returns when the tab has lost the lock. A tab from which
- * it was taken waits for it again. A browser without locks gives it to every tab.
+ * Calls `use` when this tab gets the lock, and the returned function when the tab has lost it. A tab that lost it waits
+ * for it again. A browser without locks gives it to every tab.
  */
 export function holdLock(name: string, use: () => () => void): TabLock {
   let attempt = new AbortController();
@@ -58,7 +58,10 @@ export function holdLock(name: string, use: () => () => void): TabLock {
   };
 }
 
-/** Calls `start` while the tab can be seen, and the function that it returns while it cannot. Returns how to stop. */
+/**
+ * Calls `start` while the tab is visible, and the returned function while it is hidden. Returns a function that stops
+ * this.
+ */
 export function whileVisible(start: () => () => void): () => void {
   let stop: (() => void) | undefined;
   const look = (): void => {
@@ -80,7 +83,7 @@ export function whileVisible(start: () => () => void): () => void {
 export interface SharedStreamOptions extends StreamOptions {
   /** Tabs with the same name share one stream: those of one session. */
   name: string;
-  /** The events that bring another tab to the present state of this one. */
+  /** The events that bring another tab to this one's present state. */
   present: () => readonly SharedEvent[];
   onState: (state: StreamState) => void;
 }
@@ -88,23 +91,23 @@ export interface SharedStreamOptions extends StreamOptions {
 /** One event: its name and its data. */
 export type SharedEvent = readonly [name: string, data: unknown];
 
-/** What tabs tell each other. `from`: the tab that has the stream. */
+/** A message between tabs. `from`: the tab that has the stream. */
 type Message =
   | { kind: 'hello' }
   | { kind: 'leads'; from: string; state: StreamState; events: readonly SharedEvent[] }
   | { kind: 'state'; from: string; state: StreamState; isHidden: boolean }
   | { kind: 'event'; from: string; event: SharedEvent };
 
-/** The tab that has the stream passes its heartbeats on, which come every 15 seconds. */
+/** The tab that has the stream forwards its heartbeats, one every 15 seconds. */
 const silentMs = 40_000;
 /** It answers at once, unless the browser has frozen it. */
 const answerMs = 5_000;
 const checkMs = 5_000;
 
 /**
- * Follows an event stream together with the other tabs of this browser: one of them has the stream, and passes its events
- * on. When it is closed, frozen or silent, another one opens the stream. Each opening must begin with the whole state.
- * Returns how to stop. A browser that cannot share has a stream in each tab that can be seen.
+ * Follows an event stream together with the other tabs of this browser: one of them has the stream, and forwards its
+ * events. When it is closed, frozen or silent, another one opens the stream. Each opening must begin with the whole
+ * state. Returns a function that stops this. A browser that cannot share has a stream in each visible tab.
  */
 export function openSharedStream(options: SharedStreamOptions): () => void {
   if (!hasLocks() || !('BroadcastChannel' in globalThis)) return whileVisible(() => openStream(options));
@@ -163,7 +166,7 @@ function share({ name, path, on, onState, present }: SharedStreamOptions): () =>
       if (leader === own) tell({ kind: 'leads', from: own, state, events: present() });
       return;
     }
-    // A tab that was frozen may still pass on what was true before.
+    // A tab that was frozen may still forward outdated events.
     if (leader === own) return;
     if (message.kind === 'leads') leader = message.from;
     if (message.from !== leader) return;
@@ -171,7 +174,7 @@ function share({ name, path, on, onState, present }: SharedStreamOptions): () =>
     if (message.kind === 'event') return take(message.event);
     onState(message.state);
     if (message.kind === 'leads') message.events.forEach(take);
-    // The browser slows a hidden tab down, and what it tries again too.
+    // The browser throttles a hidden tab, and its retries, too.
     else if (message.state === 'lost' && message.isHidden && !isHidden()) lock.take();
   };
   const take = ([event, data]: SharedEvent): void => on[event]?.(data, '');

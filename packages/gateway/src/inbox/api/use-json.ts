@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type ApiProblem, asProblem, getJson } from './fetch-json.ts';
 
-/** An answer of the API, as far as it is known. `problem` beside `value`: the last reading failed, the value is older. */
+/** A response of the API, if loaded. `problem` beside `value`: the last read failed, and the value is older. */
 export interface Loaded<T> {
   value?: T;
   problem?: ApiProblem;
   isLoading: boolean;
-  /** Asks again. */
+  /** Reads again. */
   reload: () => void;
 }
 
 const againMs = 5_000;
 
 /**
- * Reads an answer of the API, and again when the path or `version` changes, or `reload` is called, and five seconds after
- * no worker or no gateway answered. Undefined: nothing is read.
+ * Reads a response of the API, and again when the path or `version` changes, when `reload` is called, and five seconds
+ * after a missing worker or gateway. Undefined: reads nothing.
  */
 export function useJson<T>(path: string | undefined, version: string | number = 0): Loaded<T> {
   const [loaded, setLoaded] = useState<{ of?: string; value?: T; problem?: ApiProblem; isLoading: boolean }>({

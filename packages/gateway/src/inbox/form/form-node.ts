@@ -39,7 +39,7 @@ export function formOf(value: Json, schema: JsonObject, root: JsonObject, depth 
   return { kind: 'json', text: JSON.stringify(value, null, 2), schema };
 }
 
-/** The form of a value that is still to be written. */
+/** The form of a new value. */
 export function emptyForm(schema: JsonObject, root: JsonObject, depth = 0): FormNode {
   const { default: given, enum: options } = schema;
   if (given !== undefined) return formOf(given, schema, root, depth);
@@ -66,7 +66,7 @@ export function nextItem(list: FormNode & { kind: 'list' }, root: JsonObject): F
   return emptyForm(memberSchema(list.schema, list.items.length, root), root);
 }
 
-/** The form of a member that is absent so far. */
+/** The form of an absent member. */
 export function nextMember(object: FormNode & { kind: 'object' }, name: string, root: JsonObject): FormNode {
   return emptyForm(memberSchema(object.schema, name, root), root);
 }
@@ -84,7 +84,7 @@ function choiceOf(schema: JsonObject, value: Json): FormNode | undefined {
   return at === -1 ? undefined : { kind: 'choice', options, at, schema };
 }
 
-/** The members that the value has, in its order, then those that the schema knows beside them. */
+/** The members of the value, in its order, then the other members of the schema. */
 function membersOf(value: JsonObject, schema: JsonObject, root: JsonObject, depth: number): FormMember[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : [];

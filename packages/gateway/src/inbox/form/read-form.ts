@@ -2,20 +2,20 @@ import type { Json } from 'countersign/base';
 import { jsonPlace, readJson } from 'countersign/json';
 import type { FormNode } from './form-node.ts';
 
-/** What is wrong with a form, by place, such as `arguments.items[0].sku`. */
+/** The problems of a form, by place, such as `arguments.items[0].sku`. */
 export type FormProblems = Readonly<Record<string, string>>;
 
-/** The name of the whole value in places. The gateway's sentences call it the same. */
+/** The name of the whole value in places, as in the gateway's sentences. */
 export const formRoot = 'arguments';
 
-/** The value that a form holds, or what is wrong with it. Only what cannot be written as JSON is wrong here. */
+/** The value of a form, or its problems: only text that is not JSON is a problem here. */
 export function readForm(form: FormNode): { value: Json } | { problems: FormProblems } {
   const problems: Record<string, string> = {};
-  const value = read(form, [], problems);
+  const value = readNode(form, [], problems);
   return Object.keys(problems).length === 0 ? { value } : { problems };
 }
 
-function read(node: FormNode, path: readonly PropertyKey[], problems: Record<string, string>): Json {
+function readNode(node: FormNode, path: readonly PropertyKey[], problems: Record<string, string>): Json {
   switch (node.kind) {
     case 'text':
       return node.text;
@@ -24,29 +24,29 @@ function read(node: FormNode, path: readonly PropertyKey[], problems: Record<str
     case 'choice':
       return node.options[node.at]!;
     case 'list':
-      return node.items.map((item, index) => read(item, [...path, index], problems));
+      return node.items.map((item, index) => readNode(item, [...path, index], problems));
     case 'object': {
       const entries = node.members.flatMap(({ name, node: member }) =>
-        member === undefined ? [] : [[name, read(member, [...path, name], problems)] as const],
+        member === undefined ? [] : [[name, readNode(member, [...path, name], problems)] as const],
       );
       return Object.fromEntries(entries);
     }
     case 'number':
     case 'json': {
       const place = jsonPlace(formRoot, path);
-      const read = readJson(node.text.trim(), { root: place });
-      if ('value' in read && (node.kind === 'json' || typeof read.value === 'number')) return read.value;
-      problems[place] = node.kind === 'number' ? 'Write a number, such as 12 or 0.5.' : problemOf(read);
+      const parsed = readJson(node.text.trim(), { root: place });
+      if ('value' in parsed && (node.kind === 'json' || typeof parsed.value === 'number')) return parsed.value;
+      problems[place] = node.kind === 'number' ? 'Write a number, such as 12 or 0.5.' : jsonProblem(parsed);
       return null;
     }
   }
 }
 
-function problemOf(read: object): string {
-  return 'problem' in read ? `Write JSON: ${String(read.problem)}.` : 'Write JSON.';
+function jsonProblem(failed: object): string {
+  return 'problem' in failed ? `Write JSON: ${String(failed.problem)}.` : 'Write JSON.';
 }
 
-/** The parts of a sentence of the gateway that are about places of the form, such as `arguments.amount: expected number`. */
+/** The parts of a gateway's sentence that name places of the form, such as `arguments.amount: expected number`. */
 export function placedProblems(sentence: string): FormProblems {
   const problems: Record<string, string> = {};
   for (const part of sentence.split('; ')) {
@@ -56,7 +56,7 @@ export function placedProblems(sentence: string): FormProblems {
   return problems;
 }
 
-/** A value that differs; absent on a side: it is not there. */
+/** A changed value; a side is absent if the value is not there. */
 export interface ChangedValue {
   place: string;
   before?: Json;

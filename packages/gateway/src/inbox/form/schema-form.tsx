@@ -81,7 +81,7 @@ export function SchemaForm({ node, path, root, problems, change }: NodeProps) {
 
 interface FieldProps extends NodeProps {
   name: string;
-  /** Absent: it is required. */
+  /** Absent: the field is required. */
   remove?: () => void;
 }
 
@@ -202,7 +202,7 @@ function Control({ node, marks, change }: ControlProps) {
 }
 
 function TextControl({ node, marks, change }: Omit<ControlProps, 'node'> & { node: TextNode }) {
-  // Decided once, because replacing the field while somebody types would lose the focus.
+  // Decided once, because replacing the field during typing would lose the focus.
   const [isLong] = useState(node.kind === 'json' || node.text.length > longestLine || /[\r\n]/.test(node.text));
   const write = (event: { currentTarget: { value: string } }): void =>
     change({ ...node, text: event.currentTarget.value });

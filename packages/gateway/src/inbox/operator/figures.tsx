@@ -7,7 +7,7 @@ interface Share {
   of: number;
 }
 
-/** A share as text with a small bar. `isWarning`: whether so much of it needs a look. */
+/** A share as text with a small bar. `isWarning`: whether the share is so large that it needs attention. */
 export function ShareCell({ share: { count, of }, isWarning = false }: { share: Share; isWarning?: boolean }) {
   if (of === 0) return <td class="figure soft">–</td>;
   const percent = Math.round((count / of) * 100);
@@ -49,7 +49,7 @@ export function RuleFigureHeads() {
   );
 }
 
-/** What a rule did; undefined: nothing. */
+/** The effects of a rule; undefined: none. */
 export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }) {
   if (figures === undefined) {
     return (
@@ -75,7 +75,7 @@ export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }
   );
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table that scrolls sideways if it is wider than the page. */
 export function TableFrame({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div class="scroll" role="region" aria-label={`Table: ${title}`} tabIndex={0}>

@@ -4,7 +4,7 @@ import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
 
-/** The operator's policy that binds new runs, rule by rule, with what each did. */
+/** The operator's policy that binds new runs, rule by rule, with the effects of each. */
 export function PolicySection({ answer }: { answer: PresentPolicy }) {
   const { present, others, withoutPolicy } = answer;
   return (
@@ -78,7 +78,7 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
   );
 }
 
-/** What a call must be like for a rule to match. */
+/** The conditions under which a rule matches a call. */
 function conditionsOf({ pattern, agent, args = {}, when }: Rule): string {
   return [
     pattern,

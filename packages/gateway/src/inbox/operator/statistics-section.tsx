@@ -4,7 +4,7 @@ import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { isHasty, MedianCell, ShareCell, RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
 
-/** How reviewers answer, what agents used, and what the rules did that are not of the policy in force. */
+/** How reviewers answer, what agents used, and the effects of rules that are not in the current policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
   const others = answer.rules.filter(({ layer, policy }) => layer !== 'ceiling' || policy !== present);
   return (
@@ -12,7 +12,7 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
       <section aria-labelledby="reviewers-title">
         <h2 id="reviewers-title">Reviewers</h2>
         {answer.reviewers.length === 0 ? (
-          <p class="soft">Nobody has answered a request in this time.</p>
+          <p class="soft">No request was answered in this time.</p>
         ) : (
           <ReviewerTable reviewers={answer.reviewers} />
         )}

@@ -98,7 +98,7 @@ function runCommand({ path, act, answer }: Command): void {
   if (path !== undefined) navigate(hrefOf(path));
   if (act === 'help' || act === 'settings') openOverlay.set(act);
   if (act === 'notify') void askForNotifications();
-  // Once the palette has given the focus back.
+  // After the palette has returned the focus.
   if (answer !== undefined) setTimeout(() => answerActions.get()[answer]?.(), 0);
   if (act === 'keys') {
     switchShortcuts(!shortcutsOn.get());

@@ -1,14 +1,14 @@
 import { visibleText, shortened } from 'countersign/base';
 import type { InboxRow, Me } from '../../http/inbox/api.ts';
 
-/** One thing that the palette can do. */
+/** One command of the palette. */
 export interface Command {
   id: string;
-  /** What is searched, and shown as it is: visible and bounded already. */
+  /** The text that is searched and shown, already escaped and bounded. */
   text: string;
-  /** The part of the palette in which it stands. */
+  /** Its section of the palette. */
   group: 'Answer' | 'Go to' | 'Open request' | 'Do';
-  /** Where it leads, below `/inbox`; else `act` says what it does. */
+  /** The path below `/inbox`; without one, `act` runs the command. */
   path?: string;
   act?: 'help' | 'notify' | 'keys' | 'settings';
   /** Present: it answers the request on the screen. */
@@ -27,11 +27,11 @@ const answers: Readonly<Record<AnswerName, string>> = {
   respond: 'Respond to this request in the tool’s place …',
   always: 'Always approve calls like this one …',
   extend: 'Extend the deadline of this request …',
-  delegate: 'Let somebody else answer this request …',
+  delegate: 'Hand this request over …',
   move: 'Move this request to another reviewer …',
 };
 
-/** All commands for a person, with the open requests that the page knows, and the answers that the shown one takes. */
+/** All commands for a person, with the open requests that the page knows, and the answers to the shown one. */
 export function commandsFor(
   me: Me | undefined,
   rows: readonly InboxRow[],
@@ -55,7 +55,7 @@ export function commandsFor(
   ];
 }
 
-/** The commands that have every word of the query; for an id, also the run that it may be. */
+/** The commands that contain every word of the query; for an id, also the run that it may name. */
 export function foundCommands(commands: readonly Command[], query: string): Command[] {
   const words = query
     .toLowerCase()
@@ -63,7 +63,7 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
     .filter((word) => word !== '');
   const found = commands.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const id = query.trim();
-  // An id of a run that the page does not list: a word that finds something is rather that.
+  // An id of a run that the page does not list: if other commands match, it is a search word instead.
   const run: Command[] =
     id === '' || /\s/.test(id) || (found.length > 0 && !/[\d/-]/.test(id))
       ? []
@@ -71,7 +71,7 @@ export function foundCommands(commands: readonly Command[], query: string): Comm
           {
             id: 'run',
             group: 'Go to',
-            text: `Run ${shown(id)}`,
+            text: `Run ${boundedText(id)}`,
             path: `/runs/${encodeURIComponent(id.toWellFormed())}`,
           },
         ];
@@ -83,12 +83,12 @@ function requestCommand({ workflowId, requestId, agentName, sentence }: InboxRow
     id: `request ${workflowId} ${requestId}`,
     group: 'Open request',
     // A sentence is visible already.
-    text: shortened(`${sentence} – ${shown(agentName)}`, longest),
+    text: shortened(`${sentence} – ${boundedText(agentName)}`, longest),
     path: `/requests/${encodeURIComponent(workflowId)}/${encodeURIComponent(requestId)}`,
   };
 }
 
-function shown(text: string): string {
+function boundedText(text: string): string {
   return visibleText(shortened(text, longest).toWellFormed());
 }
 

@@ -13,8 +13,8 @@ import type { Me } from '../../http/inbox/api.ts';
 import { pushState, switchPush } from '../state/push.ts';
 
 const notificationTexts: Readonly<Record<ReturnType<typeof notificationState.get>, string>> = {
-  default: 'The browser then tells you of requests that come while you look elsewhere and the inbox is open.',
-  granted: 'This browser tells you of requests that come while you look elsewhere and the inbox is open.',
+  default: 'The browser then notifies you of new requests while the inbox is open in a tab and you look elsewhere.',
+  granted: 'This browser notifies you of new requests while the inbox is open in a tab and you look elsewhere.',
   denied: 'This browser does not let the inbox notify you. Its settings for this address can change that.',
   unsupported:
     'This browser cannot notify you from this address. On an iPhone, add the inbox to the home screen first; elsewhere, the address must begin with https.',
@@ -30,7 +30,7 @@ export function Overlay() {
       if (event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return;
       if (event.ctrlKey === event.metaKey) return;
       event.preventDefault();
-      // A dialog in which somebody decides stays in front.
+      // A dialog for a decision stays in front.
       if (openOverlay.get() === 'palette') openOverlay.set(undefined);
       else if (document.querySelector('dialog[open]') === null || openOverlay.get() !== undefined) {
         openOverlay.set('palette');
@@ -44,7 +44,7 @@ export function Overlay() {
   return open === 'help' ? <ShortcutsHelp onClose={close} /> : null;
 }
 
-/** The settings of this browser: notifications and keys; and the way to sign out. */
+/** The settings of this browser: notifications and keys; and the sign-out. */
 function Settings({ onClose }: { onClose: () => void }) {
   const notifications = useStore(notificationState);
   const me = meOf(useStore(session));
@@ -88,7 +88,7 @@ function Settings({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Whether this browser is told of requests while no inbox is open in it. Nothing if that cannot be. */
+/** Whether this browser is notified of requests while no inbox is open in it. Shows nothing if it cannot be. */
 export function PushSwitch({ me }: { me: Me }) {
   const state = useStore(pushState);
   if (state === 'unavailable') return null;

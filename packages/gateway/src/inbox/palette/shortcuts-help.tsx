@@ -38,7 +38,7 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
   ['In a message to a run', [[['Ctrl', 'Enter'], 'send it (on a Mac: Cmd Enter)']]],
 ];
 
-/** All keys, and whether single ones count. */
+/** All keys, and whether single ones are enabled. */
 export function ShortcutsHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(shortcutsOn);
   return (

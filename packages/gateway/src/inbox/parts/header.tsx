@@ -9,7 +9,7 @@ import { SignOut } from './sign-in.tsx';
 import { useEffect } from 'preact/hooks';
 import { openRequests } from '../state/open-requests.ts';
 
-/** The head of every view, in one row. A phone shows drawings in the place of some words. */
+/** The head of every view, in one row. A phone shows icons in place of some words. */
 export function Header() {
   const { path } = useStore(currentLocation);
   const me = meOf(useStore(session));
@@ -62,15 +62,15 @@ export function PageTitle({ title }: { title: string }) {
   return null;
 }
 
-/** Says what has happened, to the eye and to screen readers. */
+/** Announces events, visibly and for screen readers. */
 export function Announcer() {
-  const said = useStore(announcement);
+  const shown = useStore(announcement);
   return (
-    <div class={`announcer ${said?.tone ?? 'plain'}`}>
+    <div class={`announcer ${shown?.tone ?? 'plain'}`}>
       <p role="status" aria-live="polite">
-        {said?.text ?? ''}
+        {shown?.text ?? ''}
       </p>
-      {said !== undefined && (
+      {shown !== undefined && (
         <button type="button" class="quiet" onClick={() => announcement.set(undefined)} aria-label="Hide this message">
           ✕
         </button>

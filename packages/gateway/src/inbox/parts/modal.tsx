@@ -8,7 +8,7 @@ interface ModalProps {
   children: ComponentChildren;
 }
 
-/** A dialog over the page while it is shown. The browser keeps the focus in it; it goes back to where it was. */
+/** A dialog over the page while it is shown. The browser keeps the focus in it, and restores it afterwards. */
 export function Modal({ title, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -27,7 +27,7 @@ export function Modal({ title, onClose, children }: ModalProps) {
         event.preventDefault();
         onClose();
       }}
-      // A browser closes it at the second Escape without asking.
+      // A browser closes it at the second Escape without a question.
       onClose={() => {
         dialog.current?.showModal();
         onClose();
@@ -44,18 +44,18 @@ export function Modal({ title, onClose, children }: ModalProps) {
 interface ConfirmDialogProps {
   title: string;
   children?: ComponentChildren;
-  /** On the button that acts. */
+  /** The label of the button that acts. */
   act: string;
-  /** On the button that does nothing; it has the focus at first. */
+  /** The label of the button that does nothing; it has the focus at first. */
   keep: string;
-  /** True: a field for a reason, which `onConfirm` gets. */
+  /** True: a field for a reason, which `onConfirm` receives. */
   askReason?: boolean;
-  /** Acts. What it throws is shown, and the dialog stays. */
+  /** Acts. Its error is shown, and the dialog stays. */
   onConfirm: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks once more before something that cannot be taken back. */
+/** Asks for a confirmation before an irreversible action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, act, keep, askReason = false, onConfirm, onClose } = props;
   const [reason, setReason] = useState('');

@@ -8,7 +8,7 @@ import { useStore } from '../state/store.ts';
 /** Each mark is an element. A text with more of them is shown without marks, so that it does not slow the page. */
 const mostMarks = 2_000;
 
-/** A visible text in which the escapes of invisible and look-alike characters stand out. Text nodes only. */
+/** A visible text that highlights the escapes of invisible and look-alike characters. Text nodes only. */
 export function Marked({ text }: { text: string }) {
   const parts: (string | { escape: string })[] = [];
   let from = 0;
@@ -21,7 +21,7 @@ export function Marked({ text }: { text: string }) {
   return <bdi>{parts.map((part) => (typeof part === 'string' ? part : <mark>{part.escape}</mark>))}</bdi>;
 }
 
-/** A text of a card; it is visible already. */
+/** A text of a card, already visible. */
 export function ShownText({ text }: { text: CardText }) {
   if (text.hidden === undefined) return <Marked text={text.text} />;
   return (
@@ -35,7 +35,7 @@ export function ShownText({ text }: { text: CardText }) {
 
 const step = 20_000;
 
-/** A text from elsewhere as it came: made visible, and bounded. `lines`: it may have several. */
+/** Untrusted text: made visible, and bounded. `lines`: it may have several. */
 export function Foreign({ text, most = 2_000, lines = false }: { text: string; most?: number; lines?: boolean }) {
   const [shown, setShown] = useState(most);
   if (text.length <= shown) return <Marked text={visibleText(text, { lines })} />;
@@ -49,7 +49,7 @@ export function Foreign({ text, most = 2_000, lines = false }: { text: string; m
   );
 }
 
-/** A long text that is visible already, in steps: drawing a megabyte at once blocks the page. */
+/** A long visible text, in steps: drawing a megabyte at once blocks the page. */
 export function LongText({ text, most = step }: { text: string; most?: number }) {
   const [shown, setShown] = useState(most);
   const isAll = text.length <= shown;
@@ -72,14 +72,14 @@ export function LongText({ text, most = step }: { text: string; most?: number })
   );
 }
 
-/** The drawings of buttons without words, on a grid of 24. */
+/** The icons of buttons without words, on a grid of 24. */
 const paths = {
   search: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13M15.3 15.3 20 20',
   person: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8M4.5 20c.8-3.6 3.8-5.5 7.5-5.5s6.7 1.9 7.5 5.5',
   filter: 'M4 6h16M7 12h10M10 18h4',
 } as const;
 
-/** A drawing beside or in the place of words; it says nothing itself. */
+/** An icon beside or in place of words; hidden from screen readers. */
 export function Icon({ name }: { name: keyof typeof paths }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

@@ -13,7 +13,7 @@ export function SignIn({ loginUrl }: { loginUrl?: string | undefined }) {
       <section class="narrow">
         <h1>You are signed out</h1>
         <p>
-          Browsers cannot sign in here, because the gateway's identity file has no public_url. Ask whoever runs this
+          Browsers cannot sign in here, because the gateway's identity file has no public_url. Ask the operator of this
           gateway to add it.
         </p>
       </section>

@@ -19,7 +19,7 @@ export function LocalTime({ at }: { at: string }) {
   );
 }
 
-/** The time until a deadline, by the server's clock, counted down. */
+/** The time until a deadline, by the server's clock, as a countdown. */
 export function TimeLeft({ requestedAt, deadline }: { requestedAt: string; deadline: string | null }) {
   const now = useNow();
   if (deadline === null) return <span class="soft">no deadline</span>;

@@ -5,14 +5,14 @@ import { requestHref, runHref } from '../state/location.ts';
 import { LocalTime } from './time.tsx';
 import { Foreign } from './shown-text.tsx';
 
-/** Why a run could not begin, by code. Its own words are hidden where no policy says what people may see. */
+/** Why a run could not begin, by code. Its own message is hidden if no policy says what reviewers may see. */
 const sentences: Partial<Record<string, string>> = {
   agent_unknown: 'No worker of this task queue has an agent of that name. Names of agents distinguish capitals.',
   policy_invalid: 'The policy of the run, or of its agent, is not valid.',
   arguments_invalid: 'The input of the run is not valid.',
 };
 
-/** One event of a run, as one item of a list. A turn that ended with an answer shows nothing: the answer says it. */
+/** One event of a run, as one item of a list. A turn that ended with an answer shows nothing: the answer is shown. */
 export function TimelineItem({ event }: { event: RecordedEvent }) {
   const parts = partsOf(event);
   if (parts === undefined) return null;
@@ -177,7 +177,7 @@ function Arguments({ value }: { value: unknown }) {
   );
 }
 
-/** Why a run ended as it did, or a turn of it. */
+/** Why a run or a turn ended without success. */
 function failureText({ failure, output = '' }: Partial<Pick<RunCompleteEvent, 'failure' | 'output'>>): string {
   if (failure === undefined) return output;
   const isHidden = /^\s*(?:\[[A-Z_]+\]\s*)*$/.test(failure.message);
@@ -196,12 +196,12 @@ const words: Readonly<Record<ApprovalResultEvent['decision'], string>> = {
   approved_always: 'approved',
   denied: 'denied',
   responded: 'answered in the place of the tool',
-  expired: 'expired: nobody decided in time',
+  expired: 'expired: no decision in time',
   cancelled: 'cancelled with the run',
   superseded: 'settled',
 };
 
-/** How a request was settled, by whom and why, in one line. */
+/** The settlement of a request, its reviewer and reason, in one line. */
 export function decisionText({ decision, reviewerId, reviewerName, reason, identity, by, byId }: Result): string {
   const who =
     reviewerId === null

@@ -10,7 +10,7 @@ import { runHref } from '../state/location.ts';
 import { apiPath, sendJson } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 
-/** The matches are asked for once nothing was typed for this long. */
+/** Requests the matches after this time without typing. */
 const pauseMs = 300;
 
 const times = [
@@ -76,7 +76,7 @@ export function AlwaysForm({
               <div key={name} class="field glob">
                 <label>
                   {shownName}
-                  {/* An input of one line would drop line feeds. */}
+                  {/* A single-line input would drop line feeds. */}
                   <textarea
                     rows={exact[name]!.includes('\n') ? 4 : 1}
                     autocomplete="off"
@@ -167,7 +167,7 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
   );
 }
 
-/** The past calls that a scope covers. `problem` says why the server refuses the scope. */
+/** The past calls that a scope covers. `problem`: why the server refuses the scope. */
 function useMatches(
   { requestId, workflowId }: ApprovalDetails,
   scope: RequestedScope,

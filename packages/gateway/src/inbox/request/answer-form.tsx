@@ -6,7 +6,7 @@ import { readJson } from 'countersign/json';
 
 interface FormFrameProps {
   title: string;
-  /** The words on the button that sends. */
+  /** The label of the send button. */
   verb: string;
   isBusy: boolean;
   /** True for a denial, which is always the prominent button. */
@@ -14,18 +14,18 @@ interface FormFrameProps {
   isBlocked?: boolean;
   submit: () => void;
   cancel: () => void;
-  /** Stays in sight above the buttons. */
+  /** Stays visible above the buttons. */
   foot?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** What takes the focus: the first field, or the chosen one of radio buttons. */
+/** The element that gets the focus: the first field, or the chosen one of radio buttons. */
 const first = 'input:not([type=radio]), input:checked, textarea, select';
 
 /** The attributes of a field for the name of a person. */
 export const personInput = { autocomplete: 'off', autocapitalize: 'off', maxLength: 200 } as const;
 
-/** A form below the card: it takes the focus, Escape closes it, and its own button sends it. */
+/** A form below the card: it gets the focus, Escape closes it, and its own button sends it. */
 export function AnswerForm({
   title,
   verb,
@@ -80,15 +80,15 @@ export function AnswerForm({
   );
 }
 
-/** What the forms of all answers get. */
+/** The properties of every form. */
 export interface FormProps {
   request: ApprovalDetails;
-  /** Something is held back or under way. */
+  /** An answer is delayed or in flight. */
   isBusy: boolean;
   cancel: () => void;
 }
 
-/** What the forms get that end in a decision. */
+/** The properties of forms that end in a decision. */
 export interface AnswerFormProps extends FormProps {
   send: (answer: GivenAnswer) => void;
 }
@@ -114,7 +114,7 @@ export function DenyForm({ isBusy, cancel, send }: AnswerFormProps) {
   );
 }
 
-/** Approves the call, with words for the model. */
+/** Approves the call, with a comment for the model. */
 export function CommentForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [comment, setComment] = useState('');
   const reason = comment.trim();

@@ -18,7 +18,7 @@ import { changedValues } from '../form/read-form.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import type { AnswerName } from '../palette/commands.ts';
 
-/** For this long, keys and clicks do not count: they may be meant for what was on the screen before. */
+/** For this long, keys and clicks do not count: they may be meant for the previous screen. */
 const armingMs = 500;
 
 const longestValue = 80;
@@ -34,8 +34,8 @@ interface AnswersProps {
 }
 
 /**
- * The answers to an open request: each needs a button that is pressed on purpose. A form takes the place of the buttons,
- * so that its own is the only one that sends.
+ * The answers to an open request: each needs a deliberate press of a button. A form replaces the buttons, so that only
+ * its own button sends.
  */
 export function Answers({ live, shown, decision, card, prepared }: AnswersProps) {
   const { request, scopes, waitsFor } = shown.view;
@@ -43,7 +43,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const [form, setForm] = useState<FormName>();
   // On a narrow screen, the other answers take too much of the card's place.
   const [isUnfolded, setUnfolded] = useState(false);
-  /** What is held back, in words. */
+  /** The delayed answer in words. */
   const [summary, setSummary] = useState('');
   const section = useRef<HTMLElement>(null);
   const undo = useUndo();
@@ -91,7 +91,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     else focusApprove();
   }, [isArmed]);
   const mayAnswer = me === undefined || (me.roles.includes('reviewer') && waitsFor !== 'others');
-  // A request that names no reviewers has no seat to move.
+  // A request without named reviewers has no seat to move.
   const canMove = me?.roles.includes('operator') === true && request.reviewers.length > 0;
   const canAlways = scopes !== undefined && scopes.length > 0;
   const actions: AnswerActions = {
@@ -171,12 +171,12 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   );
 }
 
-/** What an approval says that is held back, such as `Approving with your changes: amount 20 → 30`. */
+/** The content of a delayed approval, such as `Approving with your changes: amount 20 → 30`. */
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
     const changes = changedValues(request.arguments, modifiedArguments as Json).map(
-      ({ place, before, after }) => `${place} ${written(before)} → ${written(after)}`,
+      ({ place, before, after }) => `${place} ${valueText(before)} → ${valueText(after)}`,
     );
     return `Approving with your changes: ${changes.join(', ')}`;
   }
@@ -190,13 +190,13 @@ function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>,
   return `Approving this call, ${scopes[always.kind]}`;
 }
 
-function written(value: Json | undefined): string {
+function valueText(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const text = typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
   return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
 }
 
-/** Passes one's own seat among the reviewers on. */
+/** Passes the user's own seat among the reviewers on. */
 function DelegateForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
   const [to, setTo] = useState('');
   const { isSending, problem, setProblem, send } = useMessage(() => {
@@ -216,7 +216,7 @@ function DelegateForm({ request, isBusy, cancel, then }: FormProps & { then: () 
   };
   return (
     <AnswerForm
-      title="Let somebody else answer"
+      title="Hand this request over"
       verb="Delegate"
       isBusy={isBusy || isSending}
       cancel={cancel}
@@ -258,12 +258,12 @@ export type FormName = Exclude<AnswerName, 'approve'>;
 interface AnswerBarProps {
   open: (name: FormName) => () => void;
   approve: () => void;
-  /** The answers that the request takes. */
+  /** The possible answers to the request. */
   actions: AnswerActions;
   isArmed: boolean;
-  /** The call cannot be approved from what is on the screen. */
+  /** The call cannot be approved from the screen's content. */
   isBlocked: boolean;
-  /** On a narrow screen, the further answers are folded away to leave room for the card. */
+  /** On a narrow screen, the further answers are collapsed to leave room for the card. */
   isUnfolded: boolean;
   unfold: (isUnfolded: boolean) => void;
 }
@@ -278,7 +278,7 @@ const further: readonly [name: FormName, label: string, approves: boolean][] = [
   ['move', 'Move …', false],
 ];
 
-/** The buttons of the answers. The one that lets the least happen is the prominent one. */
+/** The buttons of the answers. The least permissive one is the prominent one. */
 export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfolded, unfold }: AnswerBarProps) {
   const describedBy = (approves: boolean): string | undefined => (approves && isBlocked ? 'why-not' : undefined);
   return (
@@ -292,7 +292,7 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
         aria-disabled={!isArmed || isBlocked}
         aria-describedby={describedBy(true)}
         onClick={(event) => {
-          // The second click of a double click may be meant for what was there before.
+          // The second click of a double click may be meant for the previous screen.
           if (event.detail <= 1) approve();
         }}
       >
@@ -321,7 +321,7 @@ export function AnswerBar({ open, approve, actions, isArmed, isBlocked, isUnfold
   );
 }
 
-/** The keys of the answers. The palette offers the same answers while they are there. */
+/** The keys of the answers. The palette offers the same answers while they are shown. */
 export function useAnswerKeys(actions: AnswerActions): void {
   const latest = useRef(actions);
   latest.current = actions;

@@ -18,12 +18,12 @@ import { LocalTime } from '../parts/time.tsx';
 import { LongText, Marked, ShownText } from '../parts/shown-text.tsx';
 import { useState } from 'preact/hooks';
 
-/** Who settled a request, when and why stands in the place of its answers. */
+/** The settlement of a request replaces its answers. */
 const effects = ['Answer', 'What ran'];
-/** Rows for programs: they stand beside the raw call. */
+/** Rows for programs: shown beside the raw call. */
 const ids = ['Request', 'Digest'];
 
-/** The card of a request. Its texts are from elsewhere; its labels and headings are ours. */
+/** The card of a request. Its texts are untrusted; its labels and headings are trusted. */
 export function CardArticle({ card, unfold }: { card: Card; unfold: ComponentChildren }) {
   const { sentence, warnings, notShown, why, who, words, settled = [], raw } = card;
   return (
@@ -131,7 +131,7 @@ function RowList({ rows }: { rows: readonly CardRow[] }) {
   );
 }
 
-/** The arguments of a call, each with what it means. */
+/** The arguments of a call, each with its meaning. */
 export function CardFields({ fields }: { fields: readonly CardField[] }) {
   if (fields.length === 0) return null;
   return (
@@ -160,7 +160,7 @@ export function CardFields({ fields }: { fields: readonly CardField[] }) {
   );
 }
 
-/** A longer text is a block of its own, drawn in steps. */
+/** A longer text gets a separate block, drawn in steps. */
 const longestInline = 2_000;
 
 function FieldValue({ field: { value, format } }: { field: CardField }) {
@@ -211,7 +211,7 @@ export function CardChanges({ card }: { card: Card }) {
   );
 }
 
-/** More lines or rows are drawn when they are asked for. */
+/** Further lines or rows are drawn on demand. */
 const mostLines = 500;
 
 function Lines({ change: { lines } }: { change: CardChange & { kind: 'text' } }) {

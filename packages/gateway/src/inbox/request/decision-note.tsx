@@ -5,7 +5,7 @@ import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 
-/** What became of the answer. */
+/** The result of the answer. */
 export function DecisionNote({ state }: { state: DecisionState }) {
   switch (state.kind) {
     case 'idle':
@@ -56,7 +56,7 @@ export function DecisionNote({ state }: { state: DecisionState }) {
 
 /** The votes of a quorum so far. */
 export function Votes({ request: { approvals, votes = [], people } }: { request: ApprovalDetails }) {
-  // The one vote that settles a request is told by what became of it.
+  // The result of the answer shows the single vote that settles a request.
   if (approvals === undefined || approvals.need < 2) return null;
   return (
     <section class="votes" aria-label="Votes">

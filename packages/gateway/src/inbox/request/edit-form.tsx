@@ -8,14 +8,14 @@ import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
 import type { DecisionState } from './use-decision.ts';
 
-/** A decision holds no longer arguments. */
+/** A decision cannot contain longer arguments. */
 const longestJson = 400_000;
 
 /** Approves the call with other arguments: a form made of the schema, or their JSON. */
 export function EditForm({ request, isBusy, cancel, send, state }: AnswerFormProps & { state: DecisionState }) {
   const { arguments: before, schema, redacted = [] } = request;
   const [form, setForm] = useState(() => formOf(before, schema ?? {}, schema ?? {}));
-  // More members than a form shows are edited as JSON, too.
+  // An object with more members than a form shows is edited as JSON, too.
   const [text, setText] = useState<string | undefined>(
     schema === undefined || form.kind === 'json' ? JSON.stringify(before, null, 2) : undefined,
   );
@@ -138,12 +138,12 @@ function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; is
           <dd>
             {before !== undefined && (
               <del>
-                <Foreign text={written(before)} most={500} lines />
+                <Foreign text={valueText(before)} most={500} lines />
               </del>
             )}{' '}
             {after !== undefined && (
               <ins>
-                <Foreign text={written(after)} most={500} lines />
+                <Foreign text={valueText(after)} most={500} lines />
               </ins>
             )}
           </dd>
@@ -153,6 +153,6 @@ function Changes({ changes, isReadable }: { changes: readonly ChangedValue[]; is
   );
 }
 
-function written(value: Json): string {
+function valueText(value: Json): string {
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }

@@ -7,13 +7,13 @@ interface NotYoursProps {
   request: ApprovalDetails;
   isReviewer: boolean;
   parent: RefObject<HTMLElement | null>;
-  /** What became of an answer that was given before. */
+  /** The result of an earlier answer. */
   children: ComponentChildren;
-  /** The actions of an operator, such as moving the request. Stands below the text. */
+  /** The actions of an operator, such as moving the request. Shown below the text. */
   foot: ComponentChildren;
 }
 
-/** In the place of the answers, for people whose answer would be refused. */
+/** In place of the answers, for people whose answer would be refused. */
 export function NotYours({ request: { reviewers, people }, isReviewer, parent, foot, children }: NotYoursProps) {
   return (
     <section class="answers" aria-label="Your answer" ref={parent}>
@@ -36,7 +36,7 @@ export function NotYours({ request: { reviewers, people }, isReviewer, parent, f
         </>
       ) : (
         <p>
-          You can look at requests but not answer them. Answering needs the role reviewer: ask whoever runs this
+          You can look at requests but not answer them. Answering needs the role reviewer: ask the operator of this
           gateway.
         </p>
       )}

@@ -10,7 +10,7 @@ import { apiPath, getJson } from '../api/fetch-json.ts';
 /** A stream for each open request would use up the connections of the browser. */
 const againMs = 5_000;
 
-/** The run that asks: the runs above it, its events so far, and a link to Temporal's UI. */
+/** The run of the request: the runs above it, its events so far, and a link to Temporal's UI. */
 export function RunContext({ request: { workflowId, lineage, settled } }: { request: ApprovalDetails }) {
   const [read, setRead] = useState<EventsSoFar>();
   const [problem, setProblem] = useState('');
@@ -82,13 +82,13 @@ function Events({ events, earlier, isCut }: EventsSoFar) {
   );
 }
 
-/** What has happened in a run so far. */
+/** The events of a run so far. */
 export interface EventsSoFar {
   /** The newest ones, in order. */
   events: readonly RecordedEvent[];
   /** The number of earlier ones. */
   earlier: number;
-  /** True: the run has so many events that not all were read, so these are not the newest. */
+  /** True: the run has so many events that only the earlier ones were read, so these are not the newest. */
   isCut: boolean;
 }
 

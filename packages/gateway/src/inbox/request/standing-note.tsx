@@ -11,15 +11,15 @@ import { useStore } from '../state/store.ts';
 
 interface StandingNoteProps {
   request: ApprovalDetails;
-  /** Of the answer that was sent from here. */
+  /** The decision sent from this page. */
   decisionId: string | undefined;
-  /** True: it stood open on this page a moment ago. */
+  /** True: it was open on this page a moment ago. */
   isNew: boolean;
 }
 
 /**
- * Why a request cannot be answered any more, in the place of the answers: whoever was about to answer looks there, also on
- * a phone. It then takes the focus, which was on a button that is gone.
+ * Why a request can no longer be answered, in place of the answers, where the reviewer looks, also on a phone. It then
+ * gets the focus, because the focused button is gone.
  */
 export function StandingNote({ request, decisionId, isNew }: StandingNoteProps) {
   const { settled, workflowId, requestId, people } = request;
@@ -86,13 +86,13 @@ function Settled({ settled, people, isOwn }: SettledProps) {
   );
 }
 
-/** What happened, where it was not somebody's answer. */
+/** The effect, if it was not a reviewer's answer. */
 const words: Partial<Record<string, string>> = {
-  expired: 'Nobody answered in time',
+  expired: 'No answer in time',
   cancelled: 'The run has ended or was cancelled',
 };
 
-/** How a request stands: its answers depend on it. */
+/** The state of a request, which determines its answers. */
 export type RequestStanding = 'open' | 'expired' | 'settled';
 
 export function requestStanding({ settled, deadline }: ApprovalDetails, nowMs: number): RequestStanding {
@@ -100,7 +100,7 @@ export function requestStanding({ settled, deadline }: ApprovalDetails, nowMs: n
   return deadline !== null && Date.parse(deadline) <= nowMs ? 'expired' : 'open';
 }
 
-/** Leads to the next open request that waits for this reviewer. */
+/** Leads to the next open request of this reviewer. */
 export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
   const next = nextRequest(useStore(openRequests).open?.rows ?? [], shown);
   if (next === undefined) return null;
@@ -111,7 +111,7 @@ export function NextRequest({ class: look, ...shown }: RequestIds & { class?: st
   );
 }
 
-/** The request that follows in the list, beginning again at its top; undefined: no other waits for this reviewer. */
+/** The following request in the list, beginning again at its top; undefined: no other waits for this reviewer. */
 export function nextRequest(rows: readonly InboxRow[], shown: RequestIds): InboxRow | undefined {
   const at = rows.findIndex((row) => isSameRequest(row, shown));
   return [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))].find(({ waitsFor }) => waitsFor !== 'others');

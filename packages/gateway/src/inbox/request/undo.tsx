@@ -3,7 +3,7 @@ import { announceText } from '../state/store.ts';
 import { meOf, session } from '../state/me.ts';
 import type { ComponentChildren } from 'preact';
 
-/** An answer that is held back. */
+/** A delayed answer. */
 export interface Held {
   fromMs: number;
   untilMs: number;
@@ -20,18 +20,18 @@ export interface Undo {
    * returns true; the answer can be undone until `check` has returned.
    */
   hold: (send: () => void, check?: () => Promise<boolean>) => void;
-  /** Drops what is held, and announces `why`. */
+  /** Drops the delayed answer, and announces `why`. */
   cancel: (why?: string) => void;
 }
 
-/** If the timer fires this late, the computer slept, and nobody saw the time to undo. */
+/** If the timer fires this late, the computer slept, and the reviewer did not see the time to undo. */
 const lateMs = 2_000;
 /** A longer check means that the computer slept, or that the gateway does not answer. */
 const longestCheckMs = 30_000;
 
 /**
- * Holds an approval back for as long as the gateway says. What is held is dropped if the page or the view is left, or if
- * the computer slept: only what stood on the screen the whole time is sent.
+ * Delays an approval for the gateway's time to undo. Drops it if the user leaves the page or the view, or if the
+ * computer slept: only an approval that was visible the whole time is sent.
  */
 export function useUndo(): Undo {
   const [held, setHeld] = useState<Held>();
@@ -77,7 +77,7 @@ export function useUndo(): Undo {
   return { held, hold, cancel };
 }
 
-/** Shows for how long an approval can still be undone. Its children say what is approved. */
+/** Shows for how long an approval can still be undone. Its children describe the approval. */
 export function UndoBar({ held, undo, children }: { held: Held; undo: () => void; children: ComponentChildren }) {
   const [now, setNow] = useState(Date.now);
   const button = useRef<HTMLButtonElement>(null);

@@ -14,7 +14,7 @@ import {
 import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
 
-/** What a reviewer answers. */
+/** The reviewer's answer. */
 export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
 
 /** One attempt: a retry sends exactly this again. */
@@ -23,7 +23,7 @@ type Attempt = DecisionBody & { decisionId: string };
 export type DecisionState =
   | { kind: 'idle' }
   | { kind: 'sending' }
-  /** Nobody knows whether it arrived. */
+  /** It is unknown whether it arrived. */
   | { kind: 'unsure'; again: () => void }
   | { kind: 'refused'; problem: ApiProblem }
   | { kind: 'done'; receipt: Receipt; decisionId: string };
@@ -62,11 +62,11 @@ interface Message {
   isSending: boolean;
   problem: string;
   setProblem: (problem: string) => void;
-  /** `done`: what to say once it counts. */
+  /** `done`: the announcement once it counts. */
   send: (path: string, body: object, done: string) => Promise<void>;
 }
 
-/** Sends a message about a request that is no decision. `then` runs once it counts. */
+/** Sends a message, other than a decision, about a request. `then` runs once it counts. */
 export function useMessage(then: () => void): Message {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState('');
@@ -96,7 +96,7 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'user
   return { channel: 'inbox', durationMs, ...more };
 }
 
-/** Why the call cannot be approved from what is on the screen; undefined if all of it is there. */
+/** Why the call cannot be approved from the screen's content; undefined if all of it is shown. */
 export function whyNotApprove({ shown, preview }: ApprovalDetails, isWhole: boolean): string | undefined {
   if (shown !== 'all') return 'Not all arguments are shown to you, so it cannot be approved here: deny or respond.';
   if (preview?.state === 'pending') return 'The tool is still working out what would change.';

@@ -8,30 +8,33 @@ import { problemText } from '../state/texts.ts';
 import { announceText } from '../state/store.ts';
 import { makeWholeCard, type WholeCard } from './whole-card.ts';
 
-/** A request as it is shown. */
+/** A request as shown. */
 export interface LoadedRequest {
   view: ApprovalView;
-  /** When this text of it came on the screen, by this computer's clock. */
+  /** When its present text appeared on the screen, by this computer's clock. */
   shownAtMs: number;
-  /** True: its text is another than the one that was read before. */
+  /** True: its text differs from the one read before. */
   hasChanged: boolean;
-  /** Why it could not be read again just now. */
+  /** Why the last read failed. */
   lost?: ApiProblem;
 }
 
 export interface LiveRequest {
   shown?: LoadedRequest;
-  /** Why it could not be read at all. */
+  /** Why no read has succeeded. */
   problem?: ApiProblem;
-  /** Reads it again. True if it still says what the reviewer has looked at, as far as that can be told. */
+  /** Reads it again. True if it still matches what the reviewer has seen, as far as can be determined. */
   reload: () => Promise<boolean>;
-  /** The reviewer has looked at the changed text. */
+  /** Confirms that the reviewer has seen the changed text. */
   lookAgain: () => void;
 }
 
 const [pollMs, pendingPollMs] = [10_000, 1_000];
 
-/** Keeps a request up to date: reads it again when the inbox reports a change, when the page is looked at again, and every few seconds while it is. */
+/**
+ * Keeps a request up to date: reads it again when the inbox reports a change, when the page becomes visible, and every
+ * few seconds while it is visible.
+ */
 export function useRequest(workflowId: string, requestId: string): LiveRequest {
   const [state, setState] = useState<Pick<LiveRequest, 'shown' | 'problem'>>({});
   const latest = useRef(state);
@@ -45,7 +48,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       const view = await getJson<ApprovalView>(path);
       const before = latest.current.shown;
       const isOther = before !== undefined && decidingTexts(before.view.request) !== decidingTexts(view.request);
-      // Another reading, which began later, may have shown the changed text already.
+      // Another read, which began later, may have shown the changed text already.
       const hasChanged = isOther || (before?.hasChanged ?? false);
       const shownAtMs = before === undefined || isOther ? Date.now() : before.shownAtMs;
       set({ shown: { view, shownAtMs, hasChanged } });
@@ -75,7 +78,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   }, [workflowId, requestId]);
   useEffect(() => {
     if (isOver) return undefined;
-    // While no worker answers, a reading holds one of the browser's few connections for seconds.
+    // Without a worker, a read occupies one of the browser's few connections for seconds.
     const poll = (): void => {
       if (document.visibilityState === 'visible') void reload();
     };
@@ -89,7 +92,7 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   return { ...state, reload, lookAgain };
 }
 
-/** The whole card of a request, once somebody has asked for it with `unfold`. A changed text is folded again. */
+/** The whole card of a request, once the user has called `unfold`. A changed text is cut again. */
 export function useWholeCard(shown: LoadedRequest | undefined): { whole: WholeCard | undefined; unfold: () => void } {
   const [unfolded, setUnfolded] = useState<WholeCard & { shownAtMs: number }>();
   const whole = unfolded?.shownAtMs === shown?.shownAtMs ? unfolded : undefined;

@@ -14,7 +14,7 @@ export function makeWholeCard(request: ApprovalDetails): Promise<WholeCard> {
   worker.addEventListener('message', ({ data }: MessageEvent<WholeCard>) => resolve(data));
   worker.addEventListener('error', (event) => {
     if (event instanceof ErrorEvent) return reject(new Error(event.message));
-    // The worker's file is missing: the gateway has another version of the inbox, as in public/reload.js.
+    // The worker's file is missing: the gateway serves another version of the inbox, as in public/reload.js.
     location.reload();
   });
   worker.postMessage(request);

@@ -17,13 +17,13 @@ const eventNames = [
 
 /** Events of this time are drawn together: a model writes hundreds of parts a second. */
 const drawMs = 50;
-/** A tab without the stream reads the events so often. The first time it waits until it is clear who has the stream. */
+/** A tab without the stream polls the events at this interval. The first read waits until one tab has the stream. */
 const [firstReadMs, readMs] = [500, 3_000];
 
 /**
- * Follows the events of a run, and hands out its timeline when it has changed. Returns how to stop. One tab of the browser
- * at a time has the stream of a run: the one that got the focus last. Other tabs that can be seen read the events again and
- * again, without what the model is writing.
+ * Follows the events of a run, and passes its timeline on after each change. Returns a function that stops this. One
+ * tab of the browser at a time has the stream of a run: the last one with the focus. Other visible tabs poll the
+ * events, without the text that the model is writing.
  */
 export function followRun(
   workflowId: string,
@@ -46,7 +46,7 @@ export function followRun(
     arrived.push(event as RunEvent);
     drawing ??= setTimeout(draw, drawMs);
   };
-  /** The parameter that asks for what comes after the last event. Events that have arrived count, even if not drawn yet. */
+  /** The parameter that requests events after the last one. Received events count, even if not drawn yet. */
   const place = (separator: string): string => {
     timeline = withoutWriting(withEvents(timeline, arrived));
     arrived = [];

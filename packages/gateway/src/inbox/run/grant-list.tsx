@@ -15,7 +15,7 @@ interface GrantListProps {
   mayRevoke: boolean;
 }
 
-/** What "always" decisions have left behind in a run. */
+/** The grants of "always" decisions in a run. */
 export function GrantList({ workflowId, version, mayRevoke }: GrantListProps) {
   const path = apiPath`/runs/${workflowId}/grants`;
   const { value, problem, reload } = useJson<Grants>(path, version);
@@ -76,7 +76,7 @@ function scopeText({ tool, scope, denials }: Pick<Grant, 'tool' | 'scope' | 'den
   return `calls of ${tool} where ${globs.join(' and ')}`;
 }
 
-/** Whose it is, and how long it lasts. */
+/** The grant's authors and how long it lasts. */
 function usesText({ grantId, by = [], usesLeft, expiresAtMs, denials }: Grant): string {
   const names = by.map(({ reviewerId, reviewerName, identity }) =>
     reviewerId === undefined

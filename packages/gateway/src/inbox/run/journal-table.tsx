@@ -10,7 +10,10 @@ import { requestHref } from '../state/location.ts';
 import { decisionText } from '../parts/timeline-item.tsx';
 import type { Decided } from './timeline.ts';
 
-/** Everything that the run recorded about its calls: rulings, votes, grants, changes of policy. Read when it is opened. */
+/**
+ * All journal entries of the run about its calls: rulings, votes, grants, changes of policy. Read when the section is
+ * opened.
+ */
 export function JournalTable({ workflowId, version }: { workflowId: string; version: number }) {
   const [isOpen, setOpen] = useState(false);
   const path = isOpen ? apiPath`/runs/${workflowId}/journal` : undefined;
@@ -89,13 +92,13 @@ function detailsOf(entry: JournalEntry): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }
 
-/** What people were asked in a run, and what they decided. */
+/** The requests and decisions of a run. */
 export function DecisionTable({ decisions }: { decisions: readonly Decided[] }) {
   return (
     <section aria-labelledby="decisions-title">
       <h2 id="decisions-title">Decisions</h2>
       {decisions.length === 0 ? (
-        <p class="soft">Nobody was asked.</p>
+        <p class="soft">No requests.</p>
       ) : (
         <div class="scroll" role="region" aria-label="Table of decisions" tabIndex={0}>
           <table>

@@ -10,19 +10,19 @@ interface ReplyBoxProps {
   lastTurn: LastTurn | undefined;
 }
 
-/** Where the user of a session says more to it, stops a turn, or has one that failed tried again. */
+/** Lets the user of a session send a message, stop a turn, or retry a failed one. */
 export function ReplyBox({ workflowId, lastTurn }: ReplyBoxProps) {
   const [content, setContent] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  // Sent again, the same text counts once.
+  // The key of retries, so that the same text counts once.
   const key = useRef(crypto.randomUUID());
   const change = (text: string): void => {
     key.current = crypto.randomUUID();
     setContent(text);
     setProblem('');
   };
-  /** True if the run has taken it. */
+  /** True if the run has accepted it. */
   const post = async (body: object, idempotencyKey: string, taken: string): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);

@@ -3,14 +3,14 @@ import { modes, type Mode } from 'countersign/policy';
 import { problemText } from '../state/texts.ts';
 import type { RunList } from '../../http/inbox/api.ts';
 
-/** The fields of the form that starts a run, as they are typed. */
+/** The fields of the form that starts a run, as typed. */
 export interface StartFields {
   agent: string;
   input: string;
   mode: string;
   /** JSON. */
   policy: string;
-  /** The user for whom the run works. */
+  /** The user of the run. */
   caller: string;
   /** True: the run stays open for more messages. */
   session: boolean;
@@ -18,7 +18,7 @@ export interface StartFields {
 
 export const noStartFields: StartFields = { agent: '', input: '', mode: '', policy: '', caller: '', session: false };
 
-/** The body of `POST /runs`, or what is wrong with a field. */
+/** The body of `POST /runs`, or the problem of a field. */
 export function startBodyOf(
   fields: StartFields,
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
@@ -57,7 +57,7 @@ function policyOf(text: string): object | string | undefined {
 
 type ListedStatus = RunList['runs'][number]['status'];
 
-/** Which runs are listed. Empty texts list all. */
+/** The filters of the list of runs. Empty texts list all. */
 export interface RunFilters {
   status: ListedStatus | '';
   agent: string;
@@ -72,7 +72,7 @@ export function readRunFilters(query: string): RunFilters {
   return { status, agent: given.get('agent') ?? '' };
 }
 
-/** The query of an address; empty if nothing is filtered. */
+/** The query of an address; empty without filters. */
 export function writeRunFilters({ status, agent }: RunFilters): string {
   const query = new URLSearchParams();
   if (status !== '') query.set('status', status);

@@ -13,7 +13,7 @@ interface RunHeadProps {
   events: readonly RecordedEvent[];
 }
 
-/** What a run is: its agent and caller as far as its events name them, its times, and where it runs. */
+/** The facts of a run: its agent and caller if its events name them, its times, and its place in Temporal. */
 export function RunHead({ run, status, events }: RunHeadProps) {
   const asked = events.find((event) => event.type === 'ApprovalRequestEvent');
   const agent = asked?.agentName ?? run.open[0]?.agentName;

@@ -11,7 +11,7 @@ interface TimelineListProps {
   state: StreamState | 'ended';
 }
 
-/** What happens in a run, the newest at the end, and what the model is writing now. */
+/** The events of a run, the newest at the end, and the text that the model is writing now. */
 export function TimelineList({ timeline, state }: TimelineListProps) {
   const [most, setMost] = useState(atOnce);
   const { events, dropped, writing } = timeline;

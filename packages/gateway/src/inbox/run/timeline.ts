@@ -8,18 +8,18 @@ import type {
   RunEvent,
 } from 'countersign/client';
 
-/** What the page knows of a run: its events, each once and in order, and what the model is writing now. */
+/** The page's knowledge of a run: its events, each once and in order, and the text that the model is writing now. */
 export interface Timeline {
   events: readonly RecordedEvent[];
-  /** The id after which a new stream goes on. */
+  /** The id after which a new stream resumes. */
   lastId?: string;
-  /** Older events that are no longer kept here. */
+  /** Older events that this page has dropped. */
   dropped: number;
   writing?: Writing;
   end?: RunCompleteEvent;
 }
 
-/** The answer of the model that has not ended. */
+/** An unfinished answer of the model. */
 export interface Writing {
   turn: number;
   /** How much of the answer comes before `text`, in UTF-16 code units. */
@@ -27,11 +27,11 @@ export interface Writing {
   text: string;
 }
 
-/** One question to people, and how it was settled. */
+/** One request to reviewers, and its settlement. */
 export interface Decided {
   request: ApprovalRequestEvent;
   result?: ApprovalResultEvent;
-  /** Whether its tool ran, as far as that is known. */
+  /** Whether its tool ran, as far as known. */
   ran?: Ran;
 }
 
@@ -48,7 +48,7 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
   let { lastId, writing, end } = timeline;
   for (const event of arrived) {
     if (event.type === 'RawResponseEvent') {
-      writing = written(writing, event);
+      writing = withDelta(writing, event);
       continue;
     }
     if (known.has(event.id)) continue;
@@ -68,12 +68,12 @@ export function withEvents(timeline: Timeline, arrived: readonly RunEvent[]): Ti
   };
 }
 
-/** A new stream tells nothing of what the model wrote while the old one was lost. */
+/** A new stream does not repeat the text that the model wrote while the old one was lost. */
 export function withoutWriting(timeline: Timeline): Timeline {
   return { ...timeline, writing: undefined };
 }
 
-/** The questions of a run with their answers, in the order in which they were asked. */
+/** The requests of a run with their answers, in the order of the requests. */
 export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   const decisions = new Map<string, Decided>();
   for (const event of events) {
@@ -91,15 +91,15 @@ export function decisionsOf(events: readonly RecordedEvent[]): Decided[] {
   return [...decisions.values()];
 }
 
-/** What the user of a session can do with its last turn: have it tried again if it failed, or stop it. */
+/** What the user of a session can do with its last turn: retry it if it failed, or stop it. */
 export interface LastTurn {
-  /** The event that says so. */
+  /** The event of the failure. */
   eventId: string;
   canRetry: boolean;
   canStop: boolean;
 }
 
-/** The last turn of a session; undefined while nothing is known of one. */
+/** The last turn of a session; undefined while none is known. */
 export function lastTurnOf(events: readonly RecordedEvent[]): LastTurn | undefined {
   const last = events.findLast((event) => endsTurn(event) || isOfUser(event));
   if (last?.type !== 'RunItemEvent') return undefined;
@@ -112,9 +112,9 @@ function isOfUser(event: RecordedEvent): boolean {
   return event.type === 'RunItemEvent' && event.item.type === 'message' && event.item.role === 'user';
 }
 
-function written(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
+function withDelta(writing: Writing | undefined, { turn, offset, delta }: RawResponseEvent): Writing {
   const end = writing === undefined ? -1 : writing.before + writing.text.length;
-  // Anything but the text that comes next starts over: a retry, another turn, or text that was missed.
+  // Any text except the directly following one starts over: after a retry, in another turn, or after missed text.
   if (writing === undefined || writing.turn !== turn || offset !== end) return { turn, before: offset, text: delta };
   const text = writing.text + delta;
   const over = Math.max(0, text.length - mostWriting);

@@ -3,13 +3,13 @@ import { createStore } from './store.ts';
 
 const base = '/inbox';
 
-/** Where the page is: the path below `/inbox`, and the query. */
+/** The page's location: the path below `/inbox`, and the query. */
 export interface PageLocation {
   path: string;
   query: string;
 }
 
-export const currentLocation = createStore<PageLocation>(read());
+export const currentLocation = createStore<PageLocation>(readLocation());
 
 /** The address of a path below `/inbox`, for links. */
 export function hrefOf(path: string): string {
@@ -26,16 +26,16 @@ export function runHref(workflowId: string): string {
   return hrefOf(`/runs/${encodeURIComponent(workflowId)}`);
 }
 
-/** Goes to an address that `hrefOf` gave. `replace`: the present one is not kept in the history. */
+/** Goes to an address of `hrefOf`. `replace`: the present one is not kept in the history. */
 export function navigate(href: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
-  currentLocation.set(read());
+  currentLocation.set(readLocation());
 }
 
 /** Makes links to views change the view instead of loading the page again. */
 export function followClicks(): void {
-  window.addEventListener('popstate', () => currentLocation.set(read()));
+  window.addEventListener('popstate', () => currentLocation.set(readLocation()));
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -47,6 +47,6 @@ export function followClicks(): void {
   });
 }
 
-function read(): PageLocation {
+function readLocation(): PageLocation {
   return { path: location.pathname.slice(base.length) || '/', query: location.search };
 }

@@ -2,7 +2,7 @@ import type { Me } from '../../http/inbox/api.ts';
 import { ApiProblem, getJson, onUnauthenticated } from '../api/fetch-json.ts';
 import { createStore } from './store.ts';
 
-/** Who looks at the page. `unknown`: the gateway has not answered yet. */
+/** The user of the page. `unknown`: the gateway has not answered yet. */
 export type SessionState =
   | { state: 'unknown' }
   | { state: 'signed-in'; me: Me }
@@ -16,20 +16,20 @@ onUnauthenticated((loginUrl) => session.set({ state: 'signed-out', ...(loginUrl 
 const againMs = 3_000;
 
 let asking: Promise<void> | undefined;
-/** Who was signed in last on this page. */
+/** The last user who was signed in on this page. */
 let lastId: string | undefined;
 
 /**
- * Asks the gateway who this is, and again when another tab of this browser notices that somebody has signed in or out: all
- * tabs have one cookie. What a page shows to one person goes before another is signed in.
+ * Reads the session from the gateway, and again when another tab of this browser notices a sign-in or sign-out: all
+ * tabs share one cookie. One user's data is removed before another user is signed in.
  */
 export function followSession(): void {
   const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('countersign session') : undefined;
   let key: string | undefined;
   session.subscribe(() => {
     const now = session.get();
-    if (now.state === 'unknown' || keyOf(now) === key) return;
-    key = keyOf(now);
+    if (now.state === 'unknown' || stateKey(now) === key) return;
+    key = stateKey(now);
     tabs?.postMessage(key);
   });
   tabs?.addEventListener('message', ({ data }) => {
@@ -38,7 +38,7 @@ export function followSession(): void {
   void loadMe();
 }
 
-/** Asks the gateway who this is, until it answers. */
+/** Reads the session from the gateway, with retries until it answers. */
 export function loadMe(): Promise<void> {
   asking ??= ask().finally(() => (asking = undefined));
   return asking;
@@ -60,11 +60,11 @@ async function ask(): Promise<void> {
 }
 
 /** `signed-out`, or the session of the person. */
-function keyOf(state: SessionState): string {
+function stateKey(state: SessionState): string {
   return meOf(state)?.sessionKey ?? state.state;
 }
 
-/** The person who is signed in; undefined while that is unknown. */
+/** The signed-in person; undefined while unknown. */
 export function meOf(state: SessionState): Me | undefined {
   return state.state === 'signed-in' ? state.me : undefined;
 }

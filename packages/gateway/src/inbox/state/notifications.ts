@@ -11,15 +11,15 @@ export const notificationState = createStore<NotificationPermission | 'unsupport
   'Notification' in globalThis ? Notification.permission : 'unsupported',
 );
 
-/** Shown at once, so that people see whether and how this browser does it. */
+/** Shown at once, so that users see whether and how this browser shows notifications. */
 const firstNotification = {
   title: 'Notifications are on',
-  body: 'You are told of new requests while the inbox is open.',
+  body: 'You are notified of new requests while the inbox is open in a tab.',
   tag: 'countersign-on',
   href: hrefOf('/'),
 };
 
-/** Asks the browser for the permission. Called only when somebody has pressed a button for it. */
+/** Asks the browser for the permission. Called only after a press of its button. */
 export async function askForNotifications(): Promise<void> {
   if (notificationState.get() === 'unsupported') {
     announceText('This browser cannot notify you.', 'bad');
@@ -40,10 +40,10 @@ export async function askForNotifications(): Promise<void> {
   announceText(texts[answer], answer === 'granted' ? 'good' : 'plain');
 }
 
-/** Requests that come within this time make one look. */
+/** Requests that arrive within this time share one check. */
 const gatherMs = 1_000;
 
-/** Notifies of requests that are new while nobody looks at the page. Returns how to stop. */
+/** Notifies of new requests while the page is not visible. Returns a function that stops this. */
 export function notifyOfRequests(): () => void {
   let known: Set<string> | undefined;
   let fresh: InboxRow[] = [];
@@ -65,7 +65,7 @@ export function notifyOfRequests(): () => void {
     const { open } = openRequests.get();
     if (open === undefined) return;
     const now = new Set(open.rows.map(requestKey));
-    // What was there when the page was opened is not new.
+    // Requests that were open when the page was opened are not new.
     if (known !== undefined) {
       const before = known;
       fresh.push(...open.rows.filter((row) => !before.has(requestKey(row))));

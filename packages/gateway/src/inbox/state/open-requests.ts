@@ -7,7 +7,7 @@ import type { RequestIds } from './paths.ts';
 import { createStore } from './store.ts';
 import { loadMe } from './me.ts';
 
-/** The open requests of all runs, as the gateway tells them. */
+/** The open requests of all runs, as reported by the gateway. */
 export interface OpenRequests {
   stream: StreamState;
   /** Absent: nothing was read yet. */
@@ -22,7 +22,7 @@ export const openRequests = createStore<OpenRequests>({ stream: 'connecting' });
 type Listener = (request: RequestIds | undefined) => void;
 const listeners = new Set<Listener>();
 
-/** Calls back for each request that was opened, has changed or was settled; returns how to stop that. */
+/** Calls back for each opened, changed or settled request; returns a function that stops this. */
 export function onRequestChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -54,7 +54,8 @@ export function followOpenRequests(sessionKey: string): () => void {
     },
     onState: (stream) => {
       change({ stream });
-      // `EventSource` does not say why a stream was refused. The answer to `/me` shows whether the session has ended.
+      // `EventSource` does not report why a stream was refused. The response of `/me` shows whether the session has
+      // ended.
       if (stream === 'lost') void loadMe();
     },
     on: {

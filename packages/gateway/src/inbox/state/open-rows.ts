@@ -12,12 +12,12 @@ export interface OpenRows {
   unread: InboxPage['unread'];
 }
 
-/** The rows of a snapshot, in the place of all that was known. */
+/** The rows of a snapshot, which replaces all earlier ones. */
 export function withSnapshot({ approvals, more, next, unread }: InboxPage): OpenRows {
   return { rows: approvals.toSorted(byDeadline), more, next, unread };
 }
 
-/** The snapshot that another tab can make these rows of. */
+/** The snapshot from which another tab can build these rows. */
 export function snapshotOf({ rows, more, next, unread }: OpenRows): InboxPage {
   return { approvals: [...rows], more, ...(next !== undefined && { next }), unread };
 }
@@ -28,13 +28,13 @@ export function withPage(open: OpenRows, page: InboxPage): OpenRows {
   return { ...added, more: page.more, next: page.next, unread: [...open.unread, ...page.unread] };
 }
 
-/** The rows with one that is new, or in the place of the same request. */
+/** The rows with a new one, or with a new version of one. */
 export function withRow(open: OpenRows, row: InboxRow): OpenRows {
   const others = open.rows.filter((each) => !isSameRequest(each, row));
   return { ...open, rows: [...others, row].sort(byDeadline) };
 }
 
-/** The rows without a request that is not open any more. */
+/** The rows without a request that is no longer open. */
 export function withoutRow(open: OpenRows, gone: RequestIds): OpenRows {
   return { ...open, rows: open.rows.filter((each) => !isSameRequest(each, gone)) };
 }

@@ -1,7 +1,7 @@
 /** The parts of a path that a pattern names, decoded. */
 export type PathParams = Readonly<Record<string, string>>;
 
-/** Undefined if the path does not fit; `:name` in the pattern stands for one part that is not empty. */
+/** Undefined if the path does not match; `:name` in the pattern matches one non-empty part. */
 export function matchPath(pattern: string, path: string): PathParams | undefined {
   const [wanted, given] = [partsOf(pattern), partsOf(path)];
   if (wanted.length !== given.length) return undefined;
@@ -25,12 +25,12 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
 }
 
-/** The address of a run in Temporal's UI; undefined if the base is no web address. */
+/** The address of a run in Temporal's UI; undefined if the base is not a web address. */
 export function temporalHref(base: string, workflowId: string): string | undefined {
   return /^https?:\/\//.test(base) ? `${base}/workflows/${encodeURIComponent(workflowId.toWellFormed())}` : undefined;
 }
 
-/** What identifies a request. One run cannot speak for the request of another, so both ids count. */
+/** The identity of a request. A run may claim another run's request id, so both ids count. */
 export interface RequestIds {
   workflowId: string;
   requestId: string;
@@ -45,7 +45,7 @@ export function isSameRequest(one: RequestIds, other: RequestIds): boolean {
   return one.requestId === other.requestId && one.workflowId === other.workflowId;
 }
 
-/** What every view gets: the parts of the path that its pattern names. */
+/** The properties of every view: the parts of the path that its pattern names. */
 export interface ViewProps {
   params: PathParams;
 }

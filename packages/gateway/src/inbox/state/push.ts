@@ -7,35 +7,35 @@ import { isSamePushKey } from './same-push-key.ts';
 import { registerWorker } from './show-notification.ts';
 
 /**
- * Whether this browser is told of requests while no inbox is open in it. `unavailable`: the gateway does not offer it, or
- * the browser cannot.
+ * Whether this browser is notified of requests while no inbox is open in it. `unavailable`: the gateway does not offer
+ * it, or the browser cannot.
  */
 export const pushState = createStore<'unavailable' | 'off' | 'on' | 'changing'>('unavailable');
 
 const storageKey = 'countersign.push';
-/** A subscription is good for 30 days from the last time that the gateway heard of it. */
+/** A subscription expires 30 days after it was last stored. */
 const renewMs = 24 * 3_600_000;
 
-/** A browser that does not reach its push service, as in a closed network, may wait for it forever. */
+/** A browser that cannot reach its push service, as in a closed network, may wait for it forever. */
 const longestMs = 15_000;
 
-/** Whose subscription this browser has, and when the gateway heard of it. */
+/** The person of this browser's subscription, and when the gateway last stored it. */
 interface Subscribed {
   id: string;
   atMs: number;
 }
 
 /**
- * Finds out whether this browser is subscribed for this person, and renews the subscription. It undoes
- * a subscription of somebody else, one that was made with other keys, and one to a gateway that no longer offers push.
+ * Checks whether this browser is subscribed for this person, and renews the subscription. Removes a subscription of
+ * another person, one with other keys, and one to a gateway that no longer offers push.
  */
 export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (!canPush()) return;
   const registration = await registrationOf();
   const subscription = await registration?.pushManager.getSubscription();
-  // If the person has pressed the switch meanwhile, their choice stands.
+  // If the user has pressed the switch meanwhile, their choice counts.
   if (pushState.get() === 'changing') return;
-  const kept = read();
+  const kept = readSubscribed();
   const isOwn =
     subscription &&
     pushKey !== undefined &&
@@ -53,7 +53,7 @@ export async function loadPush({ id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Pro
   await send(subscription, id).catch(() => undefined);
 }
 
-/** Subscribes this browser, or undoes that. Called only when somebody has pressed a button for it. */
+/** Subscribes or unsubscribes this browser. Called only after a press of its button. */
 export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | 'pushKey'>): Promise<void> {
   if (pushState.get() === 'unavailable' || pushState.get() === 'changing' || pushKey === undefined) return;
   const before = pushState.get();
@@ -65,8 +65,8 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
     pushState.set(on ? 'on' : 'off');
     announceText(
       on
-        ? 'This browser tells you of requests also while the inbox is closed.'
-        : 'This browser tells you of requests only while the inbox is open.',
+        ? 'This browser notifies you of new requests also while the inbox is closed.'
+        : 'This browser notifies you of new requests only while the inbox is open.',
       'good',
     );
   } catch (error) {
@@ -80,11 +80,11 @@ export async function switchPush(on: boolean, { id, pushKey }: Pick<Me, 'id' | '
   }
 }
 
-/** Ends the subscription of this browser, so that the next person at it gets no messages of this one. */
+/** Ends the subscription of this browser, so that its next user gets no messages of this one. */
 export async function endPush(): Promise<void> {
   if (!canPush()) return;
   const subscription = await (await registrationOf())?.pushManager.getSubscription();
-  // Neither waits for the other: the gateway or the push service may be away.
+  // In parallel, because the gateway or the push service may be unavailable.
   await Promise.allSettled([subscription && sendEnd(subscription), forget()]);
   if (pushState.get() !== 'unavailable') pushState.set('off');
 }
@@ -105,7 +105,7 @@ async function subscribe(pushKey: string, id: string): Promise<void> {
 
 async function makeSubscription(pushKey: string): Promise<PushSubscription> {
   const { pushManager } = await registerWorker();
-  // One that was made with other keys takes no message of this gateway.
+  // A subscription with other keys does not accept messages of this gateway.
   const earlier = await pushManager.getSubscription();
   await earlier?.unsubscribe();
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: pushKey });
@@ -127,7 +127,7 @@ async function sendEnd({ endpoint }: PushSubscription): Promise<void> {
   await sendJson('POST', '/push/unsubscribe', { endpoint });
 }
 
-/** Unsubscribes without telling the gateway, which learns of it when the push service refuses its next message. */
+/** Unsubscribes without a message to the gateway, which notices it when the push service refuses its next message. */
 async function forget(): Promise<void> {
   const registration = await registrationOf();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
@@ -135,7 +135,7 @@ async function forget(): Promise<void> {
   write(undefined);
 }
 
-function read(): Subscribed | undefined {
+function readSubscribed(): Subscribed | undefined {
   try {
     return (JSON.parse(localStorage.getItem(storageKey) ?? 'null') as Subscribed | null) ?? undefined;
   } catch {
@@ -148,6 +148,6 @@ function write(subscribed: Subscribed | undefined): void {
     if (subscribed === undefined) localStorage.removeItem(storageKey);
     else localStorage.setItem(storageKey, JSON.stringify(subscribed));
   } catch {
-    // A browser that stores nothing subscribes again at the next visit.
+    // A browser without storage subscribes again at the next visit.
   }
 }

@@ -4,25 +4,25 @@ import type { AnswerName } from '../palette/commands.ts';
 
 const storageKey = 'countersign.shortcuts';
 
-/** Whether single-key shortcuts are on. People who control their computer by voice turn them off. */
-export const shortcutsOn = createStore(read());
+/** Whether single-key shortcuts are on. Users who control their computer by voice turn them off. */
+export const shortcutsOn = createStore(readChoice());
 
 export function switchShortcuts(on: boolean): void {
   shortcutsOn.set(on);
   try {
     localStorage.setItem(storageKey, on ? 'on' : 'off');
   } catch {
-    // A browser that stores nothing forgets the choice.
+    // A browser without storage forgets the choice.
   }
 }
 
-/** By key, as the browser names it: what it does. */
+/** The action of each key, by the browser's name of the key. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** The keys that act again while they are held down. */
+/** The keys that repeat while pressed. */
 const repeating = ['j', 'k', 'ArrowDown', 'ArrowUp'];
 
-/** Listens to single keys while the component is shown, unless somebody types, or a dialog is open. */
+/** Listens to single keys while the component is shown, unless the user types, or a dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
@@ -47,7 +47,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || target.matches('textarea, select');
 }
 
-function read(): boolean {
+function readChoice(): boolean {
   try {
     return localStorage.getItem(storageKey) !== 'off';
   } catch {
@@ -55,11 +55,11 @@ function read(): boolean {
   }
 }
 
-/** The answers that the request on the screen takes now: what opens the form, or goes to the button. */
+/** The possible answers to the shown request: each opens its form or focuses its button. */
 export type AnswerActions = Partial<Record<AnswerName, () => void>>;
 
-/** Empty while no request is shown that this person can answer. */
+/** Empty unless a request is shown that this person can answer. */
 export const answerActions = createStore<AnswerActions>({});
 
-/** What is open over every view. */
+/** The overlay that is open over every view. */
 export const openOverlay = createStore<'palette' | 'help' | 'settings' | undefined>(undefined);

@@ -4,17 +4,17 @@ import { hrefOf, navigate } from './location.ts';
 export interface PlainNotification {
   title: string;
   body: string;
-  /** A notification takes the place of an earlier one with the same tag, also of another tab. */
+  /** A notification replaces an earlier one with the same tag, also of another tab. */
   tag: string;
-  /** As `hrefOf` gave it. */
+  /** An address of `hrefOf`. */
   href: string;
 }
 
 const icon = hrefOf('/icon-192.png');
 
 /**
- * Shows a notification; the permission is there. Returns how to close it, or undefined if this browser cannot show one.
- * Nearly all phones let only a service worker do it.
+ * Shows a notification; requires the permission. Returns a function that closes it, or undefined if this browser cannot
+ * show one. Nearly all phones let only a service worker show it.
  */
 export async function showNotification(notification: PlainNotification): Promise<(() => void) | undefined> {
   const { title, body, tag, href } = notification;

@@ -5,7 +5,7 @@ export interface Store<T> {
   get(): T;
   set(value: T): void;
   update(change: (value: T) => T): void;
-  /** Calls back after each change; returns how to stop that. */
+  /** Calls back after each change; returns a function that stops this. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -33,14 +33,14 @@ export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => ({ of: store.get() }));
   useEffect(() => {
     const follow = (): void => setValue((before) => (Object.is(before.of, store.get()) ? before : { of: store.get() }));
-    // It may have changed since the component was drawn.
+    // It may have changed since the last render.
     follow();
     return store.subscribe(follow);
   }, [store]);
   return value.of;
 }
 
-/** What screen readers say, and what stands at the foot of the page until the next one. */
+/** The announcement for screen readers, which stays at the foot of the page until the next one. */
 export interface Announcement {
   text: string;
   tone: 'plain' | 'good' | 'bad';

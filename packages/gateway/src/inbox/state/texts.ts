@@ -3,7 +3,9 @@ import type { InboxRow } from '../../http/inbox/api.ts';
 
 const minuteMs = 60_000;
 
-/** The time left until a deadline: seconds count in the last ten minutes. `passed` after it; empty if there is none. */
+/**
+ * The time left until a deadline, with seconds in the last ten minutes. `passed` after it; empty without a deadline.
+ */
 export function leftText(deadline: string | null, nowMs: number): string {
   if (deadline === null) return '';
   const leftMs = Date.parse(deadline) - nowMs;
@@ -13,7 +15,7 @@ export function leftText(deadline: string | null, nowMs: number): string {
   return formatDuration(Math.floor(leftMs / minuteMs) * minuteMs);
 }
 
-/** How long ago something was, in its largest unit: `now`, `5m`, `3h`, `2d`. */
+/** The age of an instant in its largest unit: `now`, `5m`, `3h`, `2d`. */
 export function ageText(at: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(at);
   if (Number.isNaN(ageMs)) return '';
@@ -23,7 +25,7 @@ export function ageText(at: string, nowMs: number): string {
   return `${Math.floor(ageMs / (24 * 60 * minuteMs))}d`;
 }
 
-/** How near a deadline is: what has less than a tenth of its time left, and less than an hour, is urgent. */
+/** True if less than a tenth of the time until a deadline is left, and less than an hour. */
 export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
   if (deadline === null) return false;
   const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];
@@ -31,11 +33,11 @@ export function isUrgent(requestedAt: string, deadline: string | null, nowMs: nu
   return leftMs < 60 * minuteMs && (leftMs < 2 * minuteMs || leftMs < (toMs - fromMs) / 10);
 }
 
-/** What a notification of the browser shows, and where it leads. */
+/** The texts of a browser notification, and its target. */
 export interface NotificationTexts {
   title: string;
   body: string;
-  /** A notification takes the place of an earlier one with the same tag, also of another tab. */
+  /** A notification replaces an earlier one with the same tag, also of another tab. */
   tag: string;
   /** Absent: the list. */
   row?: Pick<InboxRow, 'workflowId' | 'requestId'>;
@@ -44,8 +46,8 @@ export interface NotificationTexts {
 const mostApart = 3;
 
 /**
- * The notifications of requests that are new. The lock screen of a phone shows them to everybody near it, so they name the
- * agent and the tool and no argument. Many at once make one.
+ * The notifications of new requests. The lock screen of a phone is visible to bystanders, so they name the agent and
+ * the tool and no argument. Many at once become one.
  */
 export function notificationsOf(rows: readonly InboxRow[]): NotificationTexts[] {
   const own = rows.filter(({ waitsFor }) => waitsFor !== 'others');
@@ -68,7 +70,7 @@ export function medianText(ms: number): string {
   return formatDuration(Math.round(ms / 60_000) * 60_000);
 }
 
-/** What to tell of an error: a refusal is one sentence already. */
+/** The message of an error: a refusal is one sentence already. */
 export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

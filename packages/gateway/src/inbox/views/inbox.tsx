@@ -23,7 +23,7 @@ export function InboxView() {
   const rows = state.open?.rows ?? [];
   const shown = rows.filter((row) => admits(filters, row));
   const toggle = (row: InboxRow): void => setSelection((before) => toggled(before, row));
-  // One answer is for so many at most.
+  // One answer applies to at most this many.
   const selectable = shown.slice(0, 200);
   const isAllSelected = selectable.every((row) => selection.has(requestKey(row)));
   const isReviewer = me?.roles.includes('reviewer') ?? false;

@@ -15,13 +15,13 @@ const spans = [
   ['month', 'last 30 days', 30 * 24 * hourMs],
 ] as const;
 
-/** For operators: the policy in force, what its rules do, and how reviewers answer. */
+/** For operators: the policy in force, the effects of its rules, and how reviewers answer. */
 export function OperatorView() {
   const me = meOf(useStore(session));
   const { query } = useStore(currentLocation);
   const asked = new URLSearchParams(query).get('last');
   const [name, , spanMs] = spans.find(([each]) => each === asked) ?? spans[1];
-  // One instant for both answers, which come from one survey.
+  // One instant for both responses, which come from one survey.
   const [openedMs, setOpenedMs] = useState(Date.now);
   const isOperator = me?.roles.includes('operator') ?? false;
   const since = encodeURIComponent(new Date(openedMs - spanMs).toISOString());
@@ -31,7 +31,7 @@ export function OperatorView() {
     return (
       <>
         <h1>Policy and statistics</h1>
-        <p>This needs the role operator. Ask whoever runs this gateway.</p>
+        <p>This needs the role operator. Ask the operator of this gateway.</p>
       </>
     );
   }

@@ -16,7 +16,7 @@ import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../state/paths.ts';
 
-/** One request: its card, its answers, and the run that asks. */
+/** One request: its card, its answers, and its run. */
 export function RequestPage({ params }: ViewProps) {
   const { workflowId = '', requestId = '' } = params;
   const { query } = useStore(currentLocation);
@@ -33,7 +33,7 @@ export function RequestPage({ params }: ViewProps) {
     },
   });
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
-  // Whether it could be answered on this page before.
+  // Whether it was open on this page before.
   const wasOpen = useRef(false);
   if (standing === 'open') wasOpen.current = true;
   if (shown === undefined) return <NotShown problem={problem} reload={() => void live.reload()} />;

@@ -16,7 +16,7 @@ import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../state/paths.ts';
 
-/** One run, live: what happens, what was decided, and what may be done about it. */
+/** One run, live: its events, its decisions, and the actions on it. */
 export function RunPage({ params }: ViewProps) {
   const workflowId = params['workflowId'] ?? '';
   const me = meOf(useStore(session));
@@ -24,7 +24,7 @@ export function RunPage({ params }: ViewProps) {
   const [timeline, setTimeline] = useState<Timeline>(emptyTimeline);
   const [state, setState] = useState<StreamState | 'ended'>('connecting');
   const decisions = decisionsOf(timeline.events);
-  // What the gateway says of the run changes with what people decide and with its end.
+  // The gateway's data of the run changes with decisions and with its end.
   const version = decisions.length + decisions.filter(({ result }) => result !== undefined).length;
   const shown = useJson<ShownRun>(
     apiPath`/runs/${workflowId}`,

@@ -10,7 +10,7 @@ import { useStore } from '../state/store.ts';
 
 /** The list is read from visibility, which lags by some seconds anyway. */
 const againMs = 10_000;
-/** How many runs are listed at first, and how many the gateway lists at most. */
+/** The first number of listed runs, and the gateway's maximum. */
 const [firstRuns, mostRuns] = [100, 500];
 
 /** The runs of all agents, the newest first. */
@@ -18,11 +18,11 @@ export function RunsView() {
   const { query } = useStore(currentLocation);
   const me = meOf(useStore(session));
   const filters = readRunFilters(query);
-  // The filters with which more runs are wanted.
+  // The filters for which more runs are requested.
   const [wide, setWide] = useState<string>();
   const limit = wide === query ? mostRuns : firstRuns;
   const { value, problem, isLoading, reload } = useJson<RunList>(listPath(filters, limit));
-  // The first runs stay while more are read.
+  // The first runs stay visible during the read of more.
   const latest = useRef<{ query: string; list: RunList }>(undefined);
   if (value !== undefined) latest.current = { query, list: value };
   const shown = latest.current?.query === query ? latest.current.list : undefined;

@@ -17,13 +17,13 @@ export function StartRunView() {
   const [fields, setFields] = useState(noStartFields);
   const [wrong, setWrong] = useState<Wrong>();
   const [isBusy, setBusy] = useState(false);
-  // Sent again, the same form starts nothing twice.
+  // The key of retries, so that the same form starts one run only.
   const key = useRef(newMessageId());
   if (me !== undefined && !me.roles.includes('starter')) {
     return (
       <>
         <h1>Start a run</h1>
-        <p>This needs the role starter. Ask whoever runs this gateway.</p>
+        <p>This needs the role starter. Ask the operator of this gateway.</p>
       </>
     );
   }
@@ -127,7 +127,7 @@ export function StartRunView() {
         </label>
         {me?.via === 'local' && (
           <label>
-            Caller: the id of the user for whom it works
+            Caller: the id of the run's user
             <input
               maxLength={200}
               autocapitalize="off"
@@ -149,7 +149,7 @@ export function StartRunView() {
   );
 }
 
-/** The agents of the newest runs, as suggestions of a field: no gateway knows all that its workers have. */
+/** The agents of the newest runs, as suggestions of a field: the gateway does not know all agents of its workers. */
 export function KnownAgents({ id }: { id: string }) {
   const { value } = useJson<RunList>('/runs');
   const agents = new Set(value?.runs.flatMap(({ agent }) => (agent === undefined ? [] : [agent])));
