@@ -199,7 +199,7 @@ describe('looking', () => {
       approvals: [
         {
           requestId: request.requestId,
-          sentence: 'Pay: to boss, amount 1',
+          sentence: 'Pay (to, amount)',
           reviewers: ['carl', 'bob'],
           waitsFor: 'others',
         },
