@@ -6,8 +6,8 @@
 import { parseArgs } from 'node:util';
 import { startDevServer } from '../packages/cli/src/dev-server/start-dev-server.ts';
 import { findChromium, openBrowser } from '../test/support/browser.ts';
-import { firstView } from '../test/support/first-view.ts';
-import { openInboxStage } from '../test/support/inbox-stage.ts';
+import { firstView } from '../test/e2e/inbox/first-view.ts';
+import { openInboxStage } from '../test/e2e/inbox/inbox-stage.ts';
 import { showSpread, spreadOf } from './spread.ts';
 
 /** Until something is on the screen, in milliseconds. */

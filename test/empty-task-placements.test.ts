@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isDroppable, placeEmptyTasks, type TaskChange } from './support/empty-task-placements.ts';
-import { attributesOf, tasksOf, type HistoryEvent } from './support/history-tasks.ts';
-import { placementsOf } from './support/placements.ts';
+import { isDroppable, placeEmptyTasks, type TaskChange } from './workflows/replay/empty-task-placements.ts';
+import { attributesOf, tasksOf, type HistoryEvent } from './workflows/replay/history-tasks.ts';
+import { placementsOf } from './workflows/replay/placements.ts';
 
 const kinds = {
   started: 'WORKFLOW_EXECUTION_STARTED',

@@ -63,7 +63,7 @@ const rules: [why: string, isBroken: (text: string) => boolean][] = [
 const allowed = new Set(
   ['processor-time', 'limit-processor-time', 'limit-processor-time.test', 'measured-runner', 'replay-server-main']
     .map((name) => `support/${name}.ts`)
-    .concat('support/foreign-text/measure.ts', 'support/first-view.ts', 'no-absolute-time.test.ts'),
+    .concat('foreign-text/measure.ts', 'e2e/inbox/first-view.ts', 'no-absolute-time.test.ts'),
 );
 
 /** Tests that may, each for a reason. */
@@ -72,7 +72,7 @@ const excused: Readonly<Record<string, string>> = {
   'workflows/agent/forged-failures.test.ts': 'waits for what must not come',
   'channels/console-channel.test.ts': 'waits for what must not come',
   'adapters/webhook/channel.test.ts': 'gives up on what never comes',
-  'support/time-skipping-server.ts': 'asks whether a download can work',
+  'e2e/recovery/time-skipping-server.ts': 'asks whether a download can work',
   'adapters/http/fuzz.test.ts': 'plays until it is stopped',
   'e2e/recovery/chaos.test.ts': 'plays until it is stopped',
 };

@@ -6,7 +6,7 @@ import {
   type LookInput,
 } from '../../src/channels/activities/look-at-requests.ts';
 import type { CallerNotices, Channel, ChannelRequest } from '../../src/channels/channel.ts';
-import { channelRequest } from '../support/channel-request.ts';
+import { channelRequest } from '../channels/channel-request.ts';
 
 const caller: CallerNotices = { notify: () => undefined, settled: () => undefined };
 const known = new Map<string, Channel>([

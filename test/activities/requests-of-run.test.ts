@@ -5,7 +5,7 @@ import { createRequestsOfRun } from '../../src/channels/activities/requests-of-r
 import type { Session } from '../../src/client/server/connect.ts';
 import { timeLimits } from '../../src/client/server/time-limits.ts';
 import { Undecodable } from '../../src/core/base/undecodable.ts';
-import { channelRequest } from '../support/channel-request.ts';
+import { channelRequest } from '../channels/channel-request.ts';
 
 const request = channelRequest();
 const { workflowId, requestId } = request;

@@ -13,11 +13,11 @@ import { channelSetOf } from '../../src/channels/channel-set.ts';
 import { testChannel, warnOfUnreached } from '../../src/channels/try-channels.ts';
 import { eventually } from '../support/eventually.ts';
 import { type HttpServiceInTest, openHttpService } from '../support/http-service.ts';
-import { type MailServerInTest, openMailServer } from '../support/mail-server.ts';
-import { pagerDutyTemplate } from '../support/pager-duty.ts';
-import { openPushWorld, type PushWorld } from '../support/push-world.ts';
-import { SlackServer } from '../support/slack-server.ts';
-import { openReceiver, type Receiver } from '../support/webhook-receiver.ts';
+import { type MailServerInTest, openMailServer } from './email/mail-server.ts';
+import { pagerDutyTemplate } from './on-call/pager-duty.ts';
+import { openPushWorld, type PushWorld } from './web-push/push-world.ts';
+import { SlackServer } from './slack/slack-server.ts';
+import { openReceiver, type Receiver } from './webhook/webhook-receiver.ts';
 import { openWorld } from '../support/world.ts';
 
 const gatewayUrl = 'https://approvals.example.com';

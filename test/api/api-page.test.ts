@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { format } from 'prettier';
-import { compile } from '../support/api/declarations.ts';
-import { layOutExamples } from '../support/api/example-folder.ts';
-import { printedBy } from '../support/api/examples.ts';
-import { PageLinks } from '../support/api/page-links.ts';
-import { renderPage } from '../support/api/render-page.ts';
-import { printsOf } from '../support/api/run-example.ts';
+import { compile } from './declarations.ts';
+import { layOutExamples } from './example-folder.ts';
+import { printedBy } from './examples.ts';
+import { PageLinks } from './page-links.ts';
+import { renderPage } from './render-page.ts';
+import { printsOf } from './run-example.ts';
 
 /** `docs/api.md` is what `npm run api` writes, describes everything, and its examples are right. */
 

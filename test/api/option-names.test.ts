@@ -10,7 +10,7 @@ import * as clients from '../../src/client.ts';
 import * as codecs from '../../src/codec.ts';
 import * as core from '../../src/index.ts';
 import * as workers from '../../src/worker.ts';
-import { optionTypes } from '../support/api/option-types.ts';
+import { optionTypes } from './option-types.ts';
 
 type Sample = object;
 type Call = (options: never) => unknown;

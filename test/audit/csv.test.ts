@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AuditLine } from '../../src/audit/audit-line.ts';
 import { csvRows } from '../../src/audit/csv.ts';
-import { sampleExport } from '../support/audit-sample.ts';
+import { sampleExport } from './audit-sample.ts';
 
 /** Reads RFC 4180 as Excel and LibreOffice do: only a cell that begins with a quote is quoted, and a quote doubled in it. */
 function parseCsv(text: string, separator: string): string[][] {

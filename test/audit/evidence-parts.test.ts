@@ -6,7 +6,7 @@ import { emptyStanding } from '../../src/audit/standing.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 import { claimedBy, requestIdOf } from '../support/record-request.ts';
-import { RecordedRulings } from '../support/recorded-rulings.ts';
+import { RecordedRulings } from './recorded-rulings.ts';
 import { parseJson } from '../../src/core/base/json.ts';
 import { runs } from '../support/thorough.ts';
 

@@ -3,7 +3,7 @@ import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import { claimedBy, requestIdOf } from '../support/record-request.ts';
-import { RecordedRulings } from '../support/recorded-rulings.ts';
+import { RecordedRulings } from './recorded-rulings.ts';
 
 /** What an audit says of rulings that name an earlier result as their answer. */
 

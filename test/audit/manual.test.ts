@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import canonicalize from 'canonicalize';
 import { plainMembers } from '../../src/core/ledger/commit-entry.ts';
 import { otherWithholdable, redacted } from '../../src/audit/entry-line.ts';
-import { verified } from '../support/audit-file.ts';
+import { verified } from './audit-file.ts';
 
 /** The manual for other verifiers: its export verifies, by this verifier and by one that is written from the manual. */
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AuditLine } from '../../src/audit/audit-line.ts';
 import { entryLine } from '../../src/audit/entry-line.ts';
 import { auditReport } from '../../src/audit/report.ts';
-import { sampleExport } from '../support/audit-sample.ts';
+import { sampleExport } from './audit-sample.ts';
 
 const lines = (options = {}): AuditLine[] =>
   sampleExport(options)

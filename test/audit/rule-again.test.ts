@@ -7,7 +7,7 @@ import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import type { AskSettings, Policy, PolicyLayers } from '../../src/core/policy/policy.ts';
 import { severities } from '../../src/core/base/tool-call.ts';
 import { claimedBy } from '../support/record-request.ts';
-import { RecordedRulings } from '../support/recorded-rulings.ts';
+import { RecordedRulings } from './recorded-rulings.ts';
 import { agent, call, layers, shellCall } from '../core/generate.ts';
 import { least, runs } from '../support/thorough.ts';
 

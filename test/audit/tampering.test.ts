@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { FindingKind } from '../../src/audit/finding.ts';
 import { redacted } from '../../src/audit/entry-line.ts';
 import { readLine } from '../../src/audit/read-line.ts';
-import { edited, lineOf, resealed, verified } from '../support/audit-file.ts';
-import { sampleExport, signingKey } from '../support/audit-sample.ts';
+import { edited, lineOf, resealed, verified } from './audit-file.ts';
+import { sampleExport, signingKey } from './audit-sample.ts';
 
 /** Whatever is done to an export, the verifier finds it and names the first place. */
 

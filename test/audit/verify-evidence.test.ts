@@ -7,7 +7,7 @@ import type { Json } from '../../src/core/base/tool-call.ts';
 import type { JournalEntry } from '../../src/core/ledger/journal-entry.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import { claimedBy, requestIdOf } from '../support/record-request.ts';
-import { RecordedRulings } from '../support/recorded-rulings.ts';
+import { RecordedRulings } from './recorded-rulings.ts';
 
 const policyOf = (approval: Policy['approval'], rules: Policy['rules'], more: Partial<Policy> = {}): Policy => ({
   version: 1,

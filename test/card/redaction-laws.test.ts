@@ -15,7 +15,7 @@ import { redactionOf } from '../../src/core/redact/redact-arguments.ts';
 import type { OwnPattern } from '../../src/core/redact/redaction.ts';
 import { findOwn } from '../../src/redact/own-patterns.ts';
 import { isCard } from '../../src/core/redact/detectors.ts';
-import { sensitive } from '../support/sensitive-samples.ts';
+import { sensitive } from '../core/redact/sensitive-samples.ts';
 import { runs } from '../support/thorough.ts';
 import { cardRequest } from './sample-requests.ts';
 

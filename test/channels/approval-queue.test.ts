@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { approvalQueue } from '../../src/channels/approval-queue.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { CountersignClient } from '../../src/client/countersign-client.ts';
 import type { ApprovalSummary } from '../../src/contract.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { openWorld, type RunInTest, type World } from '../support/world.ts';
+import { openWorld, type RunInTest } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const asking = { rules: [{ pattern: '*', action: 'ask' }] };
 const pay = (to: string) => ({ tool: 'pay', args: { to, amount: 5 } });

@@ -7,8 +7,8 @@ import { consoleChannel } from '../../src/channels/console-channel.ts';
 import type { ChannelRequest } from '../../src/channels/channel.ts';
 import { checkAnswer } from '../../src/channels/channel-answer.ts';
 import { armingMs } from '../../src/text/console-line.ts';
-import { channelRequest, firstAttempt } from '../support/channel-request.ts';
-import { TypedTerminal } from '../support/typed-terminal.ts';
+import { channelRequest, firstAttempt } from './channel-request.ts';
+import { TypedTerminal } from './typed-terminal.ts';
 
 const request = channelRequest({ always: { widest: 'tool' } });
 const shown = { digest: request.digest, userMessages: 0 };

@@ -1,7 +1,7 @@
 /** The console channel on a real terminal, in a process of its own. */
 import { expect, test } from 'vitest';
-import { channelRequest } from '../support/channel-request.ts';
-import { openTerminal } from '../support/open-terminal.ts';
+import { channelRequest } from './channel-request.ts';
+import { openTerminal } from './open-terminal.ts';
 
 const channels = new URL('../../src/channels.ts', import.meta.url).href;
 const request = channelRequest({ sentence: 'Refund 20 EUR' });

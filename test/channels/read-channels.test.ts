@@ -7,7 +7,7 @@ import type { Channel } from '../../src/channels/channel.ts';
 import { type ChannelKind, readSecret, secretShape } from '../../src/channels/channel-kind.ts';
 import { readChannels } from '../../src/adapters/read-channels.ts';
 import { simpleKinds } from '../../src/channels/simple-channels.ts';
-import { channelRequest, firstAttempt } from '../support/channel-request.ts';
+import { channelRequest, firstAttempt } from './channel-request.ts';
 
 const builtIn = 'auto_approve, auto_deny, conditional, console, webhook, slack, email, http_template, web_push';
 

@@ -3,7 +3,7 @@ import { autoApprove, autoDeny, callback, conditional, toChannel } from '../../s
 import type { Channel, ChannelFunction, ChannelRequest, SettledContext } from '../../src/channels/channel.ts';
 import { severities, type Severity } from '../../src/core/base/tool-call.ts';
 import type { Settlement } from '../../src/contract.ts';
-import { channelRequest, firstAttempt, notifyContext } from '../support/channel-request.ts';
+import { channelRequest, firstAttempt, notifyContext } from './channel-request.ts';
 
 const request = channelRequest();
 const { digest } = request;

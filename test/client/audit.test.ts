@@ -12,7 +12,7 @@ import { auditedRun } from '../../src/client/audit/audited-run.ts';
 import { fetchRun } from '../../src/client/history/history-chain.ts';
 import { readExecutions } from '../support/read-histories.ts';
 import { LiveComparison } from '../../src/client/audit/verify-live.ts';
-import { edited, exported, lineOf, resealed, verified } from '../support/audit-file.ts';
+import { edited, exported, lineOf, resealed, verified } from '../audit/audit-file.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GatedWorld, openGatedWorld } from '../support/gated-world.ts';
 import { promptScripted } from '../support/prompt-scripted.ts';

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cli, jsonLines } from '../adapters/cli/support.ts';
-import { type World, type RunInTest, openWorld } from '../support/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const waiting = async (): Promise<{ run: RunInTest; requestId: string }> => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'ann', amount: 1 } }] }, { text: 'end' }]);

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/client/server/connect.ts';
 import { createClient } from '../../src/client/client.ts';
 import { sharedAddress } from '../support/shared-server.ts';
+import { listen } from '../support/listen.ts';
 
 describe('connect', () => {
   test('no server: one sentence with the address and the remedy', async () => {
@@ -16,15 +16,13 @@ describe('connect', () => {
   });
 
   test('a listener that is not a Temporal server', async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const { address, close } = await listen(createServer());
     // It may be a server that is busy.
     await expect(connect({ address, connectTimeoutMs: 300 })).rejects.toMatchObject({
       code: 'server_unreachable',
       message: expect.stringContaining('in time'),
     });
-    silent.close();
+    await close();
   });
 
   test('an invalid address', async () => {

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApprovalRequest, DelegateMessage, ExtendMessage, RevokeMessage } from '../../src/contract.ts';
 import type { ProblemError } from '../../src/core/base/problem.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { eventually } from '../support/eventually.ts';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const directory = { people: { ann: { groups: ['finance'] }, bob: { groups: ['finance'] } } };
 const ask = { reviewers: ['group:finance'], quorum: 2 };
@@ -200,7 +197,7 @@ describe('extend, delegate, revoke, setPolicy and closeRun, with a worker', () =
 describe('message', () => {
   const session = async (): Promise<RunInTest> => {
     const run = await world.start([{ text: 'first' }, { text: 'second' }], { session: true });
-    await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     return run;
   };
 

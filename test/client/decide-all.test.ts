@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { ReviewedRequest } from '../../src/client/send/decide-all.ts';
 import type { ApprovalRequest, Receipt } from '../../src/contract.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { openLink } from '../support/link.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 async function startAsking(count: number): Promise<{ run: RunInTest; open: ApprovalRequest[] }> {
   const calls = Array.from({ length: count }, (_, index) => ({

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Decision, RunInput } from '../../src/contract.ts';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 async function startAsking(
   count = 1,

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { channelsWorkflowId } from '../../src/contract.ts';
 import { grpcStatus } from '../../src/connection/server-error.ts';
-import { openChannelStage } from '../support/channel-stage.ts';
+import { openChannelStage } from '../workflows/channels/channel-stage.ts';
 import { eventually } from '../support/eventually.ts';
-import { recordedChannel } from '../support/recorded-channel.ts';
+import { recordedChannel } from '../workflows/channels/recorded-channel.ts';
 
 test('show says that it is not known how requests travel, where the channels cannot be asked', async () => {
   const stage = await openChannelStage();

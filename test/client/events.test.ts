@@ -1,23 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../../src/events/run-event.ts';
 import type { ApprovalDetails } from '../../src/contract.ts';
 import { RunFeed } from '../../src/client/watch/run-feed.ts';
-import { countPolls } from '../support/count-polls.ts';
+import { countPolls } from '../adapters/http/count-polls.ts';
 import { createClient } from '../../src/client/client.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { sharedAddress } from '../support/shared-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { resetTo } from '../support/reset-to.ts';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
 /** `client.events`: a run's events, live and afterwards. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 30 } }));
 
 const pay = (amount: number, to = 'ann') => ({ calls: [{ tool: 'pay', args: { to, amount } }] });
 const threeTurns = [pay(1), pay(2), pay(3), { text: 'done' }];

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { projectHistories } from '../support/read-histories.ts';
-import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** Entries that a model or a starter writes as `journal` must not enter the audit journal. */
@@ -9,11 +9,7 @@ const forged = [
   { seq: 1_000, kind: 'settled', at: '2020-01-01T00:00:00.000Z', engine: 1, callId: '9.9', outcome: 'approved' },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 test('entries in arguments, results and inputs are not read as journal entries', async () => {
   const run = await world.start(

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { eventually } from '../support/eventually.ts';
-import { type World, openWorld } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 20 } }));
 
 test('returns all executions of a continued run, oldest first, each complete', async () => {
   const look = { calls: [{ tool: 'look', args: { what: 'x' } }] };

@@ -9,7 +9,7 @@ import { type ApprovalSummary, memoName } from '../../src/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeNamespace } from '../support/make-namespace.ts';
 import { sharedAddress } from '../support/shared-server.ts';
-import { listedRow } from '../adapters/cli/support.ts';
+import { requestRow } from '../support/requests.ts';
 
 const namespace = `pages-${randomUUID()}`;
 const hourMs = 3_600_000;
@@ -21,7 +21,7 @@ let client: CountersignClient;
 async function startWaiting(workflowId: string, requests: Partial<ApprovalSummary>[]): Promise<void> {
   const open = requests.map((each) => {
     const requestId = randomUUID().replaceAll('-', '');
-    return listedRow({ requestId, digest: 'd'.repeat(64), workflowId, ...each });
+    return requestRow({ requestId, digest: 'd'.repeat(64), workflowId, ...each });
   });
   const dues = open.flatMap(({ deadline }) => (deadline === null ? [] : [Date.parse(deadline)]));
   const due = {

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../support/for-all-tests.ts';
 import { projectHistories } from '../support/read-histories.ts';
-import type { World } from '../support/world.ts';
 import { openWorld } from '../support/world.ts';
 
 /** `client.journal` reads what a run decided from history alone, without a worker. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 20 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 20 } }));
 
 test('the journal of a run over several executions, without a worker', async () => {
   const pay = (amount: number) => ({ calls: [{ tool: 'pay', args: { to: 'journal', amount } }] });

@@ -1,9 +1,9 @@
 /** Rows of memos: anyone who can start workflows can write one. */
 import { expect, test } from 'vitest';
 import { memoRows } from '../../src/client/server/memo-rows.ts';
-import { listedRow } from '../adapters/cli/support.ts';
+import { requestRow } from '../support/requests.ts';
 
-const row = listedRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), workflowId: 'run-1' });
+const row = requestRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), workflowId: 'run-1' });
 const rowsOf = (more: object, workflowId = 'run-1') =>
   memoRows({ workflowId, memo: { approvals: { open: [{ ...row, ...more }], journal: [] } } }).rows;
 

@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RunInTest, type World, openWorld } from '../support/world.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { type RunInTest, openWorld } from '../support/world.ts';
 
 /**
  * Without a worker, decisions wait in history. The sender of a second decision is told about the first, which is
  * applied before it.
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 let run: RunInTest;
 let ids: string[];

@@ -3,7 +3,7 @@ import { evidenceOf } from '../../src/client/audit/evidence-of.ts';
 import { rulingsOf } from '../../src/audit/rule-again.ts';
 import { verifyEvidence } from '../../src/audit/verify-evidence.ts';
 import { readExecutions } from '../support/read-histories.ts';
-import { storedRuns } from '../support/stored-runs.ts';
+import { storedRuns } from '../events/stored-runs.ts';
 
 test('every ruling of every stored history is made again, and agrees', () => {
   const problems: string[] = [];

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Session } from '../../src/client/server/connect.ts';
 import { decideMany } from '../../src/client/send/decide.ts';
-import { type World, openWorld } from '../support/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { openWorld } from '../support/world.ts';
 
 /** `unknown_request` is retried for three seconds, even if the run is known: a query may be ahead of the run. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const asking = async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: 'done' }]);

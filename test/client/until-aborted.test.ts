@@ -1,16 +1,13 @@
 import { getEventListeners } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPage } from '../../src/client/history/read-executions.ts';
 import { untilAborted } from '../../src/client/server/call-server.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
-import { type World, openWorld } from '../support/world.ts';
+import { forAllTests } from '../support/for-all-tests.ts';
+import { openWorld } from '../support/world.ts';
 import { eventually } from '../support/eventually.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codecServer, EncryptionCodec } from '../../src/codec.ts';
 import { payloadFromJson, payloadToJson } from '../../src/codec/codec-server.ts';
-import { startCodecServer, type CodecServer } from '../support/codec-server.ts';
+import { startCodecServer, type CodecServer } from './test-codec-server.ts';
+import { listen } from '../support/listen.ts';
 
 const codec = new EncryptionCodec({ keys: [{ id: 'k1', key: randomBytes(32) }] });
 const others = new EncryptionCodec({ keys: [{ id: 'k2', key: randomBytes(32) }] });
@@ -102,12 +101,9 @@ describe('is refused', () => {
     ['rejects', () => Promise.reject(new Error('no'))],
     ['says nothing', () => undefined as never],
   ])('a caller of whom `authorize` %s', async (_, authorize) => {
-    const own = createServer(codecServer({ codec, uiOrigin, authorize }));
-    own.listen(0, '127.0.0.1');
-    await once(own, 'listening');
-    const { port } = own.address() as AddressInfo;
-    const response = await fetch(`http://127.0.0.1:${port}/decode`, { method: 'POST', body: '{"payloads":[]}' });
-    own.close();
+    const own = await listen(createServer(codecServer({ codec, uiOrigin, authorize })));
+    const response = await fetch(`${own.url}/decode`, { method: 'POST', body: '{"payloads":[]}' });
+    await own.close();
     expect(response.status).toBe(401);
   });
 });

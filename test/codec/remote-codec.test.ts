@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec, RemoteCodec } from '../../src/codec.ts';
-import { type CodecServer, startCodecServer } from '../support/codec-server.ts';
+import { type CodecServer, startCodecServer } from './test-codec-server.ts';
 
 const codec = new EncryptionCodec({ keys: [{ id: 'k1', key: randomBytes(32) }] });
 const payloads: Payload[] = ['pay', null].map((value) => defaultPayloadConverter.toPayload(value));

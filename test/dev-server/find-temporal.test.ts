@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
 import { pinnedTemporal } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
-import { BareMachine, usable } from '../support/bare-machine.ts';
+import { BareMachine, usable } from './bare-machine.ts';
 import { serveRelease, type ReleaseServer } from './serve-release.ts';
 
 const remedy =

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '../support/listen.ts';
 
 /** Serves releases as Temporal does: first the location of the archive, then the archive. */
 export interface ReleaseServer {
@@ -41,13 +40,7 @@ export async function serveRelease(release: Release): Promise<ReleaseServer> {
     const found = { archiveUrl: `${url}/archive`, fileToExtract: release.file ?? 'temporal' };
     response.writeHead(release.status ?? 200).end(release.answer ?? JSON.stringify(found));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = async (): Promise<void> => {
-    if (!server.listening) return;
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  };
+  const { url, close } = await listen(server);
   return { url, requests, close };
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';
+import { listen } from '../support/listen.ts';
 
 let folder: string;
 const started: DevServer[] = [];
@@ -117,16 +118,14 @@ describe('a dev server', () => {
 
 describe('a dev server that cannot start reports it in one sentence', () => {
   test('port taken', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
+    const { port, close } = await listen(createServer());
     const sentence = (flag: string): object => ({
       code: 'server_unreachable',
       message: `The Temporal dev server did not start: port ${port} is taken: stop what listens there or choose another with ${flag}.`,
     });
     await expect(start({ port })).rejects.toMatchObject(sentence('--port'));
     await expect(start({ uiPort: port })).rejects.toMatchObject(sentence('--ui-port'));
-    taken.close();
+    await close();
   });
 
   test('database file below a path that is not a folder', async () => {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pinnedTemporal, temporalPin, temporalVersion } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
 import { temporalOfClone } from '../../tools/temporal/temporal-of-clone.ts';
-import { BareMachine, usable } from '../support/bare-machine.ts';
+import { BareMachine, usable } from './bare-machine.ts';
 import { childrenOf, isRunning } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveRelease } from './serve-release.ts';

@@ -7,7 +7,7 @@ import { unreadPayload } from '../../src/connection/server-error.ts';
 import type { Fact } from '../../src/events/history-event.ts';
 import { RunProjection } from '../../src/events/run-projection.ts';
 import { readExecutions } from '../support/read-histories.ts';
-import { type StoredRun, storedRuns } from '../support/stored-runs.ts';
+import { type StoredRun, storedRuns } from './stored-runs.ts';
 
 type Payload = temporal.api.common.v1.IPayload;
 

@@ -3,7 +3,7 @@ import { EventRedactor } from '../../src/events/event-redactor.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import { redactText } from '../../src/core/redact/find-sensitive.ts';
 import { tokenTail } from '../../src/events/token-tail.ts';
-import { sensitive } from '../support/sensitive-samples.ts';
+import { sensitive } from '../core/redact/sensitive-samples.ts';
 
 /** What viewers see of an answer while the model writes it. */
 

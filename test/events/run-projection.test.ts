@@ -5,7 +5,7 @@ import type { HistoryEvent } from '../../src/events/history-event.ts';
 import { type RecordedEvent, isAfter, parseEventId } from '../../src/events/run-event.ts';
 import { RunProjection } from '../../src/events/run-projection.ts';
 import { payloadConverter } from '../../src/workflows/sandbox/payload-converter.ts';
-import { type StoredRun, storedRuns } from '../support/stored-runs.ts';
+import { type StoredRun, storedRuns } from './stored-runs.ts';
 
 /** The run events of every stored history: of each way in which a run can go. */
 

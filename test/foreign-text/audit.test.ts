@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { auditInputs } from '../support/foreign-text/audit-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { auditInputs } from './inputs/audit-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(auditInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(auditInputs);

@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { baseInputs } from '../support/foreign-text/base-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { baseInputs } from './inputs/base-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(baseInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(baseInputs);

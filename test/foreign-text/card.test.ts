@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { cardInputs } from '../support/foreign-text/card-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { cardInputs } from './inputs/card-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(cardInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(cardInputs);

@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { commandLineInputs } from '../support/foreign-text/command-line-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { commandLineInputs } from './inputs/command-line-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(commandLineInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(commandLineInputs);

@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { edgeInputs } from '../support/foreign-text/edge-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { edgeInputs } from './inputs/edge-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(edgeInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(edgeInputs);

@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { inboxInputs } from '../support/foreign-text/inbox-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { inboxInputs } from './inputs/inbox-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(inboxInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(inboxInputs);

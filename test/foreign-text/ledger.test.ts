@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { ledgerInputs } from '../support/foreign-text/ledger-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { ledgerInputs } from './inputs/ledger-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(ledgerInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(ledgerInputs);

@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { messageInputs } from '../support/foreign-text/message-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { messageInputs } from './inputs/message-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(messageInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(messageInputs);

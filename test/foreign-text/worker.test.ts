@@ -1,13 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import { workerInputs } from '../support/foreign-text/worker-inputs.ts';
-import { tooSlow } from '../support/foreign-text/measure.ts';
+import { workerInputs } from './inputs/worker-inputs.ts';
+import { expectLinearWork } from './measure.ts';
 
-describe('work grows at most linearly with text from elsewhere', () => {
-  test.each(Object.entries(workerInputs))(
-    '%s',
-    async (_name, input) => {
-      expect(await tooSlow(input)).toEqual([]);
-    },
-    300_000,
-  );
-});
+expectLinearWork(workerInputs);

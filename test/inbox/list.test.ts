@@ -11,24 +11,12 @@ import {
 import { withoutRow, withPage, withRow, withSnapshot } from '../../packages/gateway/src/inbox/state/open-rows.ts';
 import { matchPath, temporalHref } from '../../packages/gateway/src/inbox/state/paths.ts';
 import { ageText, isUrgent, leftText } from '../../packages/gateway/src/inbox/state/texts.ts';
+import { requestRow } from '../support/requests.ts';
 
 /** The pure parts of the list. */
 
 const row = (requestId: string, more: Partial<InboxRow> = {}): InboxRow => ({
-  requestId,
-  workflowId: 'run-1',
-  toolName: 'pay',
-  riskLevel: 'write',
-  agentName: 'tester',
-  callerUserId: null,
-  rule: null,
-  reason: 'Money leaves',
-  requestedAt: '2026-01-01T10:00:00Z',
-  deadline: '2026-01-01T11:00:00Z',
-  digest: '',
-  argumentNames: ['to'],
-  severity: 'medium',
-  shown: 'all',
+  ...requestRow({ requestId, agentName: 'tester', deadline: '2026-01-01T11:00:00Z' }),
   waitsFor: 'anyone',
   sentence: 'Pay: to bob',
   ...more,

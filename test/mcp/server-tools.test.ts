@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mcpServer } from '../../packages/mcp/src/index.ts';
 import type { OpenToolset, ToolContext, ToolsetListing } from '../../src/agents/definitions.ts';
 import { eventually } from '../support/eventually.ts';
-import { faultServer, listTools } from '../support/mcp-fault-server.ts';
+import { faultServer, listTools } from './mcp-fault-server.ts';
+import { listen } from '../support/listen.ts';
 
 /** The reference server that has something of everything, and servers that cannot be reached. */
 
@@ -132,13 +131,11 @@ test('a session that the server has forgotten is opened again, once', async () =
   listTools(folder, [{ name: 'note' }]);
   const handler = createMcpHandler(() => faultServer(folder, () => undefined));
   let forgets = 0;
-  const listen = getRequestListener(async (request) =>
+  const listener = getRequestListener(async (request) =>
     forgets-- > 0 ? new Response(undefined, { status: 404 }) : handler.fetch(request),
   );
-  const server = createServer((request, response) => void listen(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const opened = mcpServer({ name: 'a', url: `http://127.0.0.1:${port}/` }).open();
+  const server = await listen(createServer((request, response) => void listener(request, response)));
+  const opened = mcpServer({ name: 'a', url: `${server.url}/` }).open();
   const names = async (): Promise<string[]> => (await opened.list({ fresh: true })).tools.map(({ name }) => name);
   expect(await names()).toEqual(['a__note']);
   forgets = 1;
@@ -146,7 +143,6 @@ test('a session that the server has forgotten is opened again, once', async () =
   forgets = 9;
   await expect(names()).rejects.toThrow('it answered with HTTP 404');
   await opened.close();
-  server.closeAllConnections();
-  server.close();
+  await server.close();
   rmSync(folder, { recursive: true });
 });

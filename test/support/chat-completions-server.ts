@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 export interface ChatRequest {
   method: string | undefined;
@@ -39,20 +39,14 @@ export async function startChatServer(): Promise<ChatServer> {
   });
   // A client may send a request while its idle connection is being closed, and fail.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const { url, close } = await listen(server);
   return {
-    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseURL: `${url}/v1`,
     requests,
     answer: (next) => {
       current = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { sharedBundle } from './shared-bundle.ts';
+import { sharedBundle } from '../workflows/bundles/shared-bundle.ts';
 import { sharedAddress } from './shared-server.ts';
 
 /** A plain Temporal worker with workflows that have no gate (`foreign-workflows.ts`). */

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 /** A request that a service got. */
 export interface ServedRequest {
@@ -38,18 +37,14 @@ export async function openHttpService(): Promise<HttpServiceInTest> {
       if (answer === undefined) response.flushHeaders();
       else response.end(answer);
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const { url, close } = await listen(server);
   const service: HttpServiceInTest = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     looks: 0,
     answer: { status: 202, body: '{}' },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: close,
   };
   return service;
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A network link to a server, which a test cuts and mends. */
 export interface Link {
@@ -26,23 +26,21 @@ export async function openLink(address: string): Promise<Link> {
     }
     const far = connect(Number(port), host);
     near.pipe(keep(far)).pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const { address: own, close } = await listen(server);
   const cut = (): void => {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: own,
     cut,
     mend: () => {
       isCut = false;
     },
     close: async () => {
       cut();
-      const closed = once(server, 'close');
-      server.close();
-      await closed;
+      await close();
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { ApprovalRequest } from '../../src/core/ledger/approval.ts';
 import { askTermsOf, type AskTerms } from '../../src/core/policy/ask-terms.ts';
-import { defaultAssessment } from '../../src/core/assess/assessment.ts';
 import type { Voter } from '../../src/core/people/entitlement.ts';
 import type { RequestRecord } from '../../src/core/ledger/ledger.ts';
 import { iso } from '../../src/core/ledger/ledger.ts';
 import type { Ruling } from '../../src/core/policy/ruling.ts';
+import { requestDetails } from './requests.ts';
 
 export const askRuling: Ruling = { action: 'ask', rule: null, layer: 'default', severity: 'medium', engine: 1 };
 
@@ -22,27 +22,16 @@ export function requestRecord(
   return {
     callId: `1.${number}`,
     deadlineMs,
-    request: {
+    request: requestDetails({
       requestId: requestIdOf(number),
-      workflowId: 'run-1',
-      toolName: 'pay',
       arguments: { to: 'ann', amount: number },
-      riskLevel: 'write',
-      assessment: defaultAssessment('write'),
       agentName: 'tester',
-      callerUserId: null,
-      contextSummary: '',
-      rule: null,
       reason: 'Risk default for write',
       requestedAt: iso(0),
       deadline: deadlineMs === null ? null : iso(deadlineMs),
       digest: digestOf(number),
-      lineage: [],
-      metadata: {},
-      reviewers: [],
-      shown: 'all',
       ...fields,
-    },
+    }),
     terms: { ...askTermsOf({}, askRuling, { risk: 'write' }), ...terms },
     votes: [],
     delegations: [],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exampleBundle } from './api/example-bundle.ts';
+import { exampleBundle } from '../api/example-bundle.ts';
 import type { ReplayBundle } from './replay-server.ts';
 
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));

@@ -1,5 +1,5 @@
 import { type CountersignWorker, createWorker } from '../../src/worker.ts';
-import { hangsAfterSending, makeChannel } from './channel-spec.ts';
+import { hangsAfterSending, makeChannel } from '../workflows/channels/channel-spec.ts';
 import { team } from './team.ts';
 import { testAgent } from './test-agent.ts';
 import type { WorkerProcessOptions } from './worker-process.ts';

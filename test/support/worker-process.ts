@@ -1,6 +1,6 @@
 /** Workers with the test agents in a process of their own, so that tests can kill them with SIGKILL. */
 import { fileURLToPath } from 'node:url';
-import type { ChannelSpec } from './channel-spec.ts';
+import type { ChannelSpec } from '../workflows/channels/channel-spec.ts';
 import { type ReadyProcess, spawnReady } from './ready-process.ts';
 import { testBundle } from './world.ts';
 

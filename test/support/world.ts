@@ -10,7 +10,7 @@ import { isNotTakenUp, isNotTakenYet } from '../../src/client/server/client-plug
 import { createClient } from '../../src/client/client.ts';
 import type { TimeLimits } from '../../src/client/server/time-limits.ts';
 import { grpcStatus, grpcStatusOf } from '../../src/connection/server-error.ts';
-import type { ApprovalRequest, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
+import type { ApprovalRequest, Message, RunInput, RunResult, RunStatus } from '../../src/contract.ts';
 import { isProblemError } from '../../src/core/base/problem.ts';
 import type { ScriptedTurn } from '../../src/models/scripted.ts';
 import { type CountersignWorker, type WorkerOptions, createWorker } from '../../src/worker.ts';
@@ -44,6 +44,10 @@ export interface RunInTest {
   /** Waits until at least `count` requests are open and returns them. */
   open(count?: number): Promise<ApprovalRequest[]>;
   status(): Promise<RunStatus>;
+  /** One line for each message of the transcript, without the first one, the script. */
+  transcript(): Promise<string[]>;
+  /** Waits until the session awaits its user; with `turn`, after so many turns. */
+  awaitsUser(turn?: number): Promise<unknown>;
   result(): Promise<RunResult>;
 }
 
@@ -51,6 +55,8 @@ export interface WorldOptions extends Partial<WorkerOptions> {
   agentPolicy?: object;
   /** Default: only `testAgent`. */
   agentsIn?: (folder: string) => Agent[];
+  /** More options of each worker, which depend on the folder. */
+  workerIn?: (folder: string) => Partial<WorkerOptions>;
   /** Default: the shared server of the durable tests. */
   address?: string;
   /** False: the test starts its own workers. */
@@ -60,6 +66,7 @@ export interface WorldOptions extends Partial<WorkerOptions> {
 export async function openWorld({
   agentPolicy,
   agentsIn = (folder) => [testAgent(folder, agentPolicy)],
+  workerIn = () => ({}),
   address = sharedAddress(),
   worker = true,
   ...options
@@ -98,6 +105,7 @@ export async function openWorld({
         shutdownGraceTime: 500,
         logLevel: 'ERROR',
         ...testCache(),
+        ...workerIn(folder),
         ...options,
         ...more,
       });
@@ -163,6 +171,15 @@ function runInTest(client: CountersignClient, workflowId: string, impatient: Wor
         return open.length >= count && open.every(({ requestId }) => kept.some((each) => each === requestId)) && open;
       }),
     status: () => handle.query<RunStatus>('run'),
+    transcript: async () => {
+      const messages = await handle.query<Message[]>('transcript');
+      return messages.slice(1).map(({ role, content }) => `${role}: ${content}`);
+    },
+    awaitsUser: (turn) =>
+      eventually(`${workflowId} awaits its user after turn ${turn}`, async () => {
+        const status = await handle.query<RunStatus>('run');
+        return status.awaitsMessage === true && (turn === undefined || status.turn === turn);
+      }),
     result: () => client.run(workflowId).result(),
   };
 }

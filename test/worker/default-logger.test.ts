@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { consoleChannel } from '../../src/channels/console-channel.ts';
 import { defaultLogger } from '../../src/worker/create-worker.ts';
-import { channelRequest } from '../support/channel-request.ts';
-import { TypedTerminal } from '../support/typed-terminal.ts';
+import { channelRequest } from '../channels/channel-request.ts';
+import { TypedTerminal } from '../channels/typed-terminal.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copySdk } from '../support/second-sdk-copy.ts';
+import { copySdk } from './second-sdk-copy.ts';
 
 /** A project with a copy of Temporal's client, worker and workflow packages of its own. */
 

@@ -1,49 +1,39 @@
 /** Connection flags, on the real server behind a proxy that speaks TLS and asks for a client's certificate. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type Server } from 'node:tls';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nextCommand } from '../../../packages/cli/src/base/command-line.ts';
-import { noServer } from '../../support/in-process.ts';
+import { noServer } from './in-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, cli, startCli } from './support.ts';
+import { type Listening, listen } from '../../support/listen.ts';
+import { makeCertificate } from '../../support/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'));
 const file = (name: string): string => join(folder, name);
 
-/** Makes `NAME.pem` and `NAME.key`, signed by the authority unless it is the authority itself. */
-function certify(name: string, extensions: string[], signer: string[] = []): void {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file(`${name}.key`)];
-  const added = extensions.flatMap((extension) => ['-addext', extension]);
-  const words = ['req', '-x509', '-days', '2', ...key, '-out', file(`${name}.pem`), '-subj', `/CN=${name}`];
-  execFileSync('openssl', [...words, ...added, ...signer], { stdio: 'pipe' });
-}
-
-let proxy: Server;
-let address: string;
+let proxy: Listening;
 beforeAll(async () => {
-  certify('ca', []);
-  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key')];
-  certify('server', ['subjectAltName=DNS:temporal.test', 'basicConstraints=CA:FALSE'], signer);
-  certify('client', ['basicConstraints=CA:FALSE'], signer);
+  makeCertificate(folder, 'ca');
+  makeCertificate(folder, 'server', 'ca', ['subjectAltName=DNS:temporal.test', 'basicConstraints=CA:FALSE']);
+  makeCertificate(folder, 'client', 'ca', ['basicConstraints=CA:FALSE']);
   const [host, port] = sharedAddress().split(':');
   const pair = { key: readFileSync(file('server.key')), cert: readFileSync(file('server.pem')) };
   const clients = { ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true };
-  proxy = createServer({ ...pair, ...clients, ALPNProtocols: ['h2'] }, (client) => {
-    const server = connect(Number(port), host);
-    client.pipe(server).pipe(client);
-    for (const each of [client, server]) each.on('error', () => [client, server].map((socket) => socket.destroy()));
+  const server = createServer({ ...pair, ...clients, ALPNProtocols: ['h2'] }, (client) => {
+    const far = connect(Number(port), host);
+    client.pipe(far).pipe(client);
+    for (const each of [client, far]) each.on('error', () => [client, far].map((socket) => socket.destroy()));
   });
-  proxy.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  server.on('tlsClientError', () => undefined);
+  proxy = await listen(server);
 });
-afterAll(() => {
-  proxy.close();
+afterAll(async () => {
+  await proxy.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -52,7 +42,7 @@ const trust = (): string[] => ['--tls-ca-path', file('ca.pem'), '--tls-server-na
 
 describe('TLS', () => {
   test('a client and a worker with the flags of `temporal`', async () => {
-    const flags = ['--address', address, '--tls', ...own(), ...trust()];
+    const flags = ['--address', proxy.address, '--tls', ...own(), ...trust()];
     expect(await cli(['setup', ...flags])).toMatchObject({ code: 0, stderr: '' });
     const worker = startCli(['worker', agentsModule, '--task-queue', 'tls', ...flags]);
     await worker.shows('{"agents":["tester"]}');
@@ -68,10 +58,10 @@ describe('TLS', () => {
       'another name of the server': [...own(), ...trust(), '--tls-server-name', 'other.test'],
     };
     const results = Object.entries(cases).map(async ([name, flags]) => {
-      const { code, stderr } = await cli(['setup', '--address', address, ...flags], { env: noServer });
+      const { code, stderr } = await cli(['setup', '--address', proxy.address, ...flags], { env: noServer });
       return [name, code, stderr.slice(0, sentence.length)];
     });
-    const sentence = `error: No Temporal server answered at ${address} in time:`;
+    const sentence = `error: No Temporal server answered at ${proxy.address} in time:`;
     expect(await Promise.all(results)).toEqual(Object.keys(cases).map((name) => [name, 6, sentence]));
   });
 
@@ -79,7 +69,7 @@ describe('TLS', () => {
     const config = file('temporal.toml');
     writeFileSync(
       config,
-      `[profile.safe]\naddress = "${address}"\n[profile.safe.tls]\nserver_name = "temporal.test"\n` +
+      `[profile.safe]\naddress = "${proxy.address}"\n[profile.safe.tls]\nserver_name = "temporal.test"\n` +
         `client_cert_path = "${file('client.pem')}"\nclient_key_path = "${file('client.key')}"\nserver_ca_cert_path = "${file('ca.pem')}"\n`,
     );
     const env = { TEMPORAL_ADDRESS: undefined };
@@ -100,10 +90,10 @@ test('--api-key is sent, over TLS, and never printed', async () => {
     const unauthenticated = { 'grpc-status': '16', 'grpc-message': 'who are you' };
     stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...unauthenticated }, { endStream: true });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const where = ['--address', `127.0.0.1:${(server.address() as AddressInfo).port}`, ...trust()];
+  const { address, close } = await listen(server);
+  const where = ['--address', address, ...trust()];
   const { code, stdout, stderr } = await cli(['setup', '--api-key', 'sesame', '--debug', ...where]);
-  server.close();
+  await close();
   expect([code, stdout, asked[0]]).toEqual([5, '', 'Bearer sesame']);
   expect(stderr).not.toContain('sesame');
 });

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { descendantsOf, isRunning } from '../../support/child-processes.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listen } from '../../support/listen.ts';
 import { type RunningCli, cli, jsonLines, startCli } from './support.ts';
 
 /** `countersign dev` as a person uses it, with a module in a folder of its own. */
@@ -189,13 +189,11 @@ test.each([
 });
 
 test('a port in use is named', async () => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const { port } = other.address() as AddressInfo;
+  const { port, close } = await listen(createServer());
   const { code, stderr } = await cli(['dev', 'agent.ts', ...freePorts, '--gateway-port', String(port)], {
     cwd: folder,
   });
-  other.close();
+  await close();
   expect([code, stderr]).toEqual([
     2,
     `error: Port ${port} is taken: stop what listens there or choose another with --gateway-port.\n`,

@@ -12,11 +12,11 @@ import type { Session } from '../../../src/client/server/connect.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
-import { copySdk } from '../../support/second-sdk-copy.ts';
+import { copySdk } from '../../worker/second-sdk-copy.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { type World, openWorld } from '../../support/world.ts';
 import { cli, jsonLines, startCli } from './support.ts';
-import { noServer } from '../../support/in-process.ts';
+import { noServer } from './in-process.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-doctor-')));
 const namespace = `doctor-${randomUUID()}`;

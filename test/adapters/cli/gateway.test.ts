@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { cli, startCli } from './support.ts';
+import { listen } from '../../support/listen.ts';
 
 test('gateway prints its address, serves, and stops orderly', async () => {
   const gateway = startCli(['gateway', '--port', '0', '--undo', '7', '--address', sharedAddress()]);
@@ -34,11 +34,9 @@ test.each<[string, string[], number, RegExp]>([
 });
 
 test('a port in use is named', async () => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const { port } = other.address() as AddressInfo;
+  const { port, close } = await listen(createServer());
   const { code, stderr } = await cli(['gateway', '--port', String(port), '--address', sharedAddress()]);
-  other.close();
+  await close();
   expect([code, stderr]).toEqual([
     2,
     `error: Port ${port} is taken: stop what listens there or choose another with --port.\n`,

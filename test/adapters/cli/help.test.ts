@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { listedCommands } from '../../../packages/cli/src/commands.ts';
 import { createProgram } from '../../../packages/cli/src/run-command-line.ts';
 import { simpleCommands } from '../../support/page-commands.ts';
-import { countersignProblem } from '../../support/parse-countersign.ts';
+import { countersignProblem } from './parse-countersign.ts';
 import { cli } from './support.ts';
 
 const program = await createProgram();

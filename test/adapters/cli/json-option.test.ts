@@ -2,7 +2,7 @@ import { expect, vi, test } from 'vitest';
 import { jsonFields } from '../../../packages/cli/src/base/json-fields.ts';
 import { processOutput } from '../../../packages/cli/src/base/output.ts';
 import { cli } from './support.ts';
-import { noServer } from '../../support/in-process.ts';
+import { noServer } from './in-process.ts';
 
 const fields = jsonFields.grant.join(', ');
 

@@ -261,7 +261,7 @@ describe('message', () => {
   ])('of %s reaches the model of a session', async (_name, words, input) => {
     const run = await world.start([{ text: 'first' }, { text: 'second' }], { session: true });
     const { workflowId } = run;
-    await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     const told = await cli(['message', workflowId, ...words, '--by', 'carl', '--reason', 'curious'], { input });
     expect(receiptOf(told).message).toBe('the model gets the message before its next turn');
     await eventually('the second answer', async () => (await run.status()).turn === 2);
@@ -302,7 +302,7 @@ describe('message', () => {
     expect(receiptOf(await cli(['message', workflowId, ...words])).message).toBe(
       'the turn is stopped: nothing more of it starts',
     );
-    await eventually('it awaits its user', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     const shown = await cli(['show', workflowId, '--events']);
     expect(shown.stdout).toContain('{"type":"turn_ended","turn":1,"stopped":true}');
     await run.handle.terminate();

@@ -7,12 +7,13 @@ import type { ApprovalFilter } from '../../../src/client/inbox/list-approvals.ts
 import { timeLimits } from '../../../src/client/server/time-limits.ts';
 import type { ApprovalSummary, Decision } from '../../../src/contract.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
-import { listedRow, terminal } from './support.ts';
+import { terminal } from './support.ts';
+import { requestRow } from '../../support/requests.ts';
 
 const idOf = (start: string): string => start.padEnd(32, '0');
 
 const row = (start: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary =>
-  listedRow({ requestId: idOf(start), digest: start.padEnd(64, 'd'), ...more });
+  requestRow({ requestId: idOf(start), digest: start.padEnd(64, 'd'), ...more });
 
 /** A client with this inbox. It records what it is asked and sent. */
 function inbox(approvals: ApprovalSummary[], more = 0, unreadIds: string[] = []) {

@@ -1,12 +1,13 @@
 /** `countersign review` on a terminal: real server, real worker, real runs, and a pseudo terminal. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
+import { describe, expect, test as plain } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { inTime } from '../../support/in-time.ts';
 import { openLink } from '../../support/link.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 import { cli, startOnTerminal } from './support.ts';
 
 const asking = (timeout = '10m') => ({ rules: [{ pattern: '*', action: 'ask', ask: { timeout } }] });
@@ -60,11 +61,7 @@ const test = plain.extend('review', ({ task: _task }, { onCleanup }) => {
 
 // Most of the time they wait for what a terminal shows.
 describe.concurrent('on a terminal', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => openWorld());
 
   type Call = { tool: string; args: JsonObject };
   /** A run that makes one call after another, each of which is asked about. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { isRunning } from '../../support/child-processes.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { agentsModule, cli, jsonLines, startCli } from './support.ts';
+import { listen } from '../../support/listen.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-server-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -32,11 +32,9 @@ test('server runs until it is stopped, and setup finds everything there', async 
 });
 
 test('a port in use is named', async () => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const { port } = other.address() as AddressInfo;
+  const { port, close } = await listen(createServer());
   const { code, stderr } = await cli(['server', '--port', String(port), '--ui-port', '0']);
-  other.close();
+  await close();
   expect([code, stderr]).toEqual([
     2,
     `error: Port ${port} is taken: stop what listens there or choose another with --port.\n`,

@@ -1,12 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Output } from '../../../packages/cli/src/base/output.ts';
-import type { ApprovalSummary } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openTerminal } from '../../support/open-terminal.ts';
-import { type CliOptions, type CliResult, environment } from '../../support/in-process.ts';
+import { openTerminal } from '../../channels/open-terminal.ts';
+import { type CliOptions, type CliResult, environment } from './in-process.ts';
 
-export { type CliResult, cli } from '../../support/in-process.ts';
+export { type CliResult, cli } from './in-process.ts';
 
 const main = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 export const agentsModule = fileURLToPath(new URL('../../fixtures/cli-agents.ts', import.meta.url));
@@ -82,27 +81,6 @@ export function startCli(
         },
       );
     },
-  };
-}
-
-/** One request of the inbox, with the most usual values for what a test does not name. */
-export function listedRow(
-  row: Pick<ApprovalSummary, 'requestId' | 'digest'> & Partial<ApprovalSummary>,
-): ApprovalSummary {
-  return {
-    workflowId: 'run-1',
-    toolName: 'pay',
-    riskLevel: 'write',
-    agentName: 'clerk',
-    callerUserId: null,
-    rule: null,
-    reason: 'why',
-    requestedAt: '2026-01-02T02:59:00.000Z',
-    deadline: null,
-    argumentNames: [],
-    severity: 'medium',
-    shown: 'part',
-    ...row,
   };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { agentsModule, cli, startCli } from './support.ts';
-import { noServer } from '../../support/in-process.ts';
+import { noServer } from './in-process.ts';
 
 /** The tests that wait seconds for a server run concurrently. */
 const nowhere = ['--address', '127.0.0.1:1'];

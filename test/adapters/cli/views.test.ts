@@ -8,6 +8,7 @@ import { renderChanges } from '../../../packages/cli/src/answers/decide.ts';
 import { renderGrants } from '../../../packages/cli/src/answers/grants.ts';
 import type { ApprovalDetails, ApprovalSummary, Grant, Settlement } from '../../../src/contract.ts';
 import { terminal } from './support.ts';
+import { requestDetails, requestRow } from '../../support/requests.ts';
 
 const output = terminal();
 
@@ -15,24 +16,20 @@ const hostile = 'x\u202e\u001b[2J\u200b\u0007\u{e0041}';
 const nowMs = Date.parse('2026-01-02T03:00:00.000Z');
 const requestId = '0123456789abcdef0123456789abcdef';
 
-const row: ApprovalSummary = {
+const row = requestRow({
   requestId,
-  workflowId: 'run-1',
   toolName: 'delete_file',
   riskLevel: 'destructive',
   agentName: 'tidy',
-  callerUserId: null,
   rule: 'prod',
   reason: 'Production needs a person',
   requestedAt: '2026-01-02T02:59:00.000Z',
   deadline: '2026-01-02T03:04:09.500Z',
-  digest: 'd'.repeat(64),
   argumentNames: ['path'],
   severity: 'high',
-  shown: 'part',
-};
+});
 
-const request: ApprovalDetails = {
+const request = requestDetails({
   ...row,
   arguments: { path: '/tmp/a\nb', deep: { list: [1, null] } },
   assessment: {
@@ -44,12 +41,9 @@ const request: ApprovalDetails = {
     requiresApproval: true,
   },
   contextSummary: 'I will tidy up.',
-  lineage: [],
-  metadata: {},
-  reviewers: [],
   shown: 'all',
   always: { widest: 'call' },
-};
+});
 
 describe('renderApprovals', () => {
   test('a table with the data needed to choose', () => {

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { watchApprovals } from '../../../packages/cli/src/inbox/watch-approvals.ts';
 import type { ApprovalList, UnreadRun } from '../../../src/client/inbox/list-approvals.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { ApprovalSummary } from '../../../src/contract.ts';
-import { type World, openWorld } from '../../support/world.ts';
-import { cli, jsonLines, listedRow, startCli, terminal } from './support.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openWorld } from '../../support/world.ts';
+import { cli, jsonLines, startCli, terminal } from './support.ts';
+import { requestRow } from '../../support/requests.ts';
 
 const row = (id: string, more: Partial<ApprovalSummary> = {}): ApprovalSummary =>
-  listedRow({ requestId: id.repeat(32), digest: id.repeat(64), ...more });
+  requestRow({ requestId: id.repeat(32), digest: id.repeat(64), ...more });
 
 const [a, b] = [row('a'), row('b')];
 const later = row('a', { deadline: '2026-01-03T00:00:00.000Z' });
@@ -155,11 +157,7 @@ test.each<[string[], string]>([
 });
 
 describe('in a process of its own', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => openWorld());
 
   test('a request appears and is gone; Ctrl-C ends it with 0; history gets nothing', async () => {
     const call = { calls: [{ tool: 'pay', args: { to: 'ann', amount: 5 } }] };

@@ -8,7 +8,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { agentsModule, startCli } from './support.ts';
-import { noServer } from '../../support/in-process.ts';
+import { noServer } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-end-'));
 afterAll(() => rmSync(folder, { recursive: true }));

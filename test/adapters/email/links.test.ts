@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { emailChannel, type EmailOptions } from '../../../src/adapters/email/email-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
-import { approvalOf } from '../../support/approval-of.ts';
+import { approvalOf } from '../../e2e/inbox/approval-of.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { type MailServerInTest, openMailServer } from '../../support/mail-server.ts';
+import { type MailServerInTest, openMailServer } from './mail-server.ts';
 import { once, pay } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 

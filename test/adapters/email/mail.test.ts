@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { domainToASCII } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -13,8 +9,9 @@ import type { Channel, ChannelRequest, NotifyContext, SettledContext } from '../
 import type { Settlement } from '../../../src/contract.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
-import { cardSamples } from '../../support/card-samples.ts';
-import { type MailServerInTest, openMailServer, type ReceivedMail } from '../../support/mail-server.ts';
+import { cardSamples } from '../../card/card-samples.ts';
+import { type MailServerInTest, openMailServer, type ReceivedMail } from './mail-server.ts';
+import { selfSigned } from '../../support/certificates.ts';
 
 let server: MailServerInTest;
 beforeAll(async () => {
@@ -26,21 +23,8 @@ afterEach(() => {
 });
 afterAll(() => server.stop());
 
-/** Of this machine alone, signed by itself. */
-let made: { key: string; cert: string } | undefined;
-function certificate(): { key: string; cert: string } {
-  return (made ??= makeCertificate());
-}
-function makeCertificate(): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-mail-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=mail'];
-  const words = ['req', '-x509', '-days', '2', ...kind, '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', [...words, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  rmSync(folder, { recursive: true });
-  return pair;
-}
+let made: ReturnType<typeof selfSigned> | undefined;
+const certificate = () => (made ??= selfSigned());
 
 const people = {
   ann: 'ann@example.com',

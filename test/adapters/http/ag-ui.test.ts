@@ -1,15 +1,14 @@
 import { AgentCapabilitiesSchema, EventSchemas } from '@ag-ui/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ChatEvent, agUiInput, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
+import { describe, expect, test } from 'vitest';
+import { type ChatEvent, agUiInput, asksFor, byHeader, chat } from './chat-calls.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: asksFor('pay', 'fail') }, { authenticator: byHeader() });
-});
-afterAll(() => world.close());
+const world = forAllTests(() =>
+  openGatewayWorld({ agentPolicy: asksFor('pay', 'fail') }, { authenticator: byHeader() }),
+);
 
 interface Interrupt {
   id: string;

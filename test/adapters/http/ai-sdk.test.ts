@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type UIMessage,
   type UIMessageChunk,
@@ -8,15 +8,14 @@ import {
 } from 'ai';
 import { uiChunks } from '../../../packages/gateway/src/http/chat/ai-sdk-chunks.ts';
 import type { ChatStep } from '../../../packages/gateway/src/http/chat/chat-step.ts';
-import { type ChatEvent, aiSdkBody, asksFor, byHeader, chat } from '../../support/chat-calls.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { type ChatEvent, aiSdkBody, asksFor, byHeader, chat } from './chat-calls.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: asksFor('pay', 'fail') }, { authenticator: byHeader() });
-});
-afterAll(() => world.close());
+const world = forAllTests(() =>
+  openGatewayWorld({ agentPolicy: asksFor('pay', 'fail') }, { authenticator: byHeader() }),
+);
 
 const path = '/ai-sdk/tester';
 type Body = ReturnType<typeof aiSdkBody>;

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: rule('pay', 'ask') });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ agentPolicy: rule('pay', 'ask') }));
 
 test('the inbox is listed', async () => {
   const run = await world.start(once(pay('bob')));

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import { isAnswered, smallRequest } from '../../../examples/chat/chat-requests.ts';
-import { asksFor, byHeader } from '../../support/chat-calls.ts';
+import { asksFor, byHeader } from './chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { openUseChat } from '../../support/use-chat.ts';
+import { openUseChat } from './use-chat.ts';
 import type { Turns } from '../../support/world.ts';
 
 const text = 'x'.repeat(700_000);

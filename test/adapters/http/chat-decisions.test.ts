@@ -1,15 +1,16 @@
 /** What a page of a chat is told of decisions that its person has not made. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type DynamicToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses as allAnswered } from 'ai';
 import { isAnswered } from '../../../examples/chat/chat-requests.ts';
-import { type ChatEvent, agUiInput, byHeader, chat } from '../../support/chat-calls.ts';
+import { type ChatEvent, agUiInput, byHeader, chat } from './chat-calls.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
-import { openUseChat } from '../../support/use-chat.ts';
+import { openUseChat } from './use-chat.ts';
 
 const ask = { allow_self: true };
 const policy = {
@@ -25,11 +26,7 @@ const policy = {
   ],
 };
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: policy }, { authenticator: byHeader() });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ agentPolicy: policy }, { authenticator: byHeader() }));
 
 interface Asked {
   id: string;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workflowOf, type ChatThread } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
 import type { Message } from '../../../src/contract.ts';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
-import { byHeader, chat, type ChatEvent } from '../../support/chat-calls.ts';
+import { byHeader, chat, type ChatEvent } from './chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { openUseChat } from '../../support/use-chat.ts';
+import { openUseChat } from './use-chat.ts';
 
 /** Files and pictures of a front end, by both protocols and by the routes of runs. */
 

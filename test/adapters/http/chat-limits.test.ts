@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { continueTool } from '../../../src/core/base/tool-call.ts';
-import { aiSdkBody, byHeader, chat } from '../../support/chat-calls.ts';
+import { aiSdkBody, byHeader, chat } from './chat-calls.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once } from '../../support/team.ts';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contract.ts';
 import { isAnswered, smallRequest } from '../../../examples/chat/chat-requests.ts';
-import { asksFor, byHeader } from '../../support/chat-calls.ts';
+import { asksFor, byHeader } from './chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { pay } from '../../support/team.ts';
-import { openUseChat } from '../../support/use-chat.ts';
+import { openUseChat } from './use-chat.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 let world: GatewayWorld;

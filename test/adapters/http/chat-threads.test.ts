@@ -6,9 +6,8 @@ import {
   turnOf,
   workflowOf,
 } from '../../../packages/gateway/src/http/chat/chat-thread.ts';
-import { agUiInput, aiSdkBody, byHeader, chat, type ChatEvent, eventsOf } from '../../support/chat-calls.ts';
+import { agUiInput, aiSdkBody, byHeader, chat, type ChatEvent, eventsOf } from './chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
-import { said } from '../../support/said.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { pay } from '../../support/team.ts';
 import type { Calls, RunInTest, Turns } from '../../support/world.ts';
@@ -117,7 +116,7 @@ describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
     expect(answers).toEqual(['Paid.', 'At nine.', 'Bye.']);
     expect(paid(`${to}-once`)).toHaveLength(1);
     const session = sessionOf(threadId);
-    expect(await said(session)).toEqual([
+    expect(await session.transcript()).toEqual([
       'assistant: ',
       `tool: paid 1 to ${to}-once`,
       'assistant: Paid.',
@@ -195,7 +194,7 @@ describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
     for (const id of ['b', 'b', 'c']) await chat(world, path, body(threadId, [[id, 'again']]));
     // An earlier turn is told to its end, and no further.
     expect(textOf(await chat(world, path, body(threadId, [['b', 'again']])))).toBe('two');
-    expect(await said(sessionOf(threadId))).toEqual([
+    expect(await sessionOf(threadId).transcript()).toEqual([
       'assistant: one',
       'user: again',
       'assistant: two',
@@ -209,7 +208,7 @@ describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
     const { threadId, script } = begin([{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
     await chat(world, path, body(threadId, [['a', script]]));
     for (const text of ['Pay bob', 'Pay ann']) await chat(world, path, body(threadId, [['b', text]]));
-    expect((await said(sessionOf(threadId))).filter((line) => line.startsWith('user'))).toEqual([
+    expect((await sessionOf(threadId).transcript()).filter((line) => line.startsWith('user'))).toEqual([
       'user: Pay bob',
       'user: Pay ann',
     ]);
@@ -230,7 +229,7 @@ describe.each([aiSdk, agUi])('$name', ({ path, body, begin, textOf }) => {
     expect(textOf(repeated)).toBe('Paid.');
     expect(textOf(await chat(world, path, body(threadId, [['b', 'And now?']])))).toBe('Still here.');
     expect(paid(`${to}-closed`)).toHaveLength(1);
-    expect(await said(sessionOf(threadId, 1))).toEqual([
+    expect(await sessionOf(threadId, 1).transcript()).toEqual([
       'assistant: ',
       `tool: paid 1 to ${to}-closed`,
       'assistant: Paid.',
@@ -282,13 +281,13 @@ describe('AI SDK: regenerate and resume', () => {
     await chat(world, path, body(threadId, [['b', 'more']]));
     const again = body(threadId, [['b', 'more']], { trigger: 'regenerate-message' });
     expect(textOf(await chat(world, path, again))).toBe('three');
-    expect((await said(sessionOf(threadId))).slice(-2)).toEqual(['user: more', 'assistant: three']);
+    expect((await sessionOf(threadId).transcript()).slice(-2)).toEqual(['user: more', 'assistant: three']);
     // Also of a session that has ended, which takes nothing any more.
     await world.client.closeRun(sessionOf(threadId).workflowId);
     await sessionOf(threadId).result();
     expect((await resume(threadId)).status).toBe(204);
     expect(textOf(await chat(world, path, again))).toBe('four');
-    expect((await said(sessionOf(threadId, 1))).slice(-2)).toEqual(['user: more', 'assistant: four']);
+    expect((await sessionOf(threadId, 1).transcript()).slice(-2)).toEqual(['user: more', 'assistant: four']);
     await sessionOf(threadId, 1).handle.terminate();
   });
 
@@ -341,7 +340,7 @@ test('what comes while a request is open waits, and is answered after it', async
   await hasTaken(sessionOf(threadId), 'Are you done?');
   await world.client.decide({ requestId: request!.requestId, approved: true, reviewerId: 'bob' });
   expect(textOf(await later)).toBe('wiped');
-  expect(await said(sessionOf(threadId))).toEqual([
+  expect(await sessionOf(threadId).transcript()).toEqual([
     'assistant: ',
     'tool: wiped',
     'user: Are you done?',

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lastAssistantMessageIsCompleteWithApprovalResponses as allAnswered } from 'ai';
 import { isAnswered } from '../../../examples/chat/chat-requests.ts';
-import { type ChatEvent, agUiInput, byHeader, chat } from '../../support/chat-calls.ts';
+import { type ChatEvent, agUiInput, byHeader, chat } from './chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { callOf, once, pay, team } from '../../support/team.ts';
-import { openUseChat } from '../../support/use-chat.ts';
+import { openUseChat } from './use-chat.ts';
 import type { Turns } from '../../support/world.ts';
 
 const policy = {

@@ -1,11 +1,12 @@
 /** What both chat routes have in common: what is shown of a run, and when the stream ends. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client.ts';
-import { type ChatEvent, agUiInput, aiSdkBody, byHeader, chat } from '../../support/chat-calls.ts';
+import { type ChatEvent, agUiInput, aiSdkBody, byHeader, chat } from './chat-calls.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
 import type { Turns } from '../../support/world.ts';
@@ -27,11 +28,7 @@ const policy = {
   ],
 };
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: policy }, { authenticator: byHeader() });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ agentPolicy: policy }, { authenticator: byHeader() }));
 
 interface Interrupt {
   id: string;

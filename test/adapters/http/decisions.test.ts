@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Receipts, ApprovalView } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
-import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+import { openPeopleWorld } from './people-world.ts';
 import { once, pay } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 
@@ -22,17 +23,15 @@ const policy = {
   ],
 };
 
-let world: PeopleWorld;
 const logged: string[] = [];
 
-beforeAll(async () => {
-  world = await openPeopleWorld(
+const world = forAllTests(() =>
+  openPeopleWorld(
     { ann: ['viewer', 'reviewer', 'starter'], bob: ['viewer', 'reviewer'], vera: ['viewer'], olga: ['operator'] },
     { agentPolicy: policy },
     { log: (line) => logged.push(line) },
-  );
-});
-afterAll(() => world.close());
+  ),
+);
 
 async function waiting(to = 'shop', input = {}): Promise<{ run: RunInTest; request: ApprovalRequest }> {
   const run = await world.start(once(pay(to)), input);

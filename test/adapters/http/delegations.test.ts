@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { makeOwnInbox } from '../../support/own-inbox.ts';
-import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+import { openPeopleWorld, type PeopleWorld } from './people-world.ts';
 
 let world: PeopleWorld;
 beforeAll(async () => {

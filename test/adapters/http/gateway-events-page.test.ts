@@ -1,17 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { commandsOf, simpleCommands } from '../../support/page-commands.ts';
 
 /** The commands of docs/gateway-events.md, run by curl against a gateway. */
 
 const run = promisify(execFile);
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld());
 
 const commands = commandsOf('docs/gateway-events.md').filter(({ isWhole }) => isWhole);
 

@@ -1,4 +1,3 @@
-import { createServer, type Socket } from 'node:net';
 import { connect } from 'node:net';
 import { once as event } from 'node:events';
 import { expect, test } from 'vitest';
@@ -7,36 +6,13 @@ import { type GatewayOptions, startGateway } from '../../../packages/gateway/src
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
+import { openLink } from '../../support/link.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
-/** A way to the server that a test can close. */
-async function openTunnel() {
-  const [host, port] = sharedAddress().split(':') as [string, string];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const onward = connect(Number(port), host);
-    for (const each of [socket, onward]) {
-      sockets.add(each);
-      each.on('error', () => undefined);
-    }
-    socket.pipe(onward).pipe(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await event(server, 'listening');
-  const { port: own } = server.address() as { port: number };
-  return {
-    address: `127.0.0.1:${own}`,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
 // Each waits for a time-out of its own.
 test.concurrent('ready while the server answers, and alive also when it does not', async () => {
-  const tunnel = await openTunnel();
+  const tunnel = await openLink(sharedAddress());
   const client = await createClient({ address: tunnel.address });
   const gateway = await startGateway({ client, port: 0, log: () => undefined });
   const ask = (path: string) => fetch(new URL(path, gateway.url));

@@ -18,7 +18,7 @@ import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world
 import { openLink } from '../../support/link.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
-import { openSse, type SseClient } from '../../support/sse-client.ts';
+import { openSse, type SseClient } from './sse-client.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
 /** `GET /approvals/events`: the inbox as it changes, in a namespace of its own. */

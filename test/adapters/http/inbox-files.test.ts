@@ -2,17 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtInbox } from '../../../packages/gateway/src/http/inbox/built-inbox.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 
 /** The files of the web inbox, as the gateway serves them. */
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ worker: false });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ worker: false }));
 
 /** A request whose path is sent as it is: `fetch` resolves `..` by itself. */
 function statusOf(path: string): Promise<{ status: number; text: string }> {

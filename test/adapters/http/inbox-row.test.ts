@@ -14,11 +14,11 @@ import { timeLimits } from '../../../src/client/server/time-limits.ts';
 import { approvalMemo } from '../../../src/core/ledger/approval-index.ts';
 import { emptyLedger, reduce } from '../../../src/core/ledger/ledger.ts';
 import { askRuling, requestRecord } from '../../support/record-request.ts';
-import { listedRow } from '../cli/support.ts';
+import { requestRow } from '../../support/requests.ts';
 
 const principal: Principal = { id: 'ann', roles: ['reviewer'], groups: ['legal'], via: 'token', key: 'ann' };
 const rowOf = (more: object) =>
-  inboxRow(listedRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), ...more }), principal);
+  inboxRow(requestRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), ...more }), principal);
 
 test.each<[string, object, string]>([
   ['its run does not say it', {}, 'unknown'],

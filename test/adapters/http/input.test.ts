@@ -1,17 +1,15 @@
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createHttpServer } from '../../../packages/gateway/src/http/server/http-server.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
+import { listen } from '../../support/listen.ts';
 
 const id = '0'.repeat(32);
 const digest = '0'.repeat(64);
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ worker: false }, { limits: { bodyBytes: 50_000 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ worker: false }, { limits: { bodyBytes: 50_000 } }));
 
 /** Sends a body as it is. */
 async function send(path: string, body: string | Uint8Array, type = 'application/json') {
@@ -177,8 +175,8 @@ test('what comes too slowly is cut soon after its time, not at the next half min
     headersTimeout: 500,
     requestTimeout: 500,
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const { port, close } = await listen(server);
+  const socket = connect(port, '127.0.0.1');
   // Counted by the loop in which the server looks: both are late on a busy machine.
   let seconds = 0;
   const counting = setInterval(() => (seconds += 1), 1_000);
@@ -186,7 +184,7 @@ test('what comes too slowly is cut soon after its time, not at the next half min
   expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
   clearInterval(counting);
   expect(seconds).toBeLessThan(20);
-  server.close();
+  await close();
 });
 
 test('a member that changes the prototype of an object is refused, and not left out', async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import { httpProblem } from '../../support/http-problem.ts';
-import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
-import { rawRequest } from '../../support/raw-request.ts';
+import { openPeopleWorld, type PeopleWorld } from './people-world.ts';
+import { rawRequest } from './raw-request.ts';
 
 const refuseUnsigned = (): never => {
   throw new ProblemError({ code: 'forbidden', message: 'It is not signed.' });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { rawRequest } from '../../support/raw-request.ts';
+import { rawRequest } from './raw-request.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 
 test('a text from elsewhere in the log is visible, and begins no line', async () => {

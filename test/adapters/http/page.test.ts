@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { permissions, roles } from '../../../packages/gateway/src/http/identity/principal.ts';
 import { problemStatus } from '../../../packages/gateway/src/http/responses/problem-response.ts';
 import { defaultLimits } from '../../../packages/gateway/src/http/server/limits.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { commandsOf } from '../../support/page-commands.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
@@ -13,11 +14,7 @@ const name = 'docs/gateway.md';
 const page = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 const run = promisify(execFile);
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ agentPolicy: rule('pay', 'ask') });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ agentPolicy: rule('pay', 'ask') }));
 
 /** The lines of the lists, each in one line. */
 const items = [...page.matchAll(/^- (.*(?:\n {2}.*)*)/gm)].map(([, item = '']) => item.replaceAll(/\s+/g, ' '));

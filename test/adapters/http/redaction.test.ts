@@ -3,6 +3,7 @@ import { defineAgent } from '../../../src/agents/define-agent.ts';
 import type { RunEvent } from '../../../src/events/run-event.ts';
 import { openAICompatible } from '../../../src/models/openai-compatible.ts';
 import { startGateway, type RunEvents } from '../../../packages/gateway/src/index.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import {
   chunk,
   startChatServer,
@@ -13,7 +14,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
-import { openSse, runEventsOf, type SseClient } from '../../support/sse-client.ts';
+import { openSse, runEventsOf, type SseClient } from './sse-client.ts';
 import { once } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 
@@ -46,11 +47,7 @@ const eventOf = <Type extends RunEvent['type']>(viewer: SseClient, type: Type) =
   runEventsOf(viewer).find((event) => event.type === type) as Extract<RunEvent, { type: Type }>;
 
 describe('a run with secrets in arguments, results and texts', () => {
-  let world: GatewayWorld;
-  beforeAll(async () => {
-    world = await openGatewayWorld({ continueAsNewAfter: { historyEvents: 30 } });
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => openGatewayWorld({ continueAsNewAfter: { historyEvents: 30 } }));
 
   const args = { to: 'bob', password, note: `use ${key}`, contact: mail };
   const script = [

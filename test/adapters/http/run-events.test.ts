@@ -1,24 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunEvents } from '../../../packages/gateway/src/index.ts';
 import { startGateway } from '../../../packages/gateway/src/index.ts';
-import { countPolls } from '../../support/count-polls.ts';
+import { countPolls } from './count-polls.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
-import { openSse, runEventsOf, type SseClient } from '../../support/sse-client.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
+import { openSse, runEventsOf, type SseClient } from './sse-client.ts';
 import { callOf, once, pay, rule, team } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 /** `GET /runs/{id}/events`: a run's events over HTTP, live and afterwards. */
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({
+const world = forAllTests(() =>
+  openGatewayWorld({
     agentsIn: (folder) => team(folder, { tester: rule('pay', 'ask') }),
     continueAsNewAfter: { historyEvents: 30 },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const pathOf = ({ workflowId }: Pick<RunInTest, 'workflowId'>, query = ''): string =>
   `/runs/${encodeURIComponent(workflowId)}/events${query}`;

@@ -1,17 +1,17 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunGrants, RunEvents, RunJournal, RunList } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { RunView } from '../../../src/client.ts';
 import { verifyAudit } from '../../../src/client.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
-import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+import { openPeopleWorld } from './people-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import { eventually } from '../../support/eventually.ts';
 
-let world: PeopleWorld;
-beforeAll(async () => {
-  world = await openPeopleWorld(
+const world = forAllTests(() =>
+  openPeopleWorld(
     {
       ann: ['viewer', 'starter'],
       bob: ['viewer', 'starter', 'reviewer'],
@@ -19,9 +19,8 @@ beforeAll(async () => {
       otto: ['starter', 'operator'],
     },
     { agentPolicy: rule('pay', 'ask') },
-  );
-});
-afterAll(() => world.close());
+  ),
+);
 
 const input = (to: string): string => JSON.stringify(once(pay(to)));
 const json = async <Body>(response: Response): Promise<Body> => (await response.json()) as Body;

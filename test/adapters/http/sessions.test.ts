@@ -2,24 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunJournal, ShownRun } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { httpProblem } from '../../support/http-problem.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { openPeopleWorld, type PeopleWorld } from '../../support/people.ts';
+import { openPeopleWorld } from './people-world.ts';
 import { once, pay } from '../../support/team.ts';
 
 /** Sessions through the gateway: who may say more to a run. */
 
-let world: PeopleWorld;
-beforeAll(async () => {
-  world = await openPeopleWorld({
+const world = forAllTests(() =>
+  openPeopleWorld({
     ann: ['viewer', 'starter'],
     bob: ['viewer', 'starter', 'reviewer', 'operator'],
     vera: ['viewer'],
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const json = async <Body>(response: Response): Promise<Body> => (await response.json()) as Body;
 const turns = JSON.stringify([{ text: 'first' }, { text: 'second' }, { text: 'third' }]);
@@ -34,11 +33,7 @@ async function started(by: string, body: object = {}): Promise<string> {
 const tell = (by: string, id: string, content: string, headers = {}): Promise<Response> =>
   world.as(by)('POST', `/runs/${id}/messages`, { content }, headers);
 
-const answered = (id: string, turn: number): Promise<unknown> =>
-  eventually(`answer ${turn}`, async () => {
-    const status = await world.run(id).status();
-    return status.turn === turn && status.awaitsMessage === true;
-  });
+const answered = (id: string, turn: number): Promise<unknown> => world.run(id).awaitsUser(turn);
 
 test('the person for whom a session works says more to it, once for each key', async () => {
   const id = await started('ann');

@@ -13,7 +13,7 @@ import {
   type StreamLimits,
 } from '../../../packages/gateway/src/http/streams/sse-stream.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openSse } from '../../support/sse-client.ts';
+import { openSse } from './sse-client.ts';
 
 /** What one stream does for a viewer that reads, and against one that does not. */
 

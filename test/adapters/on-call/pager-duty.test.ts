@@ -5,7 +5,7 @@ import { readChannels } from '../../../src/adapters/read-channels.ts';
 import type { Channel, ChannelStep } from '../../../src/channels/channel.ts';
 import { severities } from '../../../src/core/base/tool-call.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
-import { pagerDutyFile, pagerDutyTemplate, routingKey } from '../../support/pager-duty.ts';
+import { pagerDutyFile, pagerDutyTemplate, routingKey } from './pager-duty.ts';
 import { notifyContext, refund, settledContext, settlement } from './support.ts';
 
 let service: HttpServiceInTest;

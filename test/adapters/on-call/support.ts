@@ -1,6 +1,6 @@
 import type { ChannelRequest, NotifyContext, SettledContext } from '../../../src/channels/channel.ts';
 import type { Settlement } from '../../../src/contract.ts';
-import { cardSamples } from '../../support/card-samples.ts';
+import { cardSamples } from '../../card/card-samples.ts';
 
 export const refund: ChannelRequest = { ...cardSamples['refund']!, reviewers: ['ann', 'group:finance'] };
 

@@ -6,8 +6,8 @@ import { isProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
 import { instantText } from '../../../src/text/instant-text.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type SlackMessageInTest, signed } from '../../support/slack-server.ts';
-import { openSlackWorld, sealsOf, type SlackWorld, type Transport, transports } from '../../support/slack-world.ts';
+import { type SlackMessageInTest, signed } from './slack-server.ts';
+import { openSlackWorld, sealsOf, type SlackWorld, type Transport, transports } from './slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signed } from '../../support/slack-server.ts';
-import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { signed } from './slack-server.ts';
+import { openSlackWorld } from './slack-world.ts';
 
-let world: SlackWorld;
-beforeAll(async () => {
-  world = await openSlackWorld({ ann: ['reviewer'] }, { worker: false }, { limits: { writesPerMinute: 3 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() =>
+  openSlackWorld({ ann: ['reviewer'] }, { worker: false }, { limits: { writesPerMinute: 3 } }),
+);
 
 test('forged posts of anybody do not use up what Slack may send', async () => {
   const forged = () => world.deliver(signed('payload=x', 'not the secret'));

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { inMessages, requestBlocks, runBlock } from '../../../src/adapters/slack/cards.ts';
 import type { SlackSettings } from '../../../src/adapters/slack/slack-settings.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
-import { cardSamples } from '../../support/card-samples.ts';
-import { messageProblem, type SlackBlockInTest } from '../../support/slack-limits.ts';
+import { cardSamples } from '../../card/card-samples.ts';
+import { messageProblem, type SlackBlockInTest } from './slack-limits.ts';
 
 /** Every message that is made fits what Slack takes, open or settled, whatever the requests hold. */
 

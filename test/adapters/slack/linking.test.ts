@@ -7,15 +7,8 @@ import { startGateway } from '../../../packages/gateway/src/index.ts';
 import { slackApp } from '../../../src/adapters/slack/slack-channel.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import type { SlackMessageInTest, SlackUser } from '../../support/slack-server.ts';
-import {
-  openSlackWorld,
-  publicUrl,
-  sealsOf,
-  type SlackWorld,
-  type Transport,
-  transports,
-} from '../../support/slack-world.ts';
+import type { SlackMessageInTest, SlackUser } from './slack-server.ts';
+import { openSlackWorld, publicUrl, sealsOf, type SlackWorld, type Transport, transports } from './slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { instantText } from '../../../src/text/instant-text.ts';
-import type { SlackMessageInTest } from '../../support/slack-server.ts';
-import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
+import type { SlackMessageInTest } from './slack-server.ts';
+import { openSlackWorld, type SlackWorld } from './slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { Calls } from '../../support/world.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { slackApp, slackChannel } from '../../../src/adapters/slack/slack-channel.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { SlackMessageInTest } from '../../support/slack-server.ts';
-import { openSlackWorld, publicUrl, type SlackWorld } from '../../support/slack-world.ts';
+import type { SlackMessageInTest } from './slack-server.ts';
+import { openSlackWorld, publicUrl, type SlackWorld } from './slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { Calls } from '../../support/world.ts';
 

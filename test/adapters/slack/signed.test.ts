@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import type { ApprovalDetails } from '../../../src/contract.ts';
-import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
+import { openSlackWorld, type SlackWorld } from './slack-world.ts';
 import { once, pay } from '../../support/team.ts';
 
 const key = createReviewerKey();

@@ -9,9 +9,9 @@ import type {
   SocketListening,
 } from '../../../src/adapters/slack/slack-settings.ts';
 import type { ChatApp, ChatConnection, ChatDecision, ChatGateway } from '../../../src/channels/chat-app.ts';
-import { channelRequest, notifyContext } from '../../support/channel-request.ts';
+import { channelRequest, notifyContext } from '../../channels/channel-request.ts';
 import { eventually } from '../../support/eventually.ts';
-import { SlackServer, type SlackMessageInTest } from '../../support/slack-server.ts';
+import { SlackServer, type SlackMessageInTest } from './slack-server.ts';
 
 let slack: SlackServer;
 let settings: SlackChannelSettings & SocketListening;

@@ -3,8 +3,8 @@ import { channelsWorkflowId } from '../../../src/contract.ts';
 import type { ApprovalDetails, ApprovalRequest, RunInput } from '../../../src/contract.ts';
 import { instantText } from '../../../src/text/instant-text.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { SlackMessageInTest } from '../../support/slack-server.ts';
-import { openSlackWorld, type SlackWorld } from '../../support/slack-world.ts';
+import type { SlackMessageInTest } from './slack-server.ts';
+import { openSlackWorld, type SlackWorld } from './slack-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 import type { RunInTest } from '../../support/world.ts';
 
@@ -128,7 +128,7 @@ test('the user writes: the message shows it, a click on the old card is refused,
   await world.deliver(world.slack.click(ann, message, 'deny', second.requestId));
   const view = await eventually('the modal', () => world.slack.views.at(-1));
   await world.deliver(world.slack.submit(ann, view, 'as the user says'));
-  await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+  await run.awaitsUser();
   expect(world.ran().slice(ranBefore)).toEqual(['pay payee-0 0']);
   await run.handle.signal('close');
   await run.result();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeToken } from '../../support/identity.ts';
-import { makePushKeys } from '../../support/push-world.ts';
+import { makePushKeys } from './push-world.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { cli, startCli } from '../cli/support.ts';
 

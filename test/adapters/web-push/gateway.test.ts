@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../../packages/gateway/src/index.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { openPushWorld, publicUrl, type PushWorld } from '../../support/push-world.ts';
+import { openPushWorld, publicUrl, type PushWorld } from './push-world.ts';
 
 let world: PushWorld;
 let gateway: Gateway;

@@ -4,10 +4,10 @@ import type { ChannelRequest, ChannelStep } from '../../../src/channels/channel.
 import { PartlySent } from '../../../src/channels/outgoing/not-taken.ts';
 import { ProblemError } from '../../../src/core/base/problem.ts';
 import type { Json } from '../../../src/core/base/tool-call.ts';
-import { channelRequest } from '../../support/channel-request.ts';
+import { channelRequest } from '../../channels/channel-request.ts';
 import { eventually } from '../../support/eventually.ts';
-import { vapidOf } from '../../support/push-service.ts';
-import { approvedByAnn, openPushWorld, publicUrl, type PushWorld } from '../../support/push-world.ts';
+import { vapidOf } from './push-service.ts';
+import { approvedByAnn, openPushWorld, publicUrl, type PushWorld } from './push-world.ts';
 
 let world: PushWorld;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { pushAppOf } from '../../../src/adapters/web-push/web-push-channel.ts';
 import { commandsOf, readPage } from '../../support/page-commands.ts';
 import { examplesOf } from '../../support/policy-pages.ts';
-import { makePushKeys, type PushKeys } from '../../support/push-world.ts';
+import { makePushKeys, type PushKeys } from './push-world.ts';
 
 const page = readPage('docs/web-push.md');
 const folder = mkdtempSync(join(tmpdir(), 'countersign-push-'));

@@ -1,7 +1,7 @@
 /** Web push of real runs: down, settled elsewhere, and a worker that is lost. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+import { openPushWorld, type PushWorld } from './push-world.ts';
 import { once, pay, rule } from '../../support/team.ts';
 
 let world: PushWorld;

@@ -1,19 +1,16 @@
 /** Who can write a subscription, which addresses none may have, and how many a person has. */
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { subscriptionsOf } from '../../../src/adapters/web-push/subscriptions.ts';
 import { pushAppOf } from '../../../src/adapters/web-push/web-push-channel.ts';
 import { createSeals, type Purpose } from '../../../src/channels/sealed-text.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { channelRequest } from '../../support/channel-request.ts';
+import { channelRequest } from '../../channels/channel-request.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makePushKeys, openPushWorld, publicUrl, type PushKeys, type PushWorld } from '../../support/push-world.ts';
+import { makePushKeys, openPushWorld, publicUrl, type PushKeys } from './push-world.ts';
 
-let world: PushWorld;
-beforeAll(async () => {
-  world = await openPushWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openPushWorld());
 beforeEach(() => {
   world.service.pushed.length = 0;
 });

@@ -6,7 +6,7 @@ import { addressFilter } from '../../../src/channels/outgoing/address-filter.ts'
 import { exchange } from '../../../src/channels/outgoing/exchange.ts';
 import { filteredAgents } from '../../../src/channels/outgoing/filtered-agents.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
-import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
+import { type Receiver, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 
 const secret = 'a secret of this test, long enough';
 let receivers: Receiver[];

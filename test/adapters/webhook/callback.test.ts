@@ -11,7 +11,7 @@ import { httpProblem } from '../../support/http-problem.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { once, pay } from '../../support/team.ts';
-import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
+import { type Receiver, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 const secret = 'the secret of the desk in this test';

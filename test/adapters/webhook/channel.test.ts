@@ -1,7 +1,5 @@
 /** The channel against receivers that behave and that do not, over real HTTP. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { answerDigest } from '../../../src/channels/channel-answer.ts';
 import type { ChannelAnswer } from '../../../src/channels/channel.ts';
@@ -10,14 +8,8 @@ import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type Hit,
-  type Receiver,
-  type Reply,
-  notifyContext,
-  openReceiver,
-  sampleRequest,
-} from '../../support/webhook-receiver.ts';
+import { type Hit, type Receiver, type Reply, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
+import { listen } from '../../support/listen.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const request = sampleRequest();
@@ -223,14 +215,12 @@ describe.concurrent('a receiver that fails', () => {
         response.writeHead(200, { 'content-length': '1000' }).write('{"approved":true}', () => {
           if (after === 'ends') response.destroy();
         });
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      });
+      const { url, close } = await listen(server);
       const channel = await channelAt({ url }, { requestTimeoutMs: 200 });
       const gaveUp = AbortSignal.timeout(700);
       await expect(channel.resolve!(request, gaveUp, { attempt: 1 })).rejects.toMatchObject({ name: 'TimeoutError' });
-      server.close();
-      server.closeAllConnections();
+      await close();
     }
   });
 
@@ -361,12 +351,10 @@ describe.concurrent('an answer that is no decision is an error', () => {
 
   test('bytes that are not UTF-8', async () => {
     const body = Buffer.from('{"approved":true,"reason":"\u00fc"}', 'latin1');
-    const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const channel = await channelAt({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const { url, close } = await listen(createServer((_, response) => response.end(body)));
+    const channel = await channelAt({ url });
     await expect(channel.resolve!(request, never, { attempt: 1 })).rejects.toMatchObject({ code: 'invalid_decision' });
-    server.close();
-    server.closeAllConnections();
+    await close();
   });
 
   test('a decision in a body of another status', async () => {

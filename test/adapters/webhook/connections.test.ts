@@ -1,15 +1,15 @@
 /** A proxy, certificates of both sides, and an authority of one's own. */
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { WebhookOptions } from '../../../src/adapters/webhook/webhook-options.ts';
-import { makeCertificate } from '../../support/make-certificate.ts';
-import { type Receiver, notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
+import { makeCertificate } from '../../support/certificates.ts';
+import { type Receiver, notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
+import { listen } from '../../support/listen.ts';
 
 const secret = 'a secret of this test, long enough';
 const allowAddresses = ['127.0.0.1'];
@@ -77,9 +77,7 @@ test('through a proxy, which looks names up; addresses and names of this machine
     near.on('error', () => far.destroy()).pipe(far);
     far.on('error', () => near.destroy()).pipe(near);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const at = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const { address: at, close } = await listen(proxy);
   const none = { allowAddresses: [] };
 
   await send({ ...none, url: 'http://receiver.example/requests', proxy: `http://me:word@${at}` });
@@ -108,6 +106,5 @@ test('through a proxy, which looks names up; addresses and names of this machine
   expect(asked).toHaveLength(count);
   expect(plain.hits).toEqual([]);
   await plain.close();
-  proxy.close();
-  proxy.closeAllConnections();
+  await close();
 });

@@ -8,21 +8,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Channel } from '../../../src/channels/channel.ts';
 import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts';
 import type { ApprovalDetails, Settlement } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
+import { openGatewayWorld } from '../../support/gateway-world.ts';
 import { once as oneCall, pay } from '../../support/team.ts';
-import { notifyContext } from '../../support/webhook-receiver.ts';
+import { notifyContext } from './webhook-receiver.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/webhook-receiver');
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const channels: Record<string, Channel> = {};
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({}, { channels });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({}, { channels }));
 
 describe.each<[string, string[]]>([
   ['Python', ['python3', join(folder, 'receiver.py')]],

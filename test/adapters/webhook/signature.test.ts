@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
 import { sign, signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
-import { sampleRequest } from '../../support/webhook-receiver.ts';
+import { sampleRequest } from './webhook-receiver.ts';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const old = 'a raw secret: not base64, müßig';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { webhookKind } from '../../../src/adapters/webhook/webhook-kind.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
-import { notifyContext, openReceiver, sampleRequest } from '../../support/webhook-receiver.ts';
+import { notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-webhook-'));
 const secret = 'a secret of this test, long enough';

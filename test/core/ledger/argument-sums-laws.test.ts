@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { sumOf } from '../../../src/core/ledger/argument-sums.ts';
 import type { Ledger } from '../../../src/core/ledger/ledger.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
-import { RecordedRulings } from '../../support/recorded-rulings.ts';
+import { RecordedRulings } from '../../audit/recorded-rulings.ts';
 import { claimedBy } from '../../support/record-request.ts';
 import { runs } from '../../support/thorough.ts';
 

@@ -13,7 +13,7 @@ import {
   lifecycleMessage,
   sent,
   targets,
-} from '../../support/lifecycle-messages.ts';
+} from './lifecycle-messages.ts';
 
 /** Laws of the ledger for votes, grants, delegations and extensions. For single decisions, see ledger.test.ts. */
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { findSensitive, redactText } from '../../../src/core/redact/find-sensitive.ts';
 import { sensitiveKinds } from '../../../src/core/redact/kinds.ts';
-import { harmless, sensitive } from '../../support/sensitive-samples.ts';
+import { harmless, sensitive } from './sensitive-samples.ts';
 import { growth, squareGrowth } from '../../support/processor-time.ts';
 
 describe('what is sensitive becomes its placeholder, and nothing else does', () => {

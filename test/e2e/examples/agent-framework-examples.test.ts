@@ -11,7 +11,7 @@ import { createClient } from '../../../src/client/client.ts';
 import type { ChatServer } from '../../support/chat-completions-server.ts';
 import { completion, reply, startChatServer } from '../../support/chat-completions-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startExampleWorker } from '../../support/example-worker.ts';
+import { startExampleWorker } from './example-worker.ts';
 import { type ReadyProcess, killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 

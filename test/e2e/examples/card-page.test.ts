@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { cardOf } from '../../../src/card/card-of.ts';
 import { renderHtmlPage } from '../../../src/card/render-html.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
-import { cardSamples, sampleNowMs } from '../../support/card-samples.ts';
+import { cardSamples, sampleNowMs } from '../../card/card-samples.ts';
 
 const chromium = findChromium();
 const withChromium = chromium === undefined ? describe.skip : describe;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findChromium, openSharedBrowser } from '../../support/browser.ts';
-import { DemoProcess } from '../../support/demo-process.ts';
+import { DemoProcess } from './demo-process.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** `npm run demo` beside its inbox: what was answered there counts, and the terminal goes on. */

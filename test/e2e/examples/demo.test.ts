@@ -7,7 +7,7 @@ import {
   toolDelta,
   usageChunk,
 } from '../../support/chat-completions-server.ts';
-import { DemoProcess, type DemoProcessOptions } from '../../support/demo-process.ts';
+import { DemoProcess, type DemoProcessOptions } from './demo-process.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** `npm run demo` as people and scripts use it. */

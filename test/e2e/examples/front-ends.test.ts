@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Page } from 'playwright-core';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
-import { asksFor, byHeader } from '../../support/chat-calls.ts';
+import { asksFor, byHeader } from '../../adapters/http/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FrontEndSite, openFrontEndSite } from '../../support/front-end-site.ts';
+import { type FrontEndSite, openFrontEndSite } from './front-end-site.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { once, pay } from '../../support/team.ts';
 import { testAgent } from '../../support/test-agent.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { commandsOf } from '../../support/page-commands.ts';
-import { makeOutsideProject, pack } from '../../support/outside-project.ts';
+import { makeOutsideProject, pack } from './outside-project.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 
 /**

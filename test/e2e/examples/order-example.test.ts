@@ -10,7 +10,7 @@ import type { ApprovalSummary } from '../../../src/client.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startExampleWorker } from '../../support/example-worker.ts';
+import { startExampleWorker } from './example-worker.ts';
 import { type ReadyProcess, killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { findPythonSdk, readByPython } from '../../support/python-sdk.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import { findPythonSdk, readByPython } from './python-sdk.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Clients in other languages can read a run's search attributes, with and without open requests. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const turns = (calls: number) => [
   ...Array.from({ length: calls }, (_, each) => ({ calls: [{ tool: 'pay', args: { to: `t${each}`, amount: 1 } }] })),

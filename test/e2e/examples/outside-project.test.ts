@@ -23,7 +23,7 @@ import workerPackage from '@temporalio/worker/package.json' with { type: 'json' 
 import { createClient } from '../../../src/client/client.ts';
 import { encrypted } from '../../../src/codec.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
-import { type Tarballs, makeOutsideProject, pack } from '../../support/outside-project.ts';
+import { type Tarballs, makeOutsideProject, pack } from './outside-project.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killAll, spawnReady } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commandsOf, flagsOf, type PageCommand, pages, readPage, simpleCommands } from '../../support/page-commands.ts';
-import { countersignProblem } from '../../support/parse-countersign.ts';
+import { countersignProblem } from '../../adapters/cli/parse-countersign.ts';
 import { temporalProblem } from '../../support/temporal-cli.ts';
 
 /**

@@ -6,12 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Order } from '../../../examples/upgrade/before/workflows.ts';
 import { createClient, type CountersignClient } from '../../../src/client.ts';
 import { CountersignPlugin } from '../../../src/worker.ts';
-import { openBank, type Bank } from '../../support/bank.ts';
 import { eventually } from '../../support/eventually.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { type ReadyProcess, killAll, spawnReady } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { temporal } from '../../support/temporal-cli.ts';
+import { listen } from '../../support/listen.ts';
+import { createServer } from 'node:http';
 
 /** The gate comes into a system that runs: the steps of docs/deploy.md, with `examples/upgrade`. */
 
@@ -194,3 +195,44 @@ test('with Worker Versioning, old executions stay on the old version and new one
   for await (const { error } of Worker.runReplayHistories(options, histories)) errors.push(error);
   expect(errors).toEqual(histories.map(() => undefined));
 });
+
+/** The bank of `examples/upgrade`, as an HTTP server. */
+interface Bank {
+  url: string;
+  /** The charges that it made, as `ORDER AMOUNT`. */
+  charges: string[];
+  /** Orders for which it was asked. */
+  asked: Set<string>;
+  /** While true, it answers 503 for orders whose id begins with `closed`. */
+  isClosed: boolean;
+  close(): Promise<void>;
+}
+
+/** For an order whose id begins with `slow`, the first request gets no answer. */
+async function openBank(): Promise<Bank> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const { orderId, amount } = JSON.parse(body) as { orderId: string; amount: number };
+      const isFirst = !bank.asked.has(orderId);
+      bank.asked.add(orderId);
+      if (orderId.startsWith('slow') && isFirst) return;
+      if (orderId.startsWith('closed') && bank.isClosed) {
+        response.writeHead(503).end();
+        return;
+      }
+      bank.charges.push(`${orderId} ${amount}`);
+      response.end(`receipt-of-${orderId}`);
+    });
+  });
+  const { url, close } = await listen(server);
+  const bank: Bank = {
+    url,
+    charges: [],
+    asked: new Set(),
+    isClosed: false,
+    close,
+  };
+  return bank;
+}

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { World } from '../../support/world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Options of Temporal's worker reach it under their own names, next to ours. */
 
-let world: World;
 const intercepted: string[] = [];
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: { version: 1, rules: [{ pattern: 'pay', action: 'allow' }] },
     identity: 'night-shift',
     interceptors: {
@@ -22,9 +21,8 @@ beforeAll(async () => {
         }),
       ],
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 test('a worker with its own identity and interceptor runs a tool', async () => {
   const run = await world.start([{ calls: [{ tool: 'pay', args: { to: 'a', amount: 1 } }] }, { text: 'done' }]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
-import { approvalOf } from '../../support/approval-of.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo, undoMs } from '../../support/inbox-page.ts';
+import { approvalOf } from './approval-of.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo, undoMs } from './inbox-page.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
 import { last } from '../../support/team.ts';
 

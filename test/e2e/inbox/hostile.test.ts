@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { approvalOf } from '../../support/approval-of.ts';
+import { approvalOf } from './approval-of.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 
 /** Arguments that an attacker wrote, in a real browser. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 
 /** The list of open requests in a real browser. */
 

@@ -8,7 +8,7 @@ import {
   startStream,
   usageChunk,
 } from '../../support/chat-completions-server.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 
 /** What the page of a run shows while the model writes, and of a run that cannot begin. */
 

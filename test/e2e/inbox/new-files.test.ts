@@ -19,7 +19,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtInbox } from '../../../packages/gateway/src/http/inbox/built-inbox.ts';
 import type * as GatewayModule from '../../../packages/gateway/src/index.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 
 /** The files of the inbox, while gateways build them and while a newer version takes their place. */
 
@@ -50,7 +50,7 @@ withChromium('files of the inbox (needs Chromium)', () => {
 
   test('of two gateways that start together one builds the inbox, and no page lacks a file', async () => {
     const { folder, module, dist } = copyGateway();
-    const main = fileURLToPath(new URL('../../support/copied-gateway-main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('./copied-gateway-main.ts', import.meta.url));
     const built: string[] = [];
     const [failed, pages, opening] = [[] as string[], [] as Page[], [] as Promise<void>[]];
     const children = ['first', 'second'].map((name) => {

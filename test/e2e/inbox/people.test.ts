@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { approvalOf } from '../../support/approval-of.ts';
+import { approvalOf } from './approval-of.ts';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 
 /** Several people, each in a browser of their own. */
 

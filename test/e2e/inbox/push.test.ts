@@ -12,9 +12,9 @@ import type { ApprovalDetails } from '../../../src/contract.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
-import { openPushService, type PushServiceInTest } from '../../support/push-service.ts';
-import { approvedByAnn, makePushKeys } from '../../support/push-world.ts';
+import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
+import { openPushService, type PushServiceInTest } from '../../adapters/web-push/push-service.ts';
+import { approvedByAnn, makePushKeys } from '../../adapters/web-push/push-world.ts';
 
 const ann = makeToken('ann', ['reviewer']);
 const bob = makeToken('bob', ['reviewer']);

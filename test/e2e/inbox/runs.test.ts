@@ -2,10 +2,10 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roles } from '../../../packages/gateway/src/http/identity/principal.ts';
-import { axeFindings } from '../../support/axe.ts';
+import { axeFindings } from './axe.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openLink } from '../../support/link.ts';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import type { Calls } from '../../support/world.ts';
 
@@ -103,7 +103,7 @@ withChromium('the views of runs (need Chromium)', () => {
     const run = await world.start([{ text: 'Answered.' }], { session: true });
     await page.goto(runUrl(run.workflowId));
     // What is said before the first turn belongs to it.
-    await eventually('the first turn', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     const box = page.getByRole('textbox', { name: 'Say more to the agent' });
     await box.fill('more');
     await page.route('**/messages', (route) =>

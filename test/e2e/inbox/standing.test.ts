@@ -7,7 +7,7 @@ import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { holds } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 
 /** What the view says of a request that changes, that needs two people, and to whom it offers answers. */

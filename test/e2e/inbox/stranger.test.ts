@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 
 /** People whom the identity file gives less than the inbox offers. */
 

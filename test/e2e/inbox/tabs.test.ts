@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { type Browser, openSharedBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { identityOf, makeToken } from '../../support/identity.ts';
-import { type AskedRun, chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { type AskedRun, chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 
 /**
  * Many tabs of the inbox in one browser. A browser opens six connections to a server of HTTP/1.1, and an event stream

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage } from './inbox-page.ts';
 import { makeOwnInbox } from '../../support/own-inbox.ts';
 import { sharedTemporalUi } from '../../support/shared-server.ts';
-import { signalByForm } from '../../support/waiting-run-pages.ts';
+import { signalByForm } from '../operators/waiting-run-pages.ts';
 
 /** The inbox and Temporal's own UI beside each other in one browser. */
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 
 /** A person starts a run in the inbox, watches it, answers what it asks, and reads its result. */
 

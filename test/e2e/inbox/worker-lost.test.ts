@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type InboxPage, openInboxPage, passUndo } from '../../support/inbox-page.ts';
+import { chromium, type InboxPage, openInboxPage, passUndo } from './inbox-page.ts';
 import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { spawnWorker } from '../../support/worker-process.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CountersignClient, createClient } from '../../../src/client.ts';
 import { EncryptionCodec } from '../../../src/codec.ts';
 import { cli, jsonLines } from '../../adapters/cli/support.ts';
-import { type CodecServer, startCodecServer } from '../../support/codec-server.ts';
+import { type CodecServer, startCodecServer } from '../../codec/test-codec-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
 import { sharedAddress } from '../../support/shared-server.ts';

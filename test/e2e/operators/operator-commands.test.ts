@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { expectDone, onActivity, onWorkflow, startBatch, untilAttempt } from '../../support/operator.ts';
-import type { OperatorWorld } from '../../support/operator-world.ts';
-import { ended, openOperatorWorld } from '../../support/operator-world.ts';
+import { expectDone, onActivity, onWorkflow, startBatch, untilAttempt } from './operator.ts';
+import { ended, openOperatorWorld } from './operator-world.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 
 /** `temporal activity …` applied to a running tool that is not idempotent: docs/operator-commands.md. */
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await openOperatorWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openOperatorWorld());
 
 /** A run of a tool that sends no heartbeats, of which a command was entered before its time was over. */
 async function silent(name: string, [command, ...options]: [command: string, ...options: string[]]) {

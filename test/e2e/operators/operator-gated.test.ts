@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
-import { onActivity, untilAttempt } from '../../support/operator.ts';
+import { onActivity, untilAttempt } from './operator.ts';
 
 /** `temporal activity …` applied to a gated activity of a user's own workflow: docs/operator-commands.md. */
 
-let world: GatedWorld;
 const lines: string[] = [];
-beforeAll(async () => {
-  world = await openGatedWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatedWorld());
 
 const starts = (name: string): number => {
   lines.push(...world.ran());

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { onActivity, untilPaused } from '../../support/operator.ts';
-import type { OperatorWorld } from '../../support/operator-world.ts';
-import { ended, openOperatorWorld } from '../../support/operator-world.ts';
+import { onActivity, untilPaused } from './operator.ts';
+import { ended, openOperatorWorld } from './operator-world.ts';
 
 /** `temporal activity …` applied to a tool that may be repeated, or that has not started: docs/operator-commands.md. */
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await openOperatorWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openOperatorWorld());
 
 const unknown = { output: sentences.unknownOutcome, ran: 'unknown' };
 

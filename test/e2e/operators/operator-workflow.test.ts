@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunStatus } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
 import { eventually } from '../../support/eventually.ts';
-import { onWorkflow, startBatch } from '../../support/operator.ts';
-import type { OperatorWorld } from '../../support/operator-world.ts';
-import { ended, openOperatorWorld } from '../../support/operator-world.ts';
+import { onWorkflow, startBatch } from './operator.ts';
+import { ended, openOperatorWorld } from './operator-world.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 
 /** `temporal workflow …` applied to a waiting request or a running tool: docs/operator-commands.md. */
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await openOperatorWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openOperatorWorld());
 
 const held = (name: string) => ({ output: `held ${name}`, ran: 'yes' });
 const decision = (requestId: string): string => JSON.stringify({ requestId, approved: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDevServer, type DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
-import { openBoundaryStage } from '../../support/boundary-stage.ts';
+import { openBoundaryStage } from '../../workflows/replay/boundary-stage.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { replayLines, replayServer, type ReplayBundle } from '../../support/replay-server.ts';
 import { testBundle } from '../../support/world.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client.ts';
 import { EncryptionCodec } from '../../../src/codec.ts';
-import { startCodecServer } from '../../support/codec-server.ts';
+import { startCodecServer } from '../../codec/test-codec-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findChromium, openSharedBrowser } from '../../support/browser.ts';
 import { makeOwnInbox } from '../../support/own-inbox.ts';
 import { sharedAddress, sharedTemporalUi } from '../../support/shared-server.ts';
-import { note, readWaitingRunPages } from '../../support/waiting-run-pages.ts';
+import { note, readWaitingRunPages } from './waiting-run-pages.ts';
 import { testBundle } from '../../support/world.ts';
 
 /** Temporal's own UI, in a real browser, shows what waits and how to answer, and the answer works there. */

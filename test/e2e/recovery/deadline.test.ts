@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { DevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
-import { activityFaults } from '../../support/activity-faults.ts';
+import { activityFaults } from '../../workflows/channels/activity-faults.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, World } from '../../support/world.ts';
@@ -35,11 +36,7 @@ async function arbitrations(run: RunInTest): Promise<number> {
 }
 
 describe('the worker is down at the deadline', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld({ worker: false });
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => openWorld({ worker: false }));
 
   const cases = [
     { name: 'approved before', before: true, after: undefined, to: 'before', paid: true, asked: 1 },

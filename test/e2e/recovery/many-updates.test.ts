@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -34,11 +34,7 @@ const asker = defineAgent({
   ],
 });
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter, agents: [asker] });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter, agents: [asker] }));
 
 test(`${wished} decisions by update in one run`, inEarnest ? { timeout: 1_800_000 } : {}, async () => {
   const turns = Math.ceil(wished / inTurn);

@@ -2,10 +2,8 @@
  * Ten minutes without a receiver, on a server that skips time: each message arrives while its request is open, none twice,
  * and none afterwards.
  */
-import { once } from 'node:events';
-import { createConnection, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createConnection, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ActivityExecuteInput } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,12 +14,13 @@ import { webhookChannel } from '../../../src/adapters/webhook/webhook-channel.ts
 import type { Channel } from '../../../src/channels/channel.ts';
 import { channelsWorkflowId, type Delivered, deliveriesName } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openMailServer } from '../../support/mail-server.ts';
-import { incidentKeys, pagerDutyTemplate } from '../../support/pager-duty.ts';
+import { openMailServer } from '../../adapters/email/mail-server.ts';
+import { incidentKeys, pagerDutyTemplate } from '../../adapters/on-call/pager-duty.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { SlackServer } from '../../support/slack-server.ts';
-import { findTimeSkipping, type TimeSkippingServer } from '../../support/time-skipping-server.ts';
+import { SlackServer } from '../../adapters/slack/slack-server.ts';
+import { findTimeSkipping, type TimeSkippingServer } from './time-skipping-server.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { listen } from '../../support/listen.ts';
 
 const found = await findTimeSkipping();
 const withoutReceivers = 'missing' in found ? describe.skip : describe;
@@ -82,21 +81,9 @@ async function failing(
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
       response.end(await answer.text());
     })();
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    calledMs,
-    set: (state) => void (works = state === 'works'),
-    close: () => closed(proxy),
-  };
-}
-
-async function closed(closing: Server): Promise<void> {
-  const isClosed = once(closing, 'close');
-  closing.close();
-  if ('closeAllConnections' in closing) (closing as unknown as { closeAllConnections(): void }).closeAllConnections();
-  await isClosed;
+  });
+  const { url, close } = await listen(proxy);
+  return { url, calledMs, set: (state) => void (works = state === 'works'), close };
 }
 
 /** A service that takes everything, and knows what it took. */
@@ -108,14 +95,9 @@ async function taking(): Promise<{ url: string; bodies: string[]; ids: unknown[]
       ids.push(request.headers['webhook-id']);
       response.writeHead(202).end('{}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  return {
-    url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
-    bodies,
-    ids,
-    close: () => closed(service),
-  };
+  });
+  const { url, close } = await listen(service);
+  return { url, bodies, ids, close };
 }
 
 async function counted(input: ActivityExecuteInput, next: (input: ActivityExecuteInput) => Promise<unknown>) {
@@ -198,9 +180,8 @@ const kinds: Record<'webhook' | 'http_template' | 'slack' | 'email', (way: Way) 
       if (way === 'cuts') return bridge(socket, mails.port, true);
       mails.refusals.set('ann@example.com', refusals[way]!);
       bridge(socket, mails.port);
-    }).listen(0, '127.0.0.1');
-    await once(gate, 'listening');
-    const { port } = gate.address() as AddressInfo;
+    });
+    const { port, close } = await listen(gate);
     return {
       calledMs,
       channel: emailChannel({
@@ -218,8 +199,7 @@ const kinds: Record<'webhook' | 'http_template' | 'slack' | 'email', (way: Way) 
         mails.refusals.clear();
       },
       close: async () => {
-        for (const socket of connections) socket.destroy();
-        await closed(gate);
+        await close();
         await mails.stop();
       },
     };

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Decision, Receipt } from '../../../src/contract.ts';
 import { isProblemError } from '../../../src/core/base/problem.ts';
 import { startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 import { startAgain } from '../../support/start-on.ts';
 
@@ -20,11 +21,7 @@ const payAll = (to: string, count: number) => [
   { text: 'done' },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const paid = (to: string): string[] => world.ran().filter((line) => line.startsWith(`pay ${to} `));
 

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { commandsOf, simpleCommands } from '../../support/page-commands.ts';
 import { resetToTask, type Event } from '../../support/reset-to.ts';
 import { temporal } from '../../support/temporal-cli.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** `temporal workflow reset` and old decisions: the safe reset points of docs/operations.md. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const paid = (to: string): number => world.ran().filter((line) => line === `pay ${to} 1`).length;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { findTimeSkipping, type TimeSkippingServer } from '../../support/time-skipping-server.ts';
+import { findTimeSkipping, type TimeSkippingServer } from './time-skipping-server.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { parsePolicy } from '../../../src/policy-file/parse-policy.ts';
 import example from '../../../examples/channels/advisor.ts';
-import { runShop, type ShopRun } from '../../support/shop-world.ts';
+import { runShop, type ShopRun } from './shop-world.ts';
 import { examplesOf } from '../../support/policy-pages.ts';
 
 let shop: ShopRun;

@@ -1,12 +1,12 @@
 /** The examples in which nobody is asked: each on a real server, with a real run. */
-import { beforeAll, afterAll, describe, expect, test, type TestContext } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import ci from '../../../examples/channels/ci.ts';
 import callbackExample, { noDeletions } from '../../../examples/channels/function.ts';
 import modes, { runIn } from '../../../examples/channels/modes.ts';
 import readOnly from '../../../examples/channels/read-only.ts';
 import rehearsal from '../../../examples/channels/rehearsal.ts';
-import { openShop, outcomesOf, runShop, type ShopExample, type ShopRun } from '../../support/shop-world.ts';
-import type { World } from '../../support/world.ts';
+import { openShop, outcomesOf, runShop, type ShopExample, type ShopRun } from './shop-world.ts';
 
 async function play({ onTestFinished }: TestContext, example: ShopExample): Promise<ShopRun> {
   const shop = await runShop(example);
@@ -57,11 +57,7 @@ test.concurrent('function: one that throws denies, with the type of its error', 
 });
 
 describe('modes', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openShop(modes);
-  });
-  afterAll(() => world.close());
+  const world = forAllTests(() => openShop(modes));
 
   test.each([
     ['approve_all', both('allowed')],

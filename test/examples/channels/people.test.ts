@@ -1,5 +1,5 @@
 /** The examples in which a person answers: each on a real server, with a real run. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi, test } from 'vitest';
 import development from '../../../examples/channels/development.ts';
 import ownScreen, { screenChannel, type Waiting } from '../../../examples/channels/own-screen.ts';
 import { desk } from '../../../examples/channels/queue-desk.ts';
@@ -9,11 +9,11 @@ import terminalExample from '../../../examples/channels/terminal.ts';
 import { followRun } from '../../../examples/channels/web-page.ts';
 import { approvalQueue, conditional, consoleChannel } from '../../../src/channels.ts';
 import { startGateway } from '../../../packages/gateway/src/index.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
-import { openShop, outcomesOf, runShop } from '../../support/shop-world.ts';
-import { TypedTerminal } from '../../support/typed-terminal.ts';
-import type { World } from '../../support/world.ts';
+import { recordedChannel } from '../../workflows/channels/recorded-channel.ts';
+import { openShop, outcomesOf, runShop } from './shop-world.ts';
+import { TypedTerminal } from '../../channels/typed-terminal.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -26,11 +26,7 @@ function closed<Opened extends { close(): Promise<unknown> }>(opened: Opened): O
 
 const plain = { agents: [shopAgent], policy };
 /** A worker with the shop and no channel. Each test has runs of its own. */
-let world: World;
-beforeAll(async () => {
-  world = await openShop(plain);
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openShop(plain));
 async function startShop(): Promise<string> {
   const { workflowId } = await world.client.start('shop', 'My lamp came broken');
   return workflowId;

@@ -9,7 +9,7 @@ import { policy, shop } from '../../../examples/channels/shop.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
 import { makeNamespace } from '../../support/make-namespace.ts';
-import { outcomesOf } from '../../support/shop-world.ts';
+import { outcomesOf } from './shop-world.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 
 const namespace = `channels-${randomUUID()}`;

@@ -1,9 +1,8 @@
 /** The examples that reach a service: each on a real server, with a real run and a service on this machine. */
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -14,12 +13,13 @@ import house from '../../../examples/channels/in-house.ts';
 import chat from '../../../examples/channels/slack.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { verifyWebhook } from '../../../src/channels.ts';
-import { channelRequest, notifyContext } from '../../support/channel-request.ts';
-import { makeCertificate } from '../../support/make-certificate.ts';
-import { SlackServer } from '../../support/slack-server.ts';
-import { openReceiver } from '../../support/webhook-receiver.ts';
+import { channelRequest, notifyContext } from '../../channels/channel-request.ts';
+import { makeCertificate } from '../../support/certificates.ts';
+import { SlackServer } from '../../adapters/slack/slack-server.ts';
+import { openReceiver } from '../../adapters/webhook/webhook-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openShop, runShop, type ShopExample } from '../../support/shop-world.ts';
+import { openShop, runShop, type ShopExample } from './shop-world.ts';
+import { listen } from '../../support/listen.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -36,13 +36,9 @@ async function serve(answer: (request: IncomingMessage, body: unknown) => Answer
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await listen(server);
+  closing.push(close);
+  return url;
 }
 
 /** The example, read anew with these variables. */
@@ -181,20 +177,19 @@ test('in house: over the proxy, with both certificates, and with the signature t
   const receiver = await openReceiver(() => undefined, { tls });
   closing.push(() => receiver.close());
   const proxied: string[] = [];
-  const proxy = createServer().on('connect', (incoming, near: Duplex) => {
+  const tunnel = createServer().on('connect', (incoming, near: Duplex) => {
     proxied.push(incoming.url!);
     const far = connect(receiver.port, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'));
     near.on('error', () => far.destroy()).pipe(far);
     far.on('error', () => near.destroy()).pipe(near);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  closing.push(async () => proxy.close());
+  const proxy = await listen(tunnel);
+  closing.push(proxy.close);
   Object.assign(process.env, { WEBHOOK_SECRET: whsec, LEGACY_SECRET: 'your-hmac-secret' });
   const file = textOf(house.channels, {
     'https://approvals.corp.example/requests': `https://127.0.0.1:${receiver.port}/requests`,
     'request_timeout: 60s': 'request_timeout: 60s\n    allow_addresses: [127.0.0.1]',
-    'http://proxy.corp.example:8080': `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    'http://proxy.corp.example:8080': proxy.url,
     '/etc/countersign/house-ca.pem': join(folder, 'house-ca.pem'),
     '/etc/countersign/client.pem': join(folder, 'client.pem'),
     '/etc/countersign/client.key': join(folder, 'client.key'),

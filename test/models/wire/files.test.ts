@@ -6,8 +6,8 @@ import { toModelFailure } from '../../../src/models/model-failure.ts';
 import { toPrompt } from '../../../src/models/to-prompt.ts';
 import type { KeptMessage } from '../../../src/contract/provider-turn.ts';
 import type { UserFile } from '../../../src/contract.ts';
-import { wireServersOfTests } from '../../support/wire/started-servers.ts';
-import { wireFormats, type WireFormat, type WireServer } from '../../support/wire/wire-server.ts';
+import { wireServersOfTests } from './started-servers.ts';
+import { wireFormats, type WireFormat, type WireServer } from './wire-server.ts';
 
 /** Files of a user reach each provider as its own rules want them, in their order. */
 

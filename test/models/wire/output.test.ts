@@ -8,9 +8,9 @@ import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import { createRegistry, definitionOf } from '../../../src/agents/registry.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { claudeThinks } from '../../support/wire/anthropic.ts';
-import { wireServersOfTests } from '../../support/wire/started-servers.ts';
-import { wireFormats, type WireFormat, type WireServer } from '../../support/wire/wire-server.ts';
+import { claudeThinks } from './anthropic.ts';
+import { wireServersOfTests } from './started-servers.ts';
+import { wireFormats, type WireFormat, type WireServer } from './wire-server.ts';
 
 /** Every provider is told how a final answer is written, and takes the transcript after one that did not fit. */
 

@@ -5,9 +5,9 @@ import { askModel } from '../../../src/models/ask-model.ts';
 import type { KeptMessage } from '../../../src/contract/provider-turn.ts';
 import { toPrompt } from '../../../src/models/to-prompt.ts';
 import { seededRandom, type SeededRandom } from '../../support/seeded-random.ts';
-import { claudeThinks } from '../../support/wire/anthropic.ts';
-import { wireServersOfTests } from '../../support/wire/started-servers.ts';
-import { wireFormats, type WireServer, type WireTurn } from '../../support/wire/wire-server.ts';
+import { claudeThinks } from './anthropic.ts';
+import { wireServersOfTests } from './started-servers.ts';
+import { wireFormats, type WireServer, type WireTurn } from './wire-server.ts';
 
 /** A run sends each provider only what the provider's rules allow, whatever the model and its tools say. */
 

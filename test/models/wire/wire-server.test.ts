@@ -5,17 +5,17 @@ import {
   type LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { anthropic, claudeThinks } from '../../support/wire/anthropic.ts';
-import { askWire, resultsOf, type AssistantMessage } from '../../support/wire/ask-wire.ts';
-import { deepseek } from '../../support/wire/deepseek.ts';
-import { geminiOpenAI } from '../../support/wire/gemini-openai.ts';
-import { google } from '../../support/wire/google.ts';
-import { mistral } from '../../support/wire/mistral.ts';
-import { openaiChat } from '../../support/wire/openai-chat.ts';
-import { openaiResponses } from '../../support/wire/openai-responses.ts';
-import type { GivenTurn } from '../../support/wire/wire-protocol.ts';
-import { wireServersOfTests } from '../../support/wire/started-servers.ts';
-import { wireFormats, type WireFormat, type WireServer, type WireTurn } from '../../support/wire/wire-server.ts';
+import { anthropic, claudeThinks } from './anthropic.ts';
+import { askWire, resultsOf, type AssistantMessage } from './ask-wire.ts';
+import { deepseek } from './deepseek.ts';
+import { geminiOpenAI } from './gemini-openai.ts';
+import { google } from './google.ts';
+import { mistral } from './mistral.ts';
+import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
+import type { GivenTurn } from './wire-protocol.ts';
+import { wireServersOfTests } from './started-servers.ts';
+import { wireFormats, type WireFormat, type WireServer, type WireTurn } from './wire-server.ts';
 
 type Options = LanguageModelV4CallOptions['providerOptions'];
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;

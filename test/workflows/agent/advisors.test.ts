@@ -8,7 +8,7 @@ import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import { verifyEvidence } from '../../../src/audit/verify-evidence.ts';
 import { activityNames, type ApprovalDetails, type JournalEntry, type Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import { completeByHand } from '../../support/complete-by-hand.ts';
+import { completeByHand } from './complete-by-hand.ts';
 import { eventually, holds } from '../../support/eventually.ts';
 import { readExecutions } from '../../support/read-histories.ts';
 import { testAgent } from '../../support/test-agent.ts';
@@ -245,7 +245,7 @@ describe('while an advisor is consulted', () => {
   test('a stop of the user cancels the call', async () => {
     const run = await held('stop', { session: true });
     await send(run, 'message', { stop: true });
-    await eventually('the run awaits its user', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     const transcript = await run.handle.query<{ role: string; content: string }[]>('transcript');
     expect(transcript.find(({ role }) => role === 'tool')?.content).toBe('Cancelled: the user stopped this turn');
     await run.handle.terminate();

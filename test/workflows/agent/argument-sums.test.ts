@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Decision, Receipt } from '../../../src/contract.ts';
-import { exported, verified } from '../../support/audit-file.ts';
-import { pay } from '../../support/play-runs.ts';
-import { payingUpTo100 } from '../../support/recorded-sums.ts';
-import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
+import { exported, verified } from '../../audit/audit-file.ts';
+import { pay } from '../replay/recorded/play-runs.ts';
+import { payingUpTo100 } from '../replay/recorded/agents.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openWorld, type RunInTest, type Turns } from '../../support/world.ts';
 
 /** Rules that add up what a run pays: calls of one turn, decisions, edits, changes of policy, further executions. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     // The tool's worker does not know the sum: what the run allowed runs there all the same.
     policy: { ...payingUpTo100, version: 1 },
     continueAsNewAfter: { historyEvents: 40 },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const decide = (run: RunInTest, decision: Decision): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [Decision]>('decide', { args: [decision] });

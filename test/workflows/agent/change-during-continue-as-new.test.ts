@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Turns, World } from '../../support/world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** A run does not continue as new while a policy change is in flight, even with no open request (I11). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 30 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 30 } }));
 
 test('the change takes effect, and the new policy applies to the next call', async () => {
   const pay = (amount: number): Turns[number] => ({ calls: [{ tool: 'pay', args: { to: 'rolled', amount } }] });

@@ -1,18 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Calls, World } from '../../support/world.ts';
+import type { Calls } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Signal `close`: the run ends, open requests are cancelled, and the sender is answered. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const transcript = async (run: { handle: { query: (name: string) => Promise<unknown> } }): Promise<string[]> =>
   ((await run.handle.query('transcript')) as { role: string; content: string }[])

@@ -1,18 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Continue-as-new carries everything open (I11). The limit is low, so that a few signals reach it. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 40 } }));
 
 const noise = (run: RunInTest): Promise<void> => run.handle.signal('noise');
 const executions = async (run: RunInTest): Promise<number> => (await run.status()).executions;

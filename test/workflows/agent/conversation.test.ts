@@ -4,8 +4,8 @@ import type { ApprovalRequest, Message, Receipt } from '../../../src/contract.ts
 import { eventually } from '../../support/eventually.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { claudeThinks } from '../../support/wire/anthropic.ts';
-import { startWireServer, wireFormats, type WireServer, type WireTurn } from '../../support/wire/wire-server.ts';
+import { claudeThinks } from '../../models/wire/anthropic.ts';
+import { startWireServer, wireFormats, type WireServer, type WireTurn } from '../../models/wire/wire-server.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
 
 /**

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import proto from '@temporalio/proto';
 import type { ApprovalRequest } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
 import { temporal } from '../../support/temporal-cli.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -34,11 +35,7 @@ const json = (value: unknown): Payload => ({
 const wellFormed = reference('{"driverName":"s3","claimData":{"key":"of/somebody"}}');
 const noDriver = reference('{}');
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const service = () => world.client.session.connection.workflowService;
 const pays = [{ calls: [{ tool: 'pay', args: { to: 'x', amount: 1 } }] }, { text: '{{lastResult}}' }];

@@ -6,7 +6,6 @@ import { openAICompatible } from '../../../src/index.ts';
 import type { ScriptedTurn } from '../../../src/models/scripted.ts';
 import { completion, reply, startChatServer, type ChatServer } from '../../support/chat-completions-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { said } from '../../support/said.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
 
@@ -93,7 +92,7 @@ describe('a session whose model call was refused', () => {
     expect(await tell(run, again)).toEqual({ requestId: '', accepted: true, message: 'the model is asked again' });
     expect((await run.handle.executeUpdate<Receipt, [object]>('message', { args: [again] })).accepted).toBe(true);
     await answered(run, 1);
-    expect(await said(run)).toEqual(['assistant: hello']);
+    expect(await run.transcript()).toEqual(['assistant: hello']);
     await run.handle.signal('close');
     expect(await run.result()).toMatchObject({ status: 'closed', output: 'hello' });
     const { entries } = await world.client.journal(run.workflowId);
@@ -130,7 +129,7 @@ describe('a session whose model call was refused', () => {
     refusal = undefined;
     expect(await tell(run, { content: 'And?' })).toMatchObject({ accepted: true });
     await answered(run, 2);
-    expect(await said(run)).toEqual(['assistant: ', 'tool: paid 7 to ann', 'user: And?', 'assistant: paid']);
+    expect(await run.transcript()).toEqual(['assistant: ', 'tool: paid 7 to ann', 'user: And?', 'assistant: paid']);
     expect(world.ran()).toEqual(['pay ann 7']);
     await run.handle.terminate();
   });
@@ -150,7 +149,7 @@ describe('a session whose model call was refused', () => {
     refusal = undefined;
     await tell(run, retry);
     await answered(run, 1);
-    expect(await said(run)).toEqual(['user: Still there?', 'assistant: hello']);
+    expect(await run.transcript()).toEqual(['user: Still there?', 'assistant: hello']);
     await run.handle.terminate();
   });
 

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { refusedBySecondGate, secondGateTypes } from '../../../src/core/base/tool-failure.ts';
 import type { RunConfig } from '../../../src/core/policy/run-config.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openOperatorWorld, type OperatorWorld } from '../../support/operator-world.ts';
+import { openOperatorWorld } from '../../e2e/operators/operator-world.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 /** Any client may fail a running activity with the second gate's failures: no tool starts twice or ungated (I1, I7). */
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await openOperatorWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openOperatorWorld());
 
 async function failAs({ handle, workflowId }: RunInTest, failure: ApplicationFailure): Promise<void> {
   const [pending] = (await handle.describe()).raw.pendingActivities ?? [];

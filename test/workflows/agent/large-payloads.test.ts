@@ -11,6 +11,7 @@ import { defineTool } from '../../../src/agents/define-tool.ts';
 import { definitionOf } from '../../../src/agents/registry.ts';
 import { createClient } from '../../../src/client/client.ts';
 import type { CountersignClient } from '../../../src/client/countersign-client.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { callDigest } from '../../../src/core/base/digest.ts';
@@ -281,11 +282,7 @@ describe('with a payload folder', () => {
 });
 
 describe('without a payload folder', () => {
-  let bare: World;
-  beforeAll(async () => {
-    bare = await openWorld({ agents });
-  });
-  afterAll(() => bare.close());
+  const bare = forAllTests(() => openWorld({ agents }));
 
   test('a call beyond the limit gets one sentence, and the run continues', async () => {
     const before = published.length;

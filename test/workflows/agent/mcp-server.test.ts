@@ -12,7 +12,7 @@ import type { Agent, Toolset } from '../../../src/agents/definitions.ts';
 import { cardOf, renderTerminal } from '../../../src/card.ts';
 import type { RunResult } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import { faultServer, type FaultTool, injection, listTools } from '../../support/mcp-fault-server.ts';
+import { faultServer, type FaultTool, injection, listTools } from '../../mcp/mcp-fault-server.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { type RunInTest, type Turns, type World, openWorld } from '../../support/world.ts';

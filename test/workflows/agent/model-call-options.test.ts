@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { activityNames } from '../../../src/contract.ts';
 import { defineAgent } from '../../../src/index.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Time-outs and attempts of a model call are those of its agent, as the run recorded them. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     agentsIn: (folder) => {
       const { name, instructions, model, tools } = testAgent(folder);
       const modelCall = { timeoutMs: 50_000, heartbeatTimeoutMs: 7_000, maxAttempts: 2 };
@@ -18,9 +17,8 @@ beforeAll(async () => {
         defineAgent({ name: 'usual', instructions, model }),
       ];
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 test.each([
   ['tester', { startToCloseS: 50, heartbeatS: 7, maximumAttempts: 2 }],

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countEvents } from '../../../bench/event-counts.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
-import { sharedBundle } from '../../support/shared-bundle.ts';
+import { sharedBundle } from '../bundles/shared-bundle.ts';
 import { callOf, last, once, pay, rule, team, yes } from '../../support/team.ts';
 import type { RunInTest, Turns, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
@@ -14,11 +15,7 @@ import { openWorld } from '../../support/world.ts';
  * A change of a run's policy reaches the nested runs in flight, at every depth, whether it tightens or loosens (I10).
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ agentsIn: (folder) => team(folder) });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ agentsIn: (folder) => team(folder) }));
 
 const setPolicy = (run: RunInTest, message: object) => run.handle.executeUpdate('setPolicy', { args: [message] });
 const asked = (run: RunInTest): Promise<ApprovalRequest> =>

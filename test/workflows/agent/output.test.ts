@@ -12,7 +12,6 @@ import type { Receipt } from '../../../src/contract.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import { said } from '../../support/said.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
 
@@ -110,7 +109,7 @@ describe('a run', () => {
     const run = await start('Seven.', good);
     expect(await run.result()).toMatchObject({ status: 'completed', output: good, structuredOutput: value });
     expect((await run.status()).turn).toBe(2);
-    expect(await said(run)).toEqual(['assistant: Seven.', `assistant: ${good}`]);
+    expect(await run.transcript()).toEqual(['assistant: Seven.', `assistant: ${good}`]);
     expect(JSON.stringify(await run.handle.query('transcript'))).not.toContain('outputProblem');
     expect((await itemsOf(run)).slice(1)).toEqual([
       expect.objectContaining({
@@ -220,12 +219,9 @@ describe('a run', () => {
 describe('a session', () => {
   test('has a value for each turn, and none of them ends it', async () => {
     const run = await startAgent('bill', texts('no', good, '{"total":8}'), { session: true });
-    await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     await tell(run, { content: 'And more?' });
-    await eventually('the second answer', async () => {
-      const { turn, awaitsMessage } = await run.status();
-      return turn === 3 && awaitsMessage === true;
-    });
+    await run.awaitsUser(3);
     await run.handle.signal('close', {});
     expect(await run.result()).toMatchObject({ status: 'closed', output: '{"total":8}' });
     const items = (await itemsOf(run)).slice(1);

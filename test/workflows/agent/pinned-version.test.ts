@@ -73,11 +73,6 @@ async function versionOf({ handle }: RunInTest): Promise<string | undefined> {
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
-const answered = (run: RunInTest, turn: number) =>
-  eventually(`answer ${turn}`, async () => {
-    const status = await run.status();
-    return status.turn === turn && status.awaitsMessage === true;
-  });
 const say = (run: RunInTest, turn: number) =>
   run.handle.signal('message', { content: `question ${turn}`, messageId: `m-${turn}` });
 const turns = Array.from({ length: 100 }, (_, index) => ({ text: `answer ${index + 1}` }));
@@ -86,7 +81,7 @@ test('a session leaves its version after the next turn, and a run that continues
   await deploy('a1');
   const session = await world.start(turns, { session: true });
   const grown = await world.start(turns, { session: true });
-  for (const run of [session, grown]) await answered(run, 1);
+  for (const run of [session, grown]) await run.awaitsUser(1);
   expect(await versionOf(session)).toBe('a1');
   await deploy('a2');
   // One has turns, the other only grows. A task queue learns a moment later which version is current.
@@ -94,7 +89,7 @@ test('a session leaves its version after the next turn, and a run that continues
   await eventually('it is on the new version', async () => {
     turn += 1;
     await say(session, turn);
-    await answered(session, turn);
+    await session.awaitsUser(turn);
     return (await versionOf(session)) === 'a2';
   });
   await eventually('it continues as new', async () => {
@@ -104,9 +99,9 @@ test('a session leaves its version after the next turn, and a run that continues
   await eventually('it is on the new version', async () => (await versionOf(grown)) === 'a2');
   await stop('a1');
   await say(session, turn + 1);
-  await answered(session, turn + 1);
+  await session.awaitsUser(turn + 1);
   await say(grown, 2);
-  await answered(grown, 2);
+  await grown.awaitsUser(2);
   expect(await session.status()).toMatchObject({ status: 'running', executions: 2 });
   for (const run of [session, grown]) await world.client.closeRun(run.workflowId);
 });
@@ -114,7 +109,7 @@ test('a session leaves its version after the next turn, and a run that continues
 test('a session that an override keeps on its version goes on there', async () => {
   await deploy('b1');
   const session = await world.start(turns, { session: true });
-  await answered(session, 1);
+  await session.awaitsUser(1);
   await deploy('b2');
   const to = ['--versioning-override-deployment-name', deploymentName, '--versioning-override-build-id', 'b1'];
   const kept = ['--workflow-id', session.workflowId, '--versioning-override-behavior', 'pinned', ...to];
@@ -123,7 +118,7 @@ test('a session that an override keeps on its version goes on there', async () =
   });
   for (const turn of [2, 3, 4, 5]) {
     await say(session, turn);
-    await answered(session, turn);
+    await session.awaitsUser(turn);
   }
   expect(await versionOf(session)).toBe('b1');
   // At most once for each turn.

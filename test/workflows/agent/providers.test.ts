@@ -3,8 +3,8 @@ import { agentTool } from '../../../src/agents/agent-tool.ts';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { claudeThinks } from '../../support/wire/anthropic.ts';
-import { startWireServer, wireFormats, type WireServer, type WireTurn } from '../../support/wire/wire-server.ts';
+import { claudeThinks } from '../../models/wire/anthropic.ts';
+import { startWireServer, wireFormats, type WireServer, type WireTurn } from '../../models/wire/wire-server.ts';
 import { openWorld, type RunInTest, type World } from '../../support/world.ts';
 
 /**

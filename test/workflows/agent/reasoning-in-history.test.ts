@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { claudeThinks } from '../../support/wire/anthropic.ts';
-import { startWireServer, type WireServer, type WireTurn } from '../../support/wire/wire-server.ts';
+import { claudeThinks } from '../../models/wire/anthropic.ts';
+import { startWireServer, type WireServer, type WireTurn } from '../../models/wire/wire-server.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 /** What the reasoning of a model takes of a run's history, as docs/models.md says. */

@@ -1,12 +1,13 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import { type World, openWorld } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
 
 /** Which tools have more than one attempt (I7), and that the page for operators says so. */
 
@@ -16,9 +17,8 @@ const kinds = {
   writes_again: { risk: 'write', idempotent: true },
 } as const;
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }] },
     agentsIn: (folder) => [
       defineAgent({
@@ -39,9 +39,8 @@ beforeAll(async () => {
         ),
       }),
     ],
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 test('a tool that only reads, or is idempotent, has three attempts; any other has one', async () => {
   const calls = Object.keys(kinds).map((tool) => ({ tool, args: {} }));

@@ -10,7 +10,7 @@ import { verifyEvidence } from '../../../src/audit/verify-evidence.ts';
 import { evidenceOf } from '../../../src/client/audit/evidence-of.ts';
 import type { RecordedEvent } from '../../../src/client.ts';
 import type { JournalEntry, Message } from '../../../src/contract.ts';
-import { completeByHand } from '../../support/complete-by-hand.ts';
+import { completeByHand } from './complete-by-hand.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readExecutions } from '../../support/read-histories.ts';
 import { hasVerified, resetTo } from '../../support/reset-to.ts';
@@ -116,11 +116,6 @@ async function eventsOf({ workflowId }: RunInTest): Promise<number> {
   return executions.reduce((sum, { events }) => sum + events.length, 0);
 }
 
-const answered = (run: RunInTest, turn: number): Promise<unknown> =>
-  eventually(`turn ${turn} has answered`, async () => {
-    const status = await run.status();
-    return status.awaitsMessage === true && status.turn === turn;
-  });
 const say = (run: RunInTest) => run.handle.executeUpdate('message', { args: [{ content: 'and now?' }] });
 const approve = async (run: RunInTest, more: object = {}): Promise<void> => {
   const [request] = await run.open();
@@ -191,13 +186,13 @@ describe('policies rule as ever', () => {
       session: true,
     });
     await approve(run);
-    await answered(run, 3);
+    await run.awaitsUser(3);
     const { outcomes, counts } = await run.status();
     expect(outcomes).toMatchObject([{ outcome: 'approved' }, { outcome: 'cached', resultOf: '1.1' }]);
     expect(counts).toMatchObject({ asks: 1, calls: 2 });
     await run.handle.executeUpdate('setPolicy', { args: [{ policy: rule('look', 'deny') }] });
     await say(run);
-    await answered(run, 5);
+    await run.awaitsUser(5);
     expect((await run.status()).outcomes.at(-1)).toMatchObject({ callId: '4.1', outcome: 'denied_by_policy' });
     expect((await entriesOf(run)).find(({ outcome }) => outcome === 'cached')).toMatchObject({ action: 'ask' });
     expect(await ruledAgain(run)).toMatchObject({ differing: [], notReRuled: [] });
@@ -322,12 +317,12 @@ describe('an operator', () => {
 
   test('who resets a run leaves no result of what came after the point', async () => {
     const run = await start([calls(look()), told, calls(look()), told], { session: true });
-    await answered(run, 2);
+    await run.awaitsUser(2);
     await resetTo(world, run.workflowId, hasVerified);
     await eventually('the tool has run again', () => ran().length === 2);
-    await answered(run, 2);
+    await run.awaitsUser(2);
     await say(run);
-    await answered(run, 4);
+    await run.awaitsUser(4);
     expect((await run.status()).outcomes).toMatchObject([
       { callId: '1.1', outcome: 'allowed' },
       { callId: '3.1', outcome: 'cached', resultOf: '1.1' },
@@ -341,14 +336,14 @@ test('a session keeps it as long as its author says, also as a new execution', a
   const fill = calls(...['a', 'b', 'c', 'd'].map((what) => look(what)));
   const both = calls(look(), glance);
   const run = await start([both, both, fill, { text: 'one' }, both, told], { session: true });
-  await answered(run, 4);
+  await run.awaitsUser(4);
   expect(
     ran()
       .filter((line) => line.endsWith('sea'))
       .toSorted(),
   ).toEqual(['glance sea', 'look sea']);
   await say(run);
-  await answered(run, 6);
+  await run.awaitsUser(6);
   const status = await run.status();
   expect(status.executions).toBeGreaterThan(1);
   expect(status.outcomes.slice(-2)).toMatchObject([
@@ -370,11 +365,11 @@ describe('with another version of the worker', () => {
   test('a tool whose definition has changed has no results from before', async () => {
     const turns = [calls(look()), { text: 'one' }, calls(look()), calls(look('sky')), calls(look()), told];
     const run = await start(turns, { session: true });
-    await answered(run, 2);
+    await run.awaitsUser(2);
     await world.stopWorker();
     await world.startWorker({ agents: agentsIn(world.folder, 'Looks twice.') });
     await say(run);
-    await answered(run, 6);
+    await run.awaitsUser(6);
     // The run knows of the change once it has called the tool.
     expect((await run.status()).outcomes.map(({ callId, outcome, ran: how }) => `${callId} ${outcome} ${how}`)).toEqual(
       ['1.1 allowed yes', '3.1 cached no', '4.1 allowed no', '4.1.2 allowed yes', '5.1 allowed yes'],

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Models reuse call ids within a turn and in later turns: a decision applies to one request only. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 test('the same call under the same id, twice in a turn and again in the next: an old decision applies to none of them', async () => {
   const call = { id: 'call_1', tool: 'pay', args: { to: 'reused', amount: 1 } };

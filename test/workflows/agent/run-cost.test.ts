@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Decision } from '../../../src/contract.ts';
 import { agentTool } from '../../../src/index.ts';
-import { exported, verified } from '../../support/audit-file.ts';
+import { exported, verified } from '../../audit/audit-file.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { costlyModel, costlyPrices } from '../../support/costly-model.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest, type Turns } from '../../support/world.ts';
 
 /** What a run costs by the operator's prices, and the limit of it. A turn of `costly-1` costs 0.01 EUR. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }], prices: costlyPrices },
     continueAsNewAfter: { historyEvents: 60 },
     agentsIn: (folder) => {
@@ -19,9 +19,8 @@ beforeAll(async () => {
       const boss = { ...tester, name: 'boss', tools: [...tester.tools, agentTool(clerk)] };
       return [tester, clerk, boss, { ...tester, name: 'odd', model: costlyModel('costly-2') }];
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const looks = (count: number): Turns => [
   ...Array.from({ length: count }, (_, index) => ({ calls: [{ tool: 'look', args: { what: `${index}` } }] })),

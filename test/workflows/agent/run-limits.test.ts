@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Decision, Receipt, RunResult } from '../../../src/contract.ts';
 import { agentTool } from '../../../src/index.ts';
 import { continueTool } from '../../../src/core/base/tool-call.ts';
-import { exported, verified } from '../../support/audit-file.ts';
+import { exported, verified } from '../../audit/audit-file.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { costlyModel } from '../../support/costly-model.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest, type Turns } from '../../support/world.ts';
 
 /** The limits of a run: it ends there, or waits on a request like any other until a person lets it go on. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     // Nothing is asked about: what asks is the limit alone.
     policy: { version: 1, rules: [{ pattern: '*', action: 'allow' }], limits: { turns: 9 } },
     continueAsNewAfter: { historyEvents: 60 },
@@ -23,9 +23,8 @@ beforeAll(async () => {
       const boss = { ...tester, name: 'boss', model, tools: [...tester.tools, agentTool(clerk)] };
       return [{ ...tester, model }, clerk, boss];
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const look = (what: string) => ({ tool: 'look', args: { what } });
 /** As many turns that look as `count`, and one that answers. */
@@ -252,11 +251,11 @@ test('a session is limited as a whole; a stop or a message of its user answers n
   const turns: Turns = [{ text: 'one' }, { text: 'two' }, { text: 'three' }];
   const rules = [{ pattern: continueTool, action: 'ask', ask: { when_user_writes: 'withdraw' } }];
   const run = await start(turns, { turns: { ask: 1 } }, { session: true }, rules);
-  await eventually('the first answer', async () => (await run.status()).awaitsMessage === true);
+  await run.awaitsUser();
   await tell(run, { content: 'more' });
   const [first] = await run.open();
   await tell(run, { stop: true });
-  await eventually('it waits for its user', async () => (await run.status()).awaitsMessage === true);
+  await run.awaitsUser();
   await tell(run, { content: 'still there?' });
   const [second] = await run.open();
   expect(second!.requestId).not.toBe(first!.requestId);

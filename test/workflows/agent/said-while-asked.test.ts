@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cardOf } from '../../../src/card.ts';
 import { activityNames, type ApprovalDetails, type Message, type Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
 /** What the user of a session says while a request is open is on its card, and an old card approves nothing. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 60 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 60 } }));
 
 const pay = { pattern: 'pay', action: 'ask' };
 const withdraws = { ...pay, when: 'args.to == "fickle"', ask: { when_user_writes: 'withdraw' } };

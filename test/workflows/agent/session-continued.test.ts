@@ -1,36 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Message, RunInput } from '../../../src/contract.ts';
+import { expect, test } from 'vitest';
+import type { RunInput } from '../../../src/contract.ts';
 import type { Carried } from '../../../src/workflows/agent/run-state.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startForeignWorker } from '../../support/foreign-worker.ts';
-import { carriedBy } from '../../support/forged-past.ts';
+import { carriedBy } from '../replay/forge-past.ts';
 import { resetTo, type Event } from '../../support/reset-to.ts';
-import type { Calls, RunInTest, Turns, World } from '../../support/world.ts';
+import type { Calls, RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Sessions through continue-as-new, resets, and what others write in their place (I11). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 40 } }));
 
 const session = { session: true } as const;
 const numbered = (count: number): Turns =>
   Array.from({ length: count }, (_, index) => ({ text: `answer ${index + 1}` }));
-
-const answered = (run: RunInTest, turn: number): Promise<unknown> =>
-  eventually(`answer ${turn}`, async () => {
-    const status = await run.status();
-    return status.turn === turn && status.awaitsMessage === true;
-  });
-
-async function said(run: RunInTest): Promise<string[]> {
-  const messages = await run.handle.query<Message[]>('transcript');
-  return messages.slice(1).map(({ role, content }) => `${role}: ${content}`);
-}
 
 /** Sends refused signals until the run has continued as new. */
 async function grow(run: RunInTest): Promise<void> {
@@ -43,7 +29,7 @@ async function grow(run: RunInTest): Promise<void> {
 
 test('a session continues as new while it waits, from messages alone, and goes on', async () => {
   const run = await world.start(numbered(9), session);
-  await answered(run, 1);
+  await run.awaitsUser(1);
   await grow(run);
   expect(await run.status()).toMatchObject({ status: 'running', turn: 1, awaitsMessage: true });
   for (let turn = 2; turn <= 9; turn++) {
@@ -53,10 +39,10 @@ test('a session continues as new while it waits, from messages alone, and goes o
       content: `question ${Math.max(2, turn - 3)}`,
       messageId: `m-${Math.max(2, turn - 3)}`,
     });
-    await answered(run, turn);
+    await run.awaitsUser(turn);
   }
   expect((await run.status()).executions).toBeGreaterThan(2);
-  expect(await said(run)).toEqual([
+  expect(await run.transcript()).toEqual([
     'assistant: answer 1',
     ...Array.from({ length: 8 }, (_, index) => [
       `user: question ${index + 2}`,
@@ -71,7 +57,7 @@ test('a session continues as new while it waits, from messages alone, and goes o
     if (event.type === 'RunItemEvent' && event.item.type === 'message')
       items.push(`${event.item.role}: ${event.item.content}`);
   }
-  expect(items.slice(1)).toEqual(await said(run));
+  expect(items.slice(1)).toEqual(await run.transcript());
   await run.handle.signal('close');
   expect(await run.result()).toMatchObject({ status: 'closed', output: 'answer 9' });
 });
@@ -84,8 +70,8 @@ test('messages that wait for the end of a turn are carried, in their order', asy
   await grow(run);
   await run.handle.signal('message', { content: 'three' });
   await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
-  await answered(run, 2);
-  expect(await said(run)).toEqual([
+  await run.awaitsUser(2);
+  expect(await run.transcript()).toEqual([
     'assistant: ',
     'tool: paid 1 to carried',
     'user: one',
@@ -98,13 +84,13 @@ test('messages that wait for the end of a turn are carried, in their order', asy
 
 test('messages between two executions count', async () => {
   const run = await world.start(numbered(2), session);
-  await answered(run, 1);
+  await run.awaitsUser(1);
   await grow(run);
   await world.stopWorker();
   await run.handle.signal('message', { content: 'between' });
   await world.startWorker();
-  await answered(run, 2);
-  expect(await said(run)).toEqual(['assistant: answer 1', 'user: between', 'assistant: answer 2']);
+  await run.awaitsUser(2);
+  expect(await run.transcript()).toEqual(['assistant: answer 1', 'user: between', 'assistant: answer 2']);
   await run.handle.terminate();
 });
 
@@ -150,11 +136,11 @@ test('a starter or another workflow cannot carry messages into a run', async () 
 
 test('a reset hands the messages after it over again, once, and those before it stay', async () => {
   const run = await world.start(numbered(3), session);
-  await answered(run, 1);
+  await run.awaitsUser(1);
   await run.handle.signal('message', { content: 'before' });
-  await answered(run, 2);
+  await run.awaitsUser(2);
   await run.handle.signal('message', { content: 'after' });
-  await answered(run, 3);
+  await run.awaitsUser(3);
   const isOf = (content: string) => (event: Event) => {
     const data = event.workflowExecutionSignaledEventAttributes?.input?.payloads?.[0]?.data;
     return data != null && Buffer.from(data).toString().includes(content);
@@ -163,8 +149,8 @@ test('a reset hands the messages after it over again, once, and those before it 
   const again = world.run(run.workflowId);
   await eventually(
     'the messages are applied again',
-    async () => (await said(again).catch(() => [])).filter((line) => line.startsWith('user')).length === 2,
+    async () => (await again.transcript().catch(() => [])).filter((line) => line.startsWith('user')).length === 2,
   );
-  expect((await said(again)).filter((line) => line.startsWith('user'))).toEqual(['user: before', 'user: after']);
+  expect((await again.transcript()).filter((line) => line.startsWith('user'))).toEqual(['user: before', 'user: after']);
   await again.handle.terminate();
 });

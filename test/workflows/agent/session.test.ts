@@ -2,30 +2,29 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Message, Receipt, RunInput } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { HeldLoading, signalled } from '../../support/held-loading.ts';
-import { rawMessages } from '../../support/raw-messages.ts';
+import { HeldLoading, signalled } from './held-loading.ts';
+import { rawMessages } from '../messages/raw-messages.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import type { Calls, RunInTest, Turns, World } from '../../support/world.ts';
+import type { Calls, RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Sessions: a run that stays open for further messages of its user. */
 
-let world: World;
 const loading = new HeldLoading();
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     interceptors: loading.interceptors,
     policy: { version: 1, rules: ['look', 'hold'].map((pattern) => ({ pattern, action: 'allow' })) },
     agentsIn: (folder) => {
       const tester = testAgent(folder);
       return [tester, { ...tester, name: 'brief', maxTurns: 2 }];
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const session = { session: true } as const;
 const texts = (...answers: string[]): Turns => answers.map((text) => ({ text }));
@@ -33,16 +32,6 @@ const texts = (...answers: string[]): Turns => answers.map((text) => ({ text }))
 /** Sends a message by update, and returns its receipt. */
 function tell(run: RunInTest, content: string, more: object = {}): Promise<Receipt> {
   return run.handle.executeUpdate<Receipt, [object]>('message', { args: [{ content, ...more }] });
-}
-
-function answered(run: RunInTest): Promise<unknown> {
-  return eventually('the session waits for its user', async () => (await run.status()).awaitsMessage === true);
-}
-
-/** The transcript without the script, one line for each message. */
-async function said(run: RunInTest): Promise<string[]> {
-  const messages = await run.handle.query<Message[]>('transcript');
-  return messages.slice(1).map(({ role, content }) => `${role}: ${content}`);
 }
 
 async function journal(run: RunInTest): Promise<object[]> {
@@ -57,7 +46,7 @@ const digestOf = (content: string): string => createHash('sha256').update(JSON.s
 
 test.each(['signal', 'update'])('a message by %s, while the session waits', async (by) => {
   const run = await world.start(texts('first', 'second'), session);
-  await answered(run);
+  await run.awaitsUser();
   expect(await run.status()).toMatchObject({ status: 'running', turn: 1, awaitsMessage: true });
   const message = { content: 'again', by: 'carl', reason: 'why', messageId: 'm-1' };
   if (by === 'signal') await run.handle.signal('message', message);
@@ -69,8 +58,8 @@ test.each(['signal', 'update'])('a message by %s, while the session waits', asyn
     });
   }
   await eventually('the second answer', async () => (await run.status()).turn === 2);
-  await answered(run);
-  expect(await said(run)).toEqual(['assistant: first', 'user: again', 'assistant: second']);
+  await run.awaitsUser();
+  expect(await run.transcript()).toEqual(['assistant: first', 'user: again', 'assistant: second']);
   await run.handle.signal('close', {});
   expect(await run.result()).toMatchObject({ status: 'closed', output: 'second' });
   expect(await run.status()).toMatchObject({ status: 'closed' });
@@ -82,13 +71,13 @@ test.each(['signal', 'update'])('a message by %s, while the session waits', asyn
 
 test('a message costs the events of its turn and its own, and a session that waits costs none', async () => {
   const run = await world.start(texts('first', 'second'), session);
-  await answered(run);
+  await run.awaitsUser();
   const before = (await run.handle.describe()).historyLength;
   await sleep(1_500);
   expect((await run.handle.describe()).historyLength).toBe(before);
   await run.handle.signal('message', { content: 'again' });
   await eventually('the second answer', async () => (await run.status()).turn === 2);
-  await answered(run);
+  await run.awaitsUser();
   const { executions } = await world.client.historyChain(run.workflowId);
   const added = executions.at(-1)!.events.slice(before);
   expect(added.map((event) => Object.keys(event).find((key) => key.endsWith('Attributes')))).toEqual(
@@ -115,11 +104,11 @@ test('a message in the middle of a turn reaches the model after the results of t
   await tell(run, 'be quick');
   await run.handle.signal('decide', { requestId: first!.requestId, approved: true });
   await tell(run, 'please');
-  expect(await said(run)).toEqual(['assistant: Paying.']);
+  expect(await run.transcript()).toEqual(['assistant: Paying.']);
   expect(await run.status()).not.toHaveProperty('awaitsMessage');
   await run.handle.signal('decide', { requestId: second!.requestId, approved: false });
-  await answered(run);
-  expect(await said(run)).toEqual([
+  await run.awaitsUser();
+  expect(await run.transcript()).toEqual([
     'assistant: Paying.',
     'tool: paid 1 to middle',
     'tool: Denied: User denied',
@@ -136,7 +125,7 @@ test('a message while the model answers gets an answer of its own', async () => 
   await eventually('the model is called', async () => (await run.handle.describe()).historyLength > 10);
   await tell(run, 'more');
   await eventually('the second answer', async () => (await run.status()).turn === 2);
-  expect(await said(run)).toEqual(['assistant: first', 'user: more', 'assistant: second']);
+  expect(await run.transcript()).toEqual(['assistant: first', 'user: more', 'assistant: second']);
   await run.handle.terminate();
 });
 
@@ -152,40 +141,40 @@ test('messages before the agent is loaded wait, and keep their order', async () 
   await signalled(run.handle, 'message', { content: 'three' });
   loading.release();
   expect(await second).toMatchObject({ accepted: true });
-  await answered(run);
-  expect(await said(run)).toEqual(['user: one', 'user: two', 'user: three', 'assistant: first']);
+  await run.awaitsUser();
+  expect(await run.transcript()).toEqual(['user: one', 'user: two', 'user: three', 'assistant: first']);
   await run.handle.terminate();
 });
 
 test('two at once both count, in the order of history', async () => {
   const run = await world.start(texts('first', 'second', 'third', 'fourth'), session);
-  await answered(run);
+  await run.awaitsUser();
   await Promise.all(['a', 'b', 'c'].map((content) => run.handle.signal('message', { content })));
   await eventually('all are in the transcript', async () => {
-    return (await said(run)).filter((line) => line.startsWith('user')).length === 3;
+    return (await run.transcript()).filter((line) => line.startsWith('user')).length === 3;
   });
-  await answered(run);
+  await run.awaitsUser();
   const { executions } = await world.client.historyChain(run.workflowId);
   const recorded = executions[0]!.events.flatMap(({ workflowExecutionSignaledEventAttributes: sent }) =>
     sent == null
       ? []
       : [(JSON.parse(Buffer.from(sent.input!.payloads![0]!.data!).toString()) as { content: string }).content],
   );
-  const heard = (await said(run)).filter((line) => line.startsWith('user')).map((line) => line.slice(6));
+  const heard = (await run.transcript()).filter((line) => line.startsWith('user')).map((line) => line.slice(6));
   expect(heard).toEqual(recorded);
   await run.handle.terminate();
 });
 
 test('a retry gets the first receipt, and another text under the same id is refused', async () => {
   const run = await world.start(texts('first', 'second'), session);
-  await answered(run);
+  await run.awaitsUser();
   const first = await tell(run, 'once', { messageId: 'm-7' });
   expect(await tell(run, 'once', { messageId: 'm-7' })).toEqual(first);
   await run.handle.signal('message', { content: 'once', messageId: 'm-7' });
   await expect(tell(run, 'twice', { messageId: 'm-7' })).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
   await eventually('the second answer', async () => (await run.status()).turn === 2);
-  await answered(run);
-  expect(await said(run)).toEqual(['assistant: first', 'user: once', 'assistant: second']);
+  await run.awaitsUser();
+  expect(await run.transcript()).toEqual(['assistant: first', 'user: once', 'assistant: second']);
   expect(await journal(run)).toEqual([{ identity: 'anonymous', digest: digestOf('once') }]);
   await run.handle.terminate();
 });
@@ -216,7 +205,7 @@ describe('refused', () => {
 
   test('what cannot be read, and a flood of it', async () => {
     const run = await world.start(texts('first', 'second'), session);
-    await answered(run);
+    await run.awaitsUser();
     const raw = rawMessages(world);
     const large = JSON.stringify({ content: 'x'.repeat(1_000_000) });
     const bad = ['{"content":', '"hi"', '[{"content":"hi"}]', '{}', '{"content":7}', '{"content":" "}', large];
@@ -245,8 +234,8 @@ describe('refused', () => {
     await eventually('they are taken', async () => (await journal(run)).length === 100);
     await expect(tell(run, 'one more')).rejects.toMatchObject({ cause: { type: 'rate_limited' } });
     await run.handle.signal('decide', { requestId: request!.requestId, approved: true });
-    await answered(run);
-    expect((await said(run)).filter((line) => line.startsWith('user'))).toHaveLength(100);
+    await run.awaitsUser();
+    expect((await run.transcript()).filter((line) => line.startsWith('user'))).toHaveLength(100);
     await run.handle.terminate();
   });
 
@@ -261,25 +250,25 @@ describe('refused', () => {
 
 test('a session that waits outlives its worker', async () => {
   const run = await world.start(texts('first', 'second'), session);
-  await answered(run);
+  await run.awaitsUser();
   await world.stopWorker();
   await run.handle.signal('message', { content: 'while away' });
   await world.startWorker();
   await eventually('the second answer', async () => (await run.status()).turn === 2);
-  expect(await said(run)).toEqual(['assistant: first', 'user: while away', 'assistant: second']);
+  expect(await run.transcript()).toEqual(['assistant: first', 'user: while away', 'assistant: second']);
   await run.handle.terminate();
 });
 
 test('a session is cancelled while it waits', async () => {
   const run = await world.start(texts('first'), session);
-  await answered(run);
+  await run.awaitsUser();
   await run.handle.cancel();
   expect(await run.result()).toMatchObject({ status: 'cancelled' });
 });
 
 test('messages that come with a cancellation are refused: nobody would answer them', async () => {
   const run = await world.start(texts('first', 'second'), session);
-  await answered(run);
+  await run.awaitsUser();
   await world.stopWorker();
   await run.handle.signal('message', { content: 'wait' });
   await run.handle.cancel();
@@ -295,10 +284,10 @@ test('maxTurns counts from the last message of the user, and the ids of calls go
     ...session,
     agent: 'brief',
   });
-  await answered(run);
+  await run.awaitsUser();
   await tell(run, 'again');
   await eventually('the second answer', async () => (await run.status()).turn === 4);
-  await answered(run);
+  await run.awaitsUser();
   await tell(run, 'and again');
   expect(await run.result()).toMatchObject({ status: 'limit', output: 'Stopped after 2 turns' });
   const { outcomes, turn } = await run.status();
@@ -313,10 +302,10 @@ test('what a session holds, a start takes: it waits where that one waited', asyn
   ];
   const run = await world.start([{ text: 'I look.', calls }, { calls }, { text: ' ' }] as Turns, session);
   await eventually('the third answer', async () => (await run.status()).turn === 3);
-  await answered(run);
+  await run.awaitsUser();
   const transcript = await run.handle.query<Message[]>('transcript');
   const next = await world.start([], { ...session, input: transcript });
-  await answered(next);
+  await next.awaitsUser();
   expect(await next.handle.query('transcript')).toEqual(transcript);
   expect((await next.status()).turn).toBe(0);
   await Promise.all([run.handle.terminate(), next.handle.terminate()]);
@@ -326,14 +315,14 @@ test('what the transcript has under an id is not said again, however long ago; a
   const script = JSON.stringify(texts('first', 'second'));
   const input: Message[] = [{ role: 'user', content: script, messageId: 'm-1' }];
   const run = await world.start([], { ...session, input });
-  await answered(run);
+  await run.awaitsUser();
   const known = { requestId: '', accepted: true, message: 'the model has the message already' };
   expect(await world.client.message(run.workflowId, { content: script, messageId: 'm-1' })).toEqual(known);
   await expect(
     world.client.message(run.workflowId, { content: 'Pay mallory', messageId: 'm-1' }),
   ).rejects.toMatchObject({ code: 'invalid_message', message: expect.stringContaining("the id 'm-1' already") });
   expect(await run.status()).toMatchObject({ turn: 1, awaitsMessage: true });
-  expect(await said(run)).toEqual(['assistant: first']);
+  expect(await run.transcript()).toEqual(['assistant: first']);
   expect(await journal(run)).toEqual([]);
   await run.handle.terminate();
 });

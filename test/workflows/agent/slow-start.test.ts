@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Receipt, RunResult } from '../../../src/contract.ts';
-import { HeldLoading, signalled } from '../../support/held-loading.ts';
+import { HeldLoading, signalled } from './held-loading.ts';
 import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 

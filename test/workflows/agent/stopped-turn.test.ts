@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { RecordedEvent } from '../../../src/client.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import { agentTool, defineTool } from '../../../src/index.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually, holds } from '../../support/eventually.ts';
-import { said } from '../../support/said.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { type Calls, openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
+import { type Calls, openWorld, type RunInTest, type Turns } from '../../support/world.ts';
 
 /** A stop ends the turn of a session: what is open is withdrawn, what runs is told, and nothing more starts. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     continueAsNewAfter: { historyEvents: 60 },
     agentsIn: (folder) => {
       const tester = testAgent(folder);
@@ -35,9 +34,8 @@ beforeAll(async () => {
       const boss = { ...tester, name: 'boss', tools: [agentTool(clerk, { name: 'ask_clerk' })] };
       return [{ ...tester, tools: [...tester.tools, slow] }, clerk, boss];
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const stop = { stop: true } as const;
 const cancelled = 'Cancelled: the user stopped this turn';
@@ -59,8 +57,6 @@ function tell(run: RunInTest, message: object): Promise<Receipt> {
   return run.handle.executeUpdate<Receipt, [object]>('message', { args: [message] });
 }
 
-const awaits = (run: RunInTest): Promise<unknown> =>
-  eventually('the run awaits its user', async () => (await run.status()).awaitsMessage === true);
 const scheduled = (run: RunInTest, type: string): Promise<unknown> =>
   eventually(`${type} has started`, async () => {
     const { raw } = await run.handle.describe();
@@ -97,9 +93,9 @@ test('open requests are withdrawn, running tools are told and awaited, and the s
   });
   await tell(run, { content: 'go on' });
   await eventually('turn 2', async () => (await run.status()).turn === 2);
-  await awaits(run);
+  await run.awaitsUser();
   const answers = [`tool: ${cancelled}`, 'tool: did it all', `tool: ${cancelled}`];
-  expect(await said(run)).toEqual(['assistant: ', ...answers, 'user: go on', 'assistant: done']);
+  expect(await run.transcript()).toEqual(['assistant: ', ...answers, 'user: go on', 'assistant: done']);
   expect(await turnEnds(run)).toEqual([
     { type: 'turn_ended', turn: 1, stopped: true },
     { type: 'turn_ended', turn: 2 },
@@ -117,10 +113,10 @@ test('calls that have not been asked about yet are given up', async () => {
   const run = await start(turnOf([pay('held-a'), pay('held-b'), { tool: 'look', args: { what: 'held' } }]), { policy });
   await run.open();
   await run.handle.signal('message', { ...stop, reason: 'I changed my mind' });
-  await awaits(run);
+  await run.awaitsUser();
   await tell(run, { content: 'and?' });
   await eventually('turn 2', async () => (await run.status()).turn === 2);
-  expect((await said(run)).slice(1, 4)).toEqual(Array(3).fill('tool: Cancelled: I changed my mind'));
+  expect((await run.transcript()).slice(1, 4)).toEqual(Array(3).fill('tool: Cancelled: I changed my mind'));
   await run.handle.signal('close');
   await run.result();
   expect(world.ran().filter((line) => /held/.test(line))).toEqual([]);
@@ -131,13 +127,13 @@ test('a model call in flight is cancelled, each time', async () => {
   for (const content of ['first', 'second']) {
     await scheduled(run, 'countersign.callModel');
     await tell(run, stop);
-    await awaits(run);
+    await run.awaitsUser();
     expect(await run.status()).toMatchObject({ status: 'running', turn: 0 });
     expect((await turnEnds(run)).length).toBe(content === 'first' ? 1 : 2);
     await tell(run, { content });
   }
   await scheduled(run, 'countersign.callModel');
-  expect(await said(run)).toEqual(['user: first', 'user: second']);
+  expect(await run.transcript()).toEqual(['user: first', 'user: second']);
   expect(await turnEnds(run)).toEqual([1, 2].map(() => ({ type: 'turn_ended', turn: 1, stopped: true })));
   await run.handle.signal('close');
   expect(await run.result()).toMatchObject({ status: 'closed', output: '' });
@@ -159,7 +155,7 @@ test('the calls of an answer that comes with the stop are not asked about', asyn
   await world.client.session.client.activity.complete({ workflowId: run.workflowId, activityId: activityId! }, answer);
   await run.handle.signal('message', stop);
   await world.startWorker();
-  await awaits(run);
+  await run.awaitsUser();
   expect((await run.status()).outcomes).toMatchObject([
     { callId: '1.1', outcome: 'cancelled', ran: 'no' },
     { callId: '1.2', outcome: 'cancelled', ran: 'no' },
@@ -172,12 +168,12 @@ test('what the user had said before the stop waits for what they say next', asyn
   await run.open();
   await tell(run, { content: 'also pay bob' });
   await tell(run, stop);
-  await awaits(run);
+  await run.awaitsUser();
   expect(await run.status()).toMatchObject({ turn: 1 });
-  expect(await said(run)).toEqual(['assistant: ', `tool: ${cancelled}`]);
+  expect(await run.transcript()).toEqual(['assistant: ', `tool: ${cancelled}`]);
   await tell(run, { content: 'no, leave it' });
   await eventually('turn 2', async () => (await run.status()).turn === 2);
-  expect((await said(run)).slice(2)).toEqual(['user: also pay bob', 'user: no, leave it', 'assistant: done']);
+  expect((await run.transcript()).slice(2)).toEqual(['user: also pay bob', 'user: no, leave it', 'assistant: done']);
   await run.handle.signal('close');
   await run.result();
 });
@@ -187,16 +183,21 @@ test('a stopped run that continues as new still waits for its user', async () =>
   await run.open();
   await tell(run, { content: 'wait' });
   await tell(run, stop);
-  await awaits(run);
+  await run.awaitsUser();
   await eventually('it continues as new', async () => {
     await run.handle.signal('noise');
     return (await run.status().catch(() => undefined))?.executions === 2;
   });
-  await awaits(run);
+  await run.awaitsUser();
   expect(await run.status()).toMatchObject({ turn: 1, counts: { open: 0 } });
   await tell(run, { content: 'go' });
   await eventually('turn 2', async () => (await run.status()).turn === 2);
-  expect((await said(run)).slice(1)).toEqual([`tool: ${cancelled}`, 'user: wait', 'user: go', 'assistant: done']);
+  expect((await run.transcript()).slice(1)).toEqual([
+    `tool: ${cancelled}`,
+    'user: wait',
+    'user: go',
+    'assistant: done',
+  ]);
   await run.handle.signal('close');
   await run.result();
 });
@@ -208,7 +209,7 @@ test('nested runs in flight are cancelled with their requests, those of the next
   const first = world.run(`${run.workflowId}/1.1`);
   await eventually('the nested run has started', () => first.open().catch(() => undefined));
   await tell(run, stop);
-  await awaits(run);
+  await run.awaitsUser();
   expect(await first.result()).toMatchObject({ status: 'cancelled' });
   await tell(run, { content: 'again' });
   const second = world.run(`${run.workflowId}/2.1`);
@@ -237,7 +238,7 @@ test('a stop is refused where nothing is under way, and in a run that is no sess
   await single.handle.signal('decide', { requestId: request!.requestId, approved: true });
   expect((await single.result()).output).toBe('done');
   const run = await start([{ text: 'hello' }]);
-  await awaits(run);
+  await run.awaitsUser();
   await expect(tell(run, stop)).rejects.toMatchObject({ cause: { type: 'invalid_message' } });
   await run.handle.signal('close');
   await run.result();

@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
 import { testAgent } from '../../support/test-agent.ts';
-import { startWireServer, type WireServer } from '../../support/wire/wire-server.ts';
+import { startWireServer, type WireServer } from '../../models/wire/wire-server.ts';
 import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
 
 /** Files and pictures that a user sends: to an agent that takes them, and to one that does not. */

@@ -6,7 +6,7 @@ import { emailChannel, type EmailOptions } from '../../../src/adapters/email/ema
 import type { Channel } from '../../../src/channels/channel.ts';
 import { activityNames, channelsWorkflowId, type Delivered, deliveriesName } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type MailServerInTest, openMailServer, type ReceivedMail } from '../../support/mail-server.ts';
+import { type MailServerInTest, openMailServer, type ReceivedMail } from '../../adapters/email/mail-server.ts';
 import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
 
 let server: MailServerInTest;

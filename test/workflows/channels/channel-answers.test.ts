@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { type ChannelStage, openChannelStage } from './channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import type { World } from '../../support/world.ts';
 
 let stage: ChannelStage;

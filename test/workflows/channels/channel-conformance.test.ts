@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatDuration } from '../../../src/core/base/duration.ts';
 import type { ApprovalDetails, RunInput } from '../../../src/contract.ts';
-import { type ChannelSubject, channelSubjects } from '../../support/channel-subjects.ts';
+import { type ChannelSubject, channelSubjects } from './channel-subjects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { RunInTest, Turns } from '../../support/world.ts';
@@ -130,7 +130,7 @@ describe.concurrent.each(Object.entries(channelSubjects))('%s', (_name, kind) =>
       await tell('Make it three.');
       if (before !== undefined) await eventually('a message more', () => sent() === before + 1);
       await on.answer(request, { approved: false, reason: 'not so' });
-      await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+      await run.awaitsUser();
       expect(on.world.ran()).toEqual(ranBefore);
       await run.handle.signal('close');
       await run.result();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activityNames, type ApprovalDetails, channelsWorkflowId } from '../../../src/contract.ts';
-import { type ChannelSubject, channelSubjects } from '../../support/channel-subjects.ts';
+import { type ChannelSubject, channelSubjects } from './channel-subjects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killAll } from '../../support/ready-process.ts';
 import { sharedAddress } from '../../support/shared-server.ts';

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChannelStage, openChannelStage, payOnce } from '../../support/channel-stage.ts';
+import { expect, test } from 'vitest';
+import { openChannelStage, payOnce } from './channel-stage.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 
 /** Routes by tool, agent and severity: docs/channels.md. */
 
-let stage: ChannelStage;
-beforeAll(async () => {
-  stage = await openChannelStage();
-});
-afterAll(() => stage.close());
+const stage = forAllTests(() => openChannelStage());
 
 const quiet = () => recordedChannel({ resolves: false });
 

@@ -8,10 +8,10 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityNames, channelsWorkflowId } from '../../../src/contract.ts';
-import { activityFaults } from '../../support/activity-faults.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { activityFaults } from './activity-faults.ts';
+import { type ChannelStage, openChannelStage } from './channel-stage.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import { testBundle } from '../../support/world.ts';
 
 const { channelNotify, channelResolve } = activityNames;

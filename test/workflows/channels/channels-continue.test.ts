@@ -10,7 +10,7 @@ import { changedName, channelsWorkflowId } from '../../../src/contract.ts';
 import { type DevServer, startDevServer } from '../../../packages/cli/src/dev-server/start-dev-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { recordedChannel, withOwnFields } from '../../support/recorded-channel.ts';
+import { recordedChannel, withOwnFields } from './recorded-channel.ts';
 import { openWorld, testBundle, type World } from '../../support/world.ts';
 
 /** The events from which on this file's server suggests to continue as new; the shared one does from 4,096 on. */

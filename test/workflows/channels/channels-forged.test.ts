@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityNames, changedName, channelsWorkflowId } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { type ChannelStage, openChannelStage } from './channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ForeignWorker, startForeignWorker } from '../../support/foreign-worker.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import type { World } from '../../support/world.ts';
 
 let stage: ChannelStage;

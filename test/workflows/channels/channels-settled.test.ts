@@ -1,16 +1,13 @@
 /** How often channels are told, and of what: counted in calls, because seconds depend on the machine. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { activityNames, deliveriesName } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { openChannelStage } from './channel-stage.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import { openWorld, type RunInTest } from '../../support/world.ts';
 
-let stage: ChannelStage;
-beforeAll(async () => {
-  stage = await openChannelStage({ policy: { approval: { max_pending: 50 } } });
-});
-afterAll(() => stage.close());
+const stage = forAllTests(() => openChannelStage({ policy: { approval: { max_pending: 50 } } }));
 
 async function calls(run: RunInTest, activity: string): Promise<number> {
   const { events = [] } = await stage.channelsOf(run).fetchHistory();

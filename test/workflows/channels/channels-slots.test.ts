@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { channelsWorkflowId } from '../../../src/contract.ts';
 import { eventually } from '../../support/eventually.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import { openWorld } from '../../support/world.ts';
 
 test.concurrent(

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { channelsWorkflowId } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage, payOnce } from '../../support/channel-stage.ts';
+import { type ChannelStage, openChannelStage, payOnce } from './channel-stage.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import type { NotifyContext } from '../../../src/channels/channel.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import { openWorld, type RunInTest } from '../../support/world.ts';
 
-let stage: ChannelStage;
-beforeAll(async () => {
-  stage = await openChannelStage();
-});
-afterAll(() => stage.close());
+const stage = forAllTests(() => openChannelStage());
 
 const start: ChannelStage['start'] = (channels, run) => stage.start(channels, run);
 const ended: ChannelStage['ended'] = (run) => stage.ended(run);
@@ -63,7 +60,7 @@ describe.concurrent('a channel that answers', () => {
     await eventually('the channel is asked again', () => channel.asked.length === 2);
     expect(await run.status()).toMatchObject({ counts: { open: 1 } });
     channel.answer({ approved: true, userMessages: 1 });
-    await eventually('the session goes on', async () => (await run.status()).awaitsMessage === true);
+    await run.awaitsUser();
     expect(stage.world.ran()).toContain('pay ann 5');
     await run.handle.signal('close');
     await ended(run);
@@ -286,11 +283,9 @@ const soon = (minutes: number): string => new Date(Date.now() + minutes * 60_000
 
 describe.concurrent('quiet hours', () => {
   const above = 'medium' as const;
-  let quiet: ChannelStage;
-  beforeAll(async () => {
-    quiet = await openChannelStage({ quietHours: { from: soon(-60), to: soon(60), timeZone: 'UTC', above } });
-  });
-  afterAll(() => quiet.close());
+  const quiet = forAllTests(() =>
+    openChannelStage({ quietHours: { from: soon(-60), to: soon(60), timeZone: 'UTC', above } }),
+  );
 
   test('an urgent request does not wait for the end of the quiet hours beside others', async () => {
     const channel = recordedChannel({ resolves: false });

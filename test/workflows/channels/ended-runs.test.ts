@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { httpTemplateChannel } from '../../../src/adapters/on-call/http-template-channel.ts';
 import { lookForEndedRuns } from '../../../src/channels/activities/look-for-ended-runs.ts';
 import { changedName, endedRunsWorkflowId } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { type ChannelStage, openChannelStage } from './channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HttpServiceInTest, openHttpService } from '../../support/http-service.ts';
-import { pagerDutyTemplate } from '../../support/pager-duty.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { pagerDutyTemplate } from '../../adapters/on-call/pager-duty.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 
 let stage: ChannelStage;

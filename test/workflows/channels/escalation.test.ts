@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
  * The escalation steps of a waiting request on the real server; for hours and days, see test/e2e/recovery/time-skipping.test.ts.
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const start = (ask: JsonObject): Promise<RunInTest> =>
   world.start([{ calls: [{ tool: 'pay', args: { to: 'ladder', amount: 1 } }] }, { text: 'told: {{lastResult}}' }], {

@@ -1,23 +1,20 @@
 /** An outage of a channel is outlasted, costs a bounded number of events, and shows while it lasts. */
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { NotifyContext } from '../../../src/channels/channel.ts';
 import { NotTaken, PartlySent } from '../../../src/channels/outgoing/not-taken.ts';
 import { activityNames, type Delivered, deliveriesName } from '../../../src/contract.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { openChannelStage } from './channel-stage.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 import type { RunInTest } from '../../support/world.ts';
 
 // Channels fail here on purpose.
 installQuietRuntime({ errors: false });
 
-let stage: ChannelStage;
-beforeAll(async () => {
-  stage = await openChannelStage();
-});
-afterAll(() => stage.close());
+const stage = forAllTests(() => openChannelStage());
 
 /** An error after which the server waits so long, whatever its own pauses are. */
 const down = (nextRetryDelay: '1ms' | '1s' | '1h' = '1ms'): ApplicationFailure =>

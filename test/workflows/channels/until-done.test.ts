@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityNames, channelsWorkflowId, type Receipt } from '../../../src/contract.ts';
-import { type ActivityFaults, activityFaults } from '../../support/activity-faults.ts';
-import { type ChannelStage, openChannelStage } from '../../support/channel-stage.ts';
+import { type ActivityFaults, activityFaults } from './activity-faults.ts';
+import { type ChannelStage, openChannelStage } from './channel-stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { recordedChannel } from '../../support/recorded-channel.ts';
+import { recordedChannel } from './recorded-channel.ts';
 
 const { announce, notify, channelDecide, channelSettled } = activityNames;
 

@@ -1,17 +1,14 @@
 /** A denial ends with its turn where the user of a session speaks again (docs/decisions/0079). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { renderHtml, renderMarkdown, renderSlack, renderTerminal } from '../../../src/card.ts';
 import { instantText } from '../../../src/text/instant-text.ts';
 import { cardOf } from '../../../src/card/card-of.ts';
 import type { ApprovalDetails, Grant, Message, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 60 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 60 } }));
 
 const pay = (to: string, amount = 1) => ({ calls: [{ tool: 'pay', args: { to, amount } }] });
 const told = { text: 'told: {{lastResult}}' };
@@ -33,10 +30,7 @@ async function deny(run: RunInTest, more: object = {}): Promise<void> {
 
 /** Waits until the user speaks next, and returns what the model said last. */
 async function answer(run: RunInTest, turn: number): Promise<string> {
-  await eventually(`the answer of turn ${turn}`, async () => {
-    const { turn: now, awaitsMessage } = await run.status();
-    return now === turn && awaitsMessage === true;
-  });
+  await run.awaitsUser(turn);
   return (await run.handle.query<Message[]>('transcript')).at(-1)!.content;
 }
 

@@ -1,11 +1,12 @@
 /** `describe` of a tool on real runs: the sentence reaches the reviewer, and nobody else. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { ApprovalDetails, ApprovalRequest, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
 const refund = defineTool({
   name: 'refund',
@@ -18,13 +19,11 @@ const refund = defineTool({
   execute: ({ amount }) => `refunded ${amount}`,
 });
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     agentsIn: () => [defineAgent({ name: 'tester', instructions: 'Play.', model: promptScripted(), tools: [refund] })],
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 async function waiting(to: string, policy?: object): Promise<{ run: RunInTest; request: ApprovalRequest }> {
   const calls = [{ tool: 'refund', args: { amount: 40, to } }];

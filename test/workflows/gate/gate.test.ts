@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Calls, Turns, World } from '../../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { Calls, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const pay = { tool: 'pay', args: { to: 'ann', amount: 5 } };
 const oneCall = (call: Calls[number]): Turns => [{ calls: [call] }, { text: 'told: {{lastResult}}' }];

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Grant, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** The grants that "always" creates, on real runs (I14; docs/wire.md). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const pay = (to: string, amount: number) => ({ calls: [{ tool: 'pay', args: { to, amount } }] });
 const done = { text: 'done: {{lastResult}}' };

@@ -1,15 +1,16 @@
 /** `include_arguments: false` on a real run: nothing that reviewers see contains the value of an argument (I13). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import type { ApprovalDetails, ApprovalRequest, Grant, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
 import { team } from '../../support/team.ts';
-import { openWorld, type Calls, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type Calls, type RunInTest } from '../../support/world.ts';
 
 const word = 'qzxmarker';
 const amount = 918_273_645;
@@ -20,9 +21,8 @@ const tool = (name: string, input: z.ZodObject, more: object = {}) =>
   defineTool({ name, description: name, input, describe: (args) => JSON.stringify(args), execute, ...more });
 const fussy = z.string().refine(() => false, { error: ({ input }) => `${String(input)} is not allowed` });
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     agentsIn: () => [
       defineAgent({
         name: 'tester',
@@ -54,9 +54,8 @@ beforeAll(async () => {
       assess: [{ pattern: '*', severity: 'high', affected: ['path', 'command', 'url', 'amount', 'to'] }],
       approval: { include_arguments: false },
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const calls: Calls = [
   { tool: 'delete_file', args: { path: `/etc/${word}` } },

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { World } from '../../support/world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** The limits of a policy (docs/policy-reference.md), on real runs. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const pay = (to: string, amount: number) => ({ calls: [{ tool: 'pay', args: { to, amount } }] });
 const done = { text: 'told: {{lastResult}}' };

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const payAll = (count: number, to: string) => [
   { calls: Array.from({ length: count }, (_, amount) => ({ tool: 'pay', args: { to, amount } })) },

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -9,11 +10,7 @@ import { openWorld } from '../../support/world.ts';
  * test/core/people/entitlement.test.ts.
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const directory = {
   people: {
@@ -291,9 +288,8 @@ describe('people who are away', () => {
 });
 
 describe('the ids that the operator says are one person', () => {
-  let known: World;
-  beforeAll(async () => {
-    known = await openWorld({
+  const known = forAllTests(() =>
+    openWorld({
       policy: {
         rules: [{ pattern: 'pay', action: 'ask', ask: { reviewers: ['group:finance'], quorum: 2 } }],
         directory: {
@@ -304,9 +300,8 @@ describe('the ids that the operator says are one person', () => {
           },
         },
       },
-    });
-  });
-  afterAll(() => known.close());
+    }),
+  );
   const startAs = (userId: string | undefined, to: string): Promise<RunInTest> =>
     known.start([{ calls: [{ tool: 'pay', args: { to, amount: 1 } }] }, { text: 'end' }], {
       ...(userId !== undefined && { caller: { userId } }),

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -8,13 +9,11 @@ import { openWorld } from '../../support/world.ts';
  * (I10, I14).
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: { rules: [{ pattern: 'wipe', action: 'ask' }], risk_defaults: { write: 'allow' } },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const asks = { rules: [{ pattern: 'pay', action: 'ask' }] };
 const start = (to: string): Promise<RunInTest> =>

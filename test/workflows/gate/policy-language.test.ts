@@ -1,29 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunInput } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { Calls, World } from '../../support/world.ts';
+import type { Calls } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** The policy language in a real run. Its individual answers are tested in `test/core`. */
 
 type ScriptedCall = Calls[number];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: `version: 1
 rules:
-  - { pattern: "*", action: allow }
-  - { pattern: pay, when: "args.amount > 1000", action: deny, reason: Too much }
-  - { pattern: pay, args: { to: "mallory*" }, action: deny, reason: Never }
-  - { pattern: "bash:*rm *", action: deny, reason: No rm }
-  - { pattern: wipe, action: deny }
-  - { pattern: wipe, when: "metadata.ticket == 'T-1'", action: allow }
+- { pattern: "*", action: allow }
+- { pattern: pay, when: "args.amount > 1000", action: deny, reason: Too much }
+- { pattern: pay, args: { to: "mallory*" }, action: deny, reason: Never }
+- { pattern: "bash:*rm *", action: deny, reason: No rm }
+- { pattern: wipe, action: deny }
+- { pattern: wipe, when: "metadata.ticket == 'T-1'", action: allow }
 `,
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const told = async (call: ScriptedCall, input: Partial<RunInput> = {}): Promise<string> => {
   const run = await world.start([{ calls: [call] }, { text: '{{lastResult}}' }], input);

@@ -2,25 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { PreviewContext } from '../../../src/agents/definitions.ts';
 import type { ApprovalDetails, CallPreview, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually, holds } from '../../support/eventually.ts';
-import type { HistoryEvent } from '../../support/history-tasks.ts';
-import { placementsOf } from '../../support/placements.ts';
+import type { HistoryEvent } from '../replay/history-tasks.ts';
+import { placementsOf, replayPlacements } from '../replay/placements.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import { replayPlacements } from '../../support/replay-placements.ts';
-import { openWorld, testBundle, type Calls, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, testBundle, type Calls, type RunInTest } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 60 }, agentsIn });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 60 }, agentsIn }));
 
 const change = (path: string, content: string) => ({ kind: 'text' as const, name: path, before: null, after: content });
 const kept: PreviewContext[] = [];

@@ -1,16 +1,13 @@
 /** What a request says of the very same call that ran before it in the same run. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ApprovalDetails } from '../../../src/contract.ts';
 import { instantText } from '../../../src/text/instant-text.ts';
 import { cardOf } from '../../../src/card/card-of.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type RunInTest, type World, openWorld } from '../../support/world.ts';
+import { type RunInTest, openWorld } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 40 } }));
 
 async function firstOpen(run: RunInTest): Promise<ApprovalDetails> {
   const [open] = await run.open();

@@ -1,14 +1,15 @@
 /** `approval.redact` on real runs: reviewers see placeholders, tools and policies the original values. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
 import { defineTool } from '../../../src/agents/define-tool.ts';
 import type { ApprovalDetails, ApprovalMemo, Grant, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 import { promptScripted } from '../../support/prompt-scripted.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
 const email = 'marker-ann@acme.com';
 const other = 'marker-bob@acme.com';
@@ -17,11 +18,10 @@ const ticket = 'T-4711';
 const secrets = [email, other, iban, ticket];
 const [emailShown, otherShown, ibanShown] = ['[EMAIL …com · 5623]', '[EMAIL …com · bc70]', '[IBAN …3000 · faf7]'];
 
-let world: World;
 const executed: JsonObject[] = [];
 const shellRun: string[] = [];
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     agentsIn: () => [
       defineAgent({
         name: 'tester',
@@ -59,9 +59,8 @@ beforeAll(async () => {
         recommendations: [`Look at ${JSON.stringify(args)}.`],
       }),
     ],
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const start = (args: JsonObject, policy?: JsonObject, text = ''): Promise<RunInTest> =>
   world.start([{ text, calls: [{ tool: 'note', args }] }, { text: 'end' }], policy === undefined ? {} : { policy });

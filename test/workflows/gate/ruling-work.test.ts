@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
-import { type World, openWorld } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openWorld } from '../../support/world.ts';
 
 /** Rulings that are made in one step cost at most half a second together: a task that takes five is repeated for ever (I5). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const many = <Item>(count: number, itemOf: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => itemOf(index));

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatedWorld } from '../../support/gated-world.ts';
 
 /** For whom a workflow works: said once, checked, and kept in all its executions. */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld({ policy: { version: 1, rules: [{ pattern: 'pay', action: 'ask' }] } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatedWorld({ policy: { version: 1, rules: [{ pattern: 'pay', action: 'ask' }] } }));
 
 test('the user for whom a workflow works approves no call of a later execution either', async () => {
   const handle = await world.start('worksFor', { userId: 'ann' });

@@ -1,20 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApprovalRequest } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { gated } from '../../support/gated-declarations.ts';
-import { type GatedWorld, openGatedWorld } from '../../support/gated-world.ts';
+import { gated } from './gated-declarations.ts';
+import { openGatedWorld } from '../../support/gated-world.ts';
 
 /**
  * What is approved is what runs (I8), also in a user's own workflow: the declaration of a gated activity is part of the
  * call.
  */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatedWorld());
 afterEach(async () => {
   await world.stopWorker();
   await world.startWorker();

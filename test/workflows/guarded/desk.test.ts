@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import config from '../../../examples/desk/agent.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** The example of cooperating agents, and the page that explains it. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ agentsIn: () => config.agents, policy: config.policy });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ agentsIn: () => config.agents, policy: config.policy }));
 
 test('a nested agent asks, then the run is handed over and asks again', async () => {
   const run = await world.start([], { agent: 'desk', input: 'Order 7 came broken', caller: { userId: 'kim' } });

@@ -6,7 +6,7 @@ import type { CarriedGate } from '../../../src/workflow.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
-import { carriedBy, forgedGate } from '../../support/forged-past.ts';
+import { carriedBy, forgedGate } from '../replay/forge-past.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 

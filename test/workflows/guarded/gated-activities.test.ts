@@ -13,7 +13,7 @@ import { gatedDefinition } from '../../../src/core/policy/gated-activity.ts';
 import { CountersignPlugin } from '../../../src/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { gated } from '../../support/gated-declarations.ts';
+import { gated } from './gated-declarations.ts';
 import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 
@@ -400,7 +400,7 @@ test('histories replay, also those of waiting workflows', async () => {
   const waiting = await handle.fetchHistory();
   await world.client.decide({ requestId: request!.requestId, approved: true });
   await handle.result();
-  const workflowsPath = fileURLToPath(new URL('../../support/gated-workflows.ts', import.meta.url));
+  const workflowsPath = fileURLToPath(new URL('../bundles/gated-workflows.ts', import.meta.url));
   for (const history of [waiting, await handle.fetchHistory()]) {
     await Worker.runReplayHistory({ workflowsPath, plugins: [new CountersignPlugin()] }, history, handle.workflowId);
   }

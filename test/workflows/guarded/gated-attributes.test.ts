@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GatedWorld } from '../../support/gated-world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 
 /** A user's own workflow writes the attributes that its worker names, as an agent's run does. */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld({
+const world = forAllTests(() =>
+  openGatedWorld({
     attributes: { tags: false },
     policy: { version: 1, rules: [{ pattern: '*', action: 'ask' }] },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 test('without tags: ids and deadline are written', async () => {
   const handle = await world.start('inTurn', [{ name: 'pay', args: ['ann', 1] }]);

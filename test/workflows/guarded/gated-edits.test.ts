@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import type { WorkflowHandle } from '@temporalio/client';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 
 /** In a user's own workflow: an edit moves a call to another request, and it remains the same call (I9, I11). */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld({
+const world = forAllTests(() =>
+  openGatedWorld({
     policy: {
       version: 1,
       rules: [
@@ -17,9 +16,8 @@ beforeAll(async () => {
         { id: 'large', pattern: 'pay', when: 'args.amount > 1000.0', action: 'ask', ask: { reviewers: ['cfo'] } },
       ],
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 /** The request for the edited call. */
 async function editedIn(handle: WorkflowHandle): Promise<ApprovalRequest> {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
-import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 
 /**
  * A user's own workflow ends while a message to it is in flight: the message is refused, and the refusal is journaled.
  */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatedWorld());
 
 const edit = (requestId: string) => ({ requestId, approved: true, modifiedArguments: { to: 'b', amount: 2 } });
 

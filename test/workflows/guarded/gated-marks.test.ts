@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import { openGatedWorld } from '../../support/gated-world.ts';
 
 /**
  * What a starter writes into the metadata of an argument is not a permit, and a call that moves to the next execution starts only there (I1,
  * I7).
  */
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld({
+const world = forAllTests(() =>
+  openGatedWorld({
     policy: {
       version: 1,
       rules: [
@@ -17,9 +17,8 @@ beforeAll(async () => {
         { pattern: 'free', action: 'allow' },
       ],
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 test('a permit that a starter writes into the metadata of an argument is not sent on', async () => {
   const workflowId = `hands-${randomUUID()}`;

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { projectHistories } from '../../support/read-histories.ts';
-import type { GatedWorld } from '../../support/gated-world.ts';
 import { openGatedWorld } from '../../support/gated-world.ts';
 
-let world: GatedWorld;
-beforeAll(async () => {
-  world = await openGatedWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatedWorld());
 
 test('a gated activity that is cancelled in the step that made it loses no journal entry', async () => {
   const handle = await world.start('thinksAgain');

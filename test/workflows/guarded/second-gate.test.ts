@@ -4,21 +4,19 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callDigest, definitionDigest } from '../../../src/core/base/digest.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
 import { testAgent } from '../../support/test-agent.ts';
 import { sharedAddress } from '../../support/shared-server.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Nothing runs ungated (I1): the worker itself refuses what did not pass the gate of a trusted workflow. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: 'version: 1\nrules:\n  - { pattern: "pay:mallory", action: deny, reason: "Never" }\n',
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const args = { to: 'ann', amount: 1 };
 function permitOf(workflowId: string, callArgs: JsonObject = args, tool = 'pay') {

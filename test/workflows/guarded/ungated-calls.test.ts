@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { DefaultLogger, MetricsBuffer, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import type { GatedActivities } from '../../../src/core/policy/gated-activity.ts';
-import { gated } from '../../support/gated-declarations.ts';
+import { gated } from './gated-declarations.ts';
 import { openGatedWorld, type GatedWorld } from '../../support/gated-world.ts';
 import { hasBegun, resetTo } from '../../support/reset-to.ts';
 

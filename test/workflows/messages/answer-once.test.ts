@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };
 

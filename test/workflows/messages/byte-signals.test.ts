@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { maxSignalBytes } from '../../../src/workflows/sandbox/strict-payloads.ts';
-import { type World, openWorld } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
 
 /** Signals with byte payloads are refused before each byte becomes a member of an object (I5). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 test.each([
   ['decide', [1_900_000]],

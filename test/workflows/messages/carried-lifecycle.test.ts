@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ApprovalDetails, Grant, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** A waiting run that continues as new carries votes, seats, grants, denials and known message ids (I11). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 40, updates: 100 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 40, updates: 100 } }));
 
 test('votes, seats, deadline, grants, denial counts and receipts survive', async () => {
   const pay = (amount: number) => ({ tool: 'pay', args: { to: 'carried', amount } });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -10,11 +11,7 @@ import { openWorld } from '../../support/world.ts';
  * before the policies are known. They wait for the policies, and count (I11).
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 40 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 40 } }));
 
 /** Stops the worker when an execution has ended and the next has done nothing yet. */
 async function stopBetweenExecutions(run: RunInTest): Promise<void> {

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** However often a call is edited, and whatever each edit asks, it waits in total no longer than the ceiling allows. */
 
 const hourMs = 3_600_000;
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: { version: 1, rules: [], approval: { timeout: '1h', max_timeout: '1h' } },
     // The edited call also goes through continue-as-new: the first request's time is carried.
     continueAsNewAfter: { historyEvents: 20 },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const one: JsonObject = { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], timeout: '30m' } };
 const over = (amount: number, reviewer: string, timeout: string): JsonObject => ({

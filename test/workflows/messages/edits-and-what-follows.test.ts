@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime, secondsInTime } from '../../support/in-time.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Edits combined with other features: standing denials, limits, hidden arguments, a worker that was away (I9). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: {
       rules: [
         { pattern: 'wipe', action: 'ask' },
@@ -21,9 +21,8 @@ beforeAll(async () => {
       ],
       approval: { on_timeout: 'allow' },
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const update = (run: RunInTest, name: string, message: object): Promise<Receipt> =>
   run.handle.executeUpdate<Receipt, [unknown]>(name, { args: [message] });

@@ -1,17 +1,17 @@
 /** Many invalid signatures: their cost is bounded, and honest signers are only delayed (I4). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import { signDecision } from '../../../src/client/send/sign-message.ts';
 import type { Decision, Receipt } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
 const ann = createReviewerKey();
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
+const world = forAllTests(() =>
+  openWorld({
     policy: {
       rules: [
         { pattern: 'pay', action: 'ask', ask: { reviewers: ['ann'], verified: true } },
@@ -20,9 +20,8 @@ beforeAll(async () => {
       directory: { people: { ann: { keys: ['laptop'] } } },
       reviewer_keys: { laptop: ann.publicKey },
     },
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 
 const pay = { tool: 'pay', args: { to: 'p', amount: 1 } };
 const forgedOne = ({ requestId }: { requestId: string }): Decision => ({

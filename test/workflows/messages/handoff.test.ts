@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countEvents } from '../../../bench/event-counts.ts';
 import type { JournalEntry, Message } from '../../../src/contract.ts';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { last, pay, rule, team, yes, type TeamPolicies } from '../../support/team.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** From the next turn on, a handoff changes the agent in charge and its policy, and nothing else. */
@@ -15,11 +16,7 @@ const policies: TeamPolicies = {
   billing: rule('pay', 'ask', { reason: 'Billing asks' }),
 };
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ agentsIn: (folder) => team(folder, policies) });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ agentsIn: (folder) => team(folder, policies) }));
 
 const results = async (run: RunInTest): Promise<string[]> => {
   const messages = await run.handle.query<Message[]>('transcript');

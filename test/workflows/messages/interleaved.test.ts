@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -57,11 +58,7 @@ const stories: [Story, Story] = [
   },
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const start = ({ turns, policy }: Story): Promise<RunInTest> => world.start(turns, { policy });
 

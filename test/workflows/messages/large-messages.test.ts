@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** A message as large as the server accepts: the run refuses it in one sentence and continues (I5). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ policy: { rules: [], approval: { max_timeout: 'never' } } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ policy: { rules: [], approval: { max_timeout: 'never' } } }));
 
 const large = 'x'.repeat(1_900_000);
 const manyRules = Array.from({ length: 40_000 }, (_, index) => ({ pattern: `tool_${index}`, action: 'ask' }));

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { refusedKept } from '../../../src/core/ledger/ledger-state.ts';
 import { recordBySignal } from '../../../src/client/send/send-by-update.ts';
 import type { ApprovalRequest } from '../../../src/contract.ts';
 import { cli } from '../../adapters/cli/support.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import { type RunInTest, type World, openWorld } from '../../support/world.ts';
+import { type RunInTest, openWorld } from '../../support/world.ts';
 
 /** A decision after the deadline changes nothing, and the journal says who decided what, and when, however it came. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 /** A run with one request that has expired, and one that keeps the run waiting. */
 async function startExpired(): Promise<{ run: RunInTest; expired: ApprovalRequest; waiting: ApprovalRequest }> {

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { ApprovalDetails, Receipt } from '../../../src/contract.ts';
 import { emptyLedger, requestOf, reduce } from '../../../src/core/ledger/ledger.ts';
-import type { Calls, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { Calls } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 import {
   recordedAs,
@@ -14,18 +15,14 @@ import {
   lifecyclePolicy,
   sent,
   targets,
-} from '../../support/lifecycle-messages.ts';
+} from '../../core/ledger/lifecycle-messages.ts';
 import { runs } from '../../support/thorough.ts';
 
 /**
  * The sequences that drive the ledger in core/ledger/lifecycle-laws.test.ts also drive real runs, and both must agree.
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 // A fixed seed makes failures reproducible.
 const sequences = fc.sample(fc.array(lifecycleMessage, { minLength: 15, maxLength: 25 }), {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Turns, World } from '../../support/world.ts';
+import type { Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** Messages that need an activity do not keep an execution from continuing as new (I11). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 test('150 policies at once: the execution looks up 100, refuses the rest for now, and continues as new', async () => {
   const calls = [{ tool: 'pay', args: { to: 'lookups', amount: 1 } }];

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { maxWaiting } from '../../../src/workflows/messages/message-queue.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type World, openWorld } from '../../support/world.ts';
+import { openWorld } from '../../support/world.ts';
 
 /** Lists of decisions that arrive together are applied in one activation, which must not take longer than it may (I5). */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 test('lists of decisions beyond what one activation applies are refused whole, and delay nothing', async () => {
   const policy = { version: 1, rules: [{ pattern: '*', action: 'ask' }] };

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { temporal } from '@temporalio/proto';
 import { journalIn } from '../../../src/client/history/written-by-gate.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { RunInTest, Turns, World } from '../../support/world.ts';
+import type { RunInTest, Turns } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -12,11 +13,7 @@ import { openWorld } from '../../support/world.ts';
 
 type Event = temporal.api.history.v1.IHistoryEvent;
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 const policy = { version: 1, rules: [{ pattern: 'pay', action: 'ask' }] };
 const waiting = async (): Promise<RunInTest> => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import proto, { type temporal } from '@temporalio/proto';
 import type { ApprovalRequest } from '../../../src/contract.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /** No bytes sent to a run block or fail it (I5). Each poison is followed by a valid decision that must work. */
@@ -36,11 +37,7 @@ const poisons: [string, Payload, string][] = [
   ['200,000 open brackets', payload('json/plain', '['.repeat(200_000)), 'undecodable'],
 ];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld());
 
 async function waiting(): Promise<{ run: RunInTest; request: ApprovalRequest }> {
   const run = await world.start([

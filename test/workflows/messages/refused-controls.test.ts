@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { Calls, RunInTest, World } from '../../support/world.ts';
+import type { Calls, RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -12,11 +13,7 @@ import { openWorld } from '../../support/world.ts';
  * enters history: it leaves no event, costs no accepted update, and is not counted (I4).
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '1h' } } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ policy: { version: 1, rules: [], approval: { max_timeout: '1h' } } }));
 
 const policyOf = (seconds: number): JsonObject => ({
   rules: [

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
-import type { RunInTest, World } from '../../support/world.ts';
+import type { RunInTest } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -10,11 +11,7 @@ import { openWorld } from '../../support/world.ts';
  * be lost to a non-determinism error (I12). The timer that does both lags behind the deadline by the length of a task.
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ maxCachedWorkflows: 0, continueAsNewAfter: { historyEvents: 26 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ maxCachedWorkflows: 0, continueAsNewAfter: { historyEvents: 26 } }));
 
 const failures = async (run: RunInTest): Promise<(string | null | undefined)[]> => {
   const { executions } = await world.client.historyChain(run.workflowId);

@@ -1,11 +1,12 @@
 /** Signatures, verified where a run verifies them: in the workflow, with the bundle that workers load. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createReviewerKey } from '../../../src/client/send/reviewer-key.ts';
 import { signDecision, signMessage, type SigningOptions } from '../../../src/client/send/sign-message.ts';
 import type { ApprovalDetails, Decision } from '../../../src/contract.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, type RunInTest, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest } from '../../support/world.ts';
 
 const begunAtMs = Date.now();
 /** Instants of this test run. A later one is refused where it is more than ten minutes ahead. */
@@ -36,11 +37,7 @@ const policy = {
   },
 };
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ policy });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ policy }));
 
 const pay = { calls: [{ tool: 'pay', args: { to: 'p', amount: 1 } }] };
 async function startAsking(call = pay): Promise<{ run: RunInTest; requestId: string; workflowId: string }> {

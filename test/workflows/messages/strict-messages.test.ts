@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import type { Json } from '../../support/raw-messages.ts';
-import { rawMessages } from '../../support/raw-messages.ts';
+import type { Json } from './raw-messages.ts';
+import { rawMessages } from './raw-messages.ts';
 import type { RunInTest, World } from '../../support/world.ts';
 import { openWorld } from '../../support/world.ts';
 

@@ -1,15 +1,12 @@
 /** What reviewers write beside an approval is before the tool's result that the model gets (docs/wire.md). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Receipt } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, type RunInTest, type Turns, type World } from '../../support/world.ts';
+import { openWorld, type RunInTest, type Turns } from '../../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ continueAsNewAfter: { historyEvents: 60 } });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ continueAsNewAfter: { historyEvents: 60 } }));
 
 const turns = (to: string): Turns => [
   { calls: [{ tool: 'pay', args: { to, amount: 5 } }] },

@@ -116,7 +116,7 @@ test('a workflow that imports a Node built-in does not bundle, and the error giv
   const told: string[] = [];
   const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
   try {
-    const workflowsPath = fileURLToPath(new URL('../../support/node-builtin-workflow.ts', import.meta.url));
+    const workflowsPath = fileURLToPath(new URL('../bundles/node-builtin-workflow.ts', import.meta.url));
     await expect(bundleWorkflows(workflowsPath)).rejects.toThrow(/Webpack finished with errors/);
   } finally {
     write.mockRestore();

@@ -5,7 +5,7 @@ import type { Carried } from '../../../src/workflows/agent/run-state.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTime } from '../../support/in-time.ts';
 import { startForeignWorker, type ForeignWorker } from '../../support/foreign-worker.ts';
-import { carriedBy, forgedRun } from '../../support/forged-past.ts';
+import { carriedBy, forgedRun } from './forge-past.ts';
 import { hasBegun, hasVerified, resetTo } from '../../support/reset-to.ts';
 import { temporal } from '../../support/temporal-cli.ts';
 import type { RunInTest, World } from '../../support/world.ts';

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { World } from '../../support/world.ts';
+import { expect, test } from 'vitest';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { openWorld } from '../../support/world.ts';
 
 /**
@@ -8,11 +8,7 @@ import { openWorld } from '../../support/world.ts';
  * same order regardless, or the run is lost to a non-determinism error (I12).
  */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ maxCachedWorkflows: 0 });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openWorld({ maxCachedWorkflows: 0 }));
 
 test.each([1, 2, 3])('an approval among refused updates, on a worker without a cache (%i)', async (round) => {
   const calls = [1, 2].map((amount) => ({ tool: 'pay', args: { to: `merged ${round}`, amount } }));

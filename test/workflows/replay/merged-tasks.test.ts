@@ -1,11 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBoundaryStage, type BoundaryStage } from '../../support/boundary-stage.ts';
-import type { HistoryEvent } from '../../support/history-tasks.ts';
-import { placementsOf } from '../../support/placements.ts';
+import { describe, expect, test } from 'vitest';
+import { openBoundaryStage } from './boundary-stage.ts';
+import type { HistoryEvent } from './history-tasks.ts';
+import { placementsOf, replayPlacements } from './placements.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { replayPlacements } from '../../support/replay-placements.ts';
-import { sharedBundle } from '../../support/shared-bundle.ts';
+import { sharedBundle } from '../bundles/shared-bundle.ts';
 import { runs } from '../../support/thorough.ts';
 
 /**
@@ -37,11 +37,7 @@ test('every stored history replays with other placements of its empty tasks', as
 });
 
 describe('the check can fail', () => {
-  let stage: BoundaryStage;
-  beforeAll(async () => {
-    stage = await openBoundaryStage();
-  });
-  afterAll(() => stage.close());
+  const stage = forAllTests(() => openBoundaryStage());
 
   const failuresOf = async (workflow: string): Promise<string[]> => {
     const placements = placementsOf(await stage.play(workflow), seeds);

@@ -6,11 +6,11 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
 import { workflowType } from '../../../src/contract.ts';
 import { bundleWorkflows } from '../../../src/worker.ts';
-import { isHistoryOf } from '../../support/play-runs.ts';
+import { isHistoryOf } from './recorded/play-runs.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { recordedRuns } from '../../support/recorded-runs.ts';
-import { sharedBundle } from '../../support/shared-bundle.ts';
-import { textOf } from '../../support/scrub-history.ts';
+import { recordedRuns } from './recorded/runs.ts';
+import { sharedBundle } from '../bundles/shared-bundle.ts';
+import { textOf } from './recorded/scrub-history.ts';
 import { testBundle } from '../../support/world.ts';
 
 /**
@@ -24,7 +24,7 @@ installQuietRuntime();
 const folder = new URL('../../histories/', import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
-const supportPath = (file: string): string => fileURLToPath(new URL(`../../support/${file}`, import.meta.url));
+const bundlePath = (file: string): string => fileURLToPath(new URL(`../bundles/${file}`, import.meta.url));
 
 type Events = { eventType: string; [attributes: string]: unknown }[];
 type Started = {
@@ -118,7 +118,7 @@ test('every recordable run is stored, finished and waiting', () => {
 describe('the check can fail', () => {
   let changedBundle: { code: string };
   beforeAll(async () => {
-    changedBundle = await bundleWorkflows(supportPath('changed-workflows.ts'));
+    changedBundle = await bundleWorkflows(bundlePath('changed-workflows.ts'));
   });
 
   test('one additional activity in the workflow: no history replays', async () => {

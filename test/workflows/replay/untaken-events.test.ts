@@ -1,21 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
-import { openBoundaryStage, type BoundaryStage } from '../../support/boundary-stage.ts';
-import { type HistoryEvent } from '../../support/history-tasks.ts';
+import { openBoundaryStage } from './boundary-stage.ts';
+import { type HistoryEvent } from './history-tasks.ts';
+import { forAllTests } from '../../support/for-all-tests.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { placeEmptyTasks } from '../../support/empty-task-placements.ts';
-import { insertAttempts } from '../../support/other-attempts.ts';
-import {
-  onScriptedWorker,
-  playTailAndNext,
-  playTails,
-  tailsOf,
-  tailsToAttempt,
-  type Tail,
-} from '../../support/replay-tails.ts';
+import { placeEmptyTasks } from './empty-task-placements.ts';
+import { insertAttempts } from './other-attempts.ts';
+import { onScriptedWorker, playTailAndNext, playTails, tailsOf, tailsToAttempt, type Tail } from './replay-tails.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { sharedBundle } from '../../support/shared-bundle.ts';
+import { sharedBundle } from '../bundles/shared-bundle.ts';
 import { runs } from '../../support/thorough.ts';
 
 /**
@@ -122,11 +116,7 @@ test('a query that saw the start of an attempt, where a few events more would en
 });
 
 describe('the check can fail', () => {
-  let stage: BoundaryStage;
-  beforeAll(async () => {
-    stage = await openBoundaryStage();
-  });
-  afterAll(() => stage.close());
+  const stage = forAllTests(() => openBoundaryStage());
 
   test('a workflow that acts on the clock makes other commands, on a worker that answers such a query', async () => {
     const tails = tailsOf('readsClock', await stage.play('readsClock'));

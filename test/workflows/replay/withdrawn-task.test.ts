@@ -3,12 +3,12 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, test } from 'vitest';
 import { sentences } from '../../../src/core/ledger/sentences.ts';
-import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from '../../support/history-tasks.ts';
+import { attributesOf, tasksOf, type HistoryEvent, type WorkflowTask } from './history-tasks.ts';
 import { installQuietRuntime } from '../../support/quiet-runtime.ts';
-import { eventTypeOf, idOf, onScriptedWorker, updateBefore } from '../../support/replay-tails.ts';
-import type { PolledTask, ScriptedServer } from '../../support/scripted-server.ts';
+import { eventTypeOf, idOf, onScriptedWorker, updateBefore } from './replay-tails.ts';
+import type { PolledTask, ScriptedServer } from './scripted-server.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { sharedBundle } from '../../support/shared-bundle.ts';
+import { sharedBundle } from '../bundles/shared-bundle.ts';
 import { runs } from '../../support/thorough.ts';
 
 /**

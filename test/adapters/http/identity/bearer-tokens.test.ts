@@ -1,7 +1,8 @@
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSeals } from '../../../../src/channels/sealed-text.ts';
-import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
+import { forAllTests } from '../../../support/for-all-tests.ts';
+import { openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
 
 const ann = makeToken('ann', ['viewer', 'reviewer'], { groups: ['finance'] });
@@ -13,11 +14,7 @@ const tokens = [ann.entry, old.entry, ci.entry, { id: 'env', env: 'ENV_TOKEN', r
 const env = { ENV_TOKEN: fromEnvironment.token, SESSION_KEY: secret };
 const document = { tokens, sessions: { key_env: 'SESSION_KEY' } };
 
-let world: GatewayWorld;
-beforeAll(async () => {
-  world = await openGatewayWorld({ worker: false }, { identity: identityOf(document, env) });
-});
-afterAll(() => world.close());
+const world = forAllTests(() => openGatewayWorld({ worker: false }, { identity: identityOf(document, env) }));
 
 const problemOf = async (response: Response): Promise<Record<string, unknown>> =>
   (await response.json()) as Record<string, unknown>;

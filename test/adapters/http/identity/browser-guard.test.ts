@@ -6,7 +6,7 @@ import { createReviewerKey } from '../../../../src/client/send/reviewer-key.ts';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { cookieOf, identityOf, makeToken } from '../../../support/identity.ts';
-import { rawRequest, type RawAnswer } from '../../../support/raw-request.ts';
+import { rawRequest, type RawAnswer } from '../raw-request.ts';
 
 const evil = 'https://evil.example.com';
 const friend = 'https://app.example.com';

@@ -3,10 +3,10 @@ import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { base64url, type JWTPayload, SignJWT } from 'jose';
 import { freePort } from '../../../../packages/cli/src/dev-server/free-port.ts';
-import { type ForgingProvider, openForgingProvider, publicHalf } from '../../../support/forging-provider.ts';
+import { type ForgingProvider, openForgingProvider, publicHalf } from './forging-provider.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../../support/gateway-world.ts';
 import { identityOf, makeToken } from '../../../support/identity.ts';
-import { privateKey, SmallBrowser } from '../../../support/identity-provider.ts';
+import { privateKey, SmallBrowser } from './identity-provider.ts';
 
 const shop = makeToken('shop', ['starter'], { acts_for_others: true });
 const audience = 'https://approvals.example.com/api';

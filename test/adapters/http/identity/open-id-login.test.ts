@@ -15,7 +15,7 @@ import {
   type IdentityProvider,
   openIdentityProvider,
   SmallBrowser,
-} from '../../../support/identity-provider.ts';
+} from './identity-provider.ts';
 import { once, pay } from '../../../support/team.ts';
 
 const gatewayKey = createReviewerKey();
