@@ -4,10 +4,10 @@ import type { ChannelSetUp } from '../channels/channel-set.ts';
 import { readChannelFile } from '../channels/read-channel-file.ts';
 import { simpleKinds } from '../channels/simple-channels.ts';
 import { emailKind } from './email/email-kind.ts';
-import { httpTemplateKind } from './on-call/http-template-kind.ts';
+import { httpTemplateKind } from './on-call/http-template-channel.ts';
 import { slackKind } from './slack/slack-channel.ts';
 import { webPushKind } from './web-push/web-push-channel.ts';
-import { webhookKind } from './webhook/webhook-kind.ts';
+import { webhookKind } from './webhook/webhook-channel.ts';
 
 const kinds: Readonly<Record<string, ChannelKind>> = {
   ...simpleKinds,

@@ -4,18 +4,19 @@
  */
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
 import { orderedEntries } from '../events/journal.ts';
-import type { JsonObject } from '../core/base/tool-call.ts';
+import type { JsonObject, Json } from '../core/base/tool-call.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { policyDigest, type PolicyLayers } from '../core/policy/policy.ts';
-import type { AuditedEntry, Evidence, RunEvidence, Standing, EvidenceCall } from './evidence.ts';
-import { NamedEvidence, type Unusable } from './named-evidence.ts';
+import type { AuditedEntry, Evidence, RunEvidence, Standing, EvidenceCall, EvidencePolicies } from './evidence.ts';
 import { ruleAgain, verdictOfEntry, type RecordedRuling, type Verdict, isRuling } from './rule-again.ts';
 import { emptyStanding, isEdited, openRequestOf, standingAfter, type Ruled } from './standing.ts';
 import { escapeText, shortened } from '../core/base/text.ts';
 import { conditionReads } from '../policy-file/condition-constants.ts';
 import { limitsOf } from '../core/policy/limits.ts';
 import { callSubjects } from '../core/match/matching.ts';
-import type { RunRules } from '../core/ledger/rule-case.ts';
+import { type RunRules, compileRules } from '../core/ledger/rule-case.ts';
+import { callDigest, jsonDigest } from '../core/base/digest.ts';
+import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
 
 const members = ['answer', 'rule', 'layer', 'severity', 'reason', 'grantId', 'to'] as const;
 
@@ -285,4 +286,78 @@ export function lostWith({ seq, kind, outcome, grantId, withheld = [] }: Audited
 function readsOf({ ceiling, parents = [], run }: PolicyLayers, names: Parameters<typeof conditionReads>[1]): boolean {
   const rules = [ceiling, ...parents, run].flatMap((policy) => policy?.rules ?? []);
   return rules.some(({ when }) => when !== undefined && conditionReads(when, names));
+}
+
+/** Why evidence is not used: it does not match its digest, or it is missing. */
+type Unusable = { differs: string } | { why: string };
+
+/** Evidence by the digests that name it. Only evidence that matches its digest is used. */
+export class NamedEvidence {
+  readonly #evidence: RunEvidence;
+  readonly #rules = new Map<string, RunRules | Unusable>();
+
+  constructor(evidence: RunEvidence) {
+    this.#evidence = evidence;
+  }
+
+  /** `digest`: of the call that would run, by the journal. */
+  call(key: string, digest: string | undefined): { call: EvidenceCall } | Unusable {
+    const call = ownOf(this.#evidence.calls, key);
+    if (call === undefined) return { why: 'its call is not in the evidence' };
+    if (call.args !== undefined && digest !== undefined && digestOf(call, call.args) !== digest) {
+      return { differs: 'the arguments are not those of the digest that the journal names' };
+    }
+    if (isNamedBy(call, key)) return { call };
+    return { differs: `the risk, the shell command's parts or the assessment are not those of the call's digest` };
+  }
+
+  context(key: string): { context: EvidenceContext } | Unusable {
+    const context = ownOf(this.#evidence.contexts, key);
+    if (context === undefined) return { why: 'its context is not in the evidence' };
+    if (isNamedBy(context, key)) return { context };
+    return { differs: 'the caller or the metadata are not those of the digest' };
+  }
+
+  rules(digests: EvidencePolicies): RunRules | Unusable {
+    const key = jsonDigest(digests as unknown as Json);
+    const found = this.#rules.get(key) ?? this.#compiled(digests);
+    this.#rules.set(key, found);
+    return found;
+  }
+
+  #compiled({ ceiling, parents, run }: EvidencePolicies): RunRules | Unusable {
+    const all = this.#evidence.policies;
+    const keys = [ceiling, ...(parents ?? []), run].filter((key) => key !== undefined);
+    if (keys.some((key) => ownOf(all, key) === undefined)) return { why: 'a policy is not in the evidence' };
+    const strange = keys.find((key) => !isNamedBy(all[key], key));
+    if (strange !== undefined)
+      return { differs: `policy ${strange.slice(0, 16)}… is not the one that its digest names` };
+    const layers: PolicyLayers = {
+      ...(ceiling !== undefined && { ceiling: all[ceiling]! }),
+      ...(parents !== undefined && { parents: parents.map((key) => all[key]!) }),
+      ...(run !== undefined && { run: all[run]! }),
+    };
+    return compileRules(layers);
+  }
+}
+
+/** The digest of the call that would run; undefined for arguments without canonical JSON. */
+function digestOf({ tool, definition }: EvidenceCall, args: JsonObject): string | undefined {
+  try {
+    return callDigest({ tool, args, definition });
+  } catch {
+    return undefined;
+  }
+}
+
+function isNamedBy(value: unknown, digest: string): boolean {
+  try {
+    return jsonDigest(value as Json) === digest;
+  } catch {
+    return false;
+  }
+}
+
+function ownOf<Value>(all: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(all, key) ? all[key] : undefined;
 }

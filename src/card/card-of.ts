@@ -1,20 +1,21 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
-import { formatTimeLeft } from '../core/base/duration.ts';
+import { formatTimeLeft, formatDuration } from '../core/base/duration.ts';
 import { instantText } from '../text/instant-text.ts';
-import { visibleJson, visibleLine, visibleText } from '../text/visible-text.ts';
+import { visibleJson, visibleLine, visibleText, fromVisible, visibleEscape } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
-import { type Card, type CardField, isCut, type CardRequest } from './card.ts';
-import { type OfferedAlways, cardAnswers } from './card-answers.ts';
+import { type Card, type CardField, isCut, type CardRequest, type CardAnswer } from './card.ts';
 import { cardChange, isChangeNameCut } from './card-change.ts';
 import { quoted, settledRows, whoRows, whyRows } from './card-rows.ts';
 import { cardBounds, type CardBounds, countedNoun, cutInline, cutLine, noBounds, wholeText } from './cut-text.ts';
 import { jsonText } from './member-schema.ts';
-import { misleading } from './misleading.ts';
 import { nameWords } from '../assess/finding.ts';
 import { jsonDigest } from '../core/base/digest.ts';
-import type { Json } from '../core/base/tool-call.ts';
+import type { Json, Risk } from '../core/base/tool-call.ts';
 import type { ApprovalSummary } from '../core/ledger/approval-index.ts';
+import { defaultAlways } from '../core/policy/grants.ts';
+import type { Always } from '../core/policy/policy.ts';
+import { lookAlikes, looksLike } from '../text/look-alikes.ts';
 
 const longestValue = 60;
 
@@ -270,4 +271,126 @@ function oneLine(text: string): string {
 export function cardDigest({ time, ...card }: Card): string {
   const { left: _, ...fixed } = time;
   return jsonDigest({ ...card, time: fixed } as unknown as Json);
+}
+
+/** `chosen`: any grant, which the reviewer chooses next. */
+type OfferedAlways = Always | 'chosen';
+
+const alwaysEffects: Record<Exclude<OfferedAlways, false> | 'unknown', (tool: string) => string> = {
+  call: () => 'It runs, and so do later calls of this run with exactly these arguments.',
+  arguments: (tool) => `It runs, and so do later calls of ${tool} in this run whose arguments fit what you name.`,
+  tool: (tool) => `It runs, and so do all later calls of ${tool} in this run, until the grant is revoked.`,
+  chosen: (tool) =>
+    `It runs, and so do those later calls of ${tool} in this run that you choose next: one, some or all.`,
+  unknown: (tool) =>
+    `It runs, and so do later calls of ${tool} in this run, as many as the rule admits. The receipt says which.`,
+};
+
+/**
+ * The widest grant that rules admit by default, as far as the request shows: it does not show whether the call is a
+ * shell command.
+ */
+function likely(risk: Risk): 'call' | 'unknown' {
+  return defaultAlways({ risk }) === 'call' ? 'call' : 'unknown';
+}
+
+/**
+ * Describes the effect of each answer. `always` is the widest grant that the answer "always" can make, or undefined if
+ * unknown. The list contains that answer only if `offersAlways` is true.
+ */
+function cardAnswers(request: CardRequest, always: OfferedAlways | undefined, offersAlways: boolean): CardAnswer[] {
+  const { toolName, riskLevel, shown } = request;
+  const tool = quoted(toolName);
+  const answers: CardAnswer[] = [
+    { name: 'approve', effect: `${tool} runs once, with exactly these arguments.` },
+    { name: 'deny', effect: 'It does not run. The model is told "Denied:" and your reason.' },
+  ];
+  if (always !== false && offersAlways)
+    answers.push({ name: 'always', effect: alwaysEffects[always ?? likely(riskLevel)](tool) });
+  if (shown === 'all') {
+    answers.push({
+      name: 'edit',
+      effect: 'It runs with your arguments, if the policy allows these. The model is told.',
+    });
+  }
+  answers.push({ name: 'respond', effect: 'It does not run. The model gets your text as its result.' });
+  return [...answers, { name: 'nobody', effect: ifNobodyAnswers(request) }];
+}
+
+function ifNobodyAnswers({ requestedAt, deadline, onTimeout = 'deny' }: CardRequest): string {
+  if (deadline === null) return 'The call waits for ever.';
+  const [fromMs, toMs] = [instantMs(requestedAt), instantMs(deadline)];
+  const time =
+    fromMs === undefined || toMs === undefined || toMs < fromMs ? '' : ` within ${formatDuration(toMs - fromMs)}`;
+  if (onTimeout === 'allow') return 'It runs at the deadline, as the policy says.';
+  return `It does not run. The model is told "Denied: no decision${time}".`;
+}
+
+// Explains the escapes of a card in words.
+
+/** Longest part of a value that is quoted in a warning. */
+const longestQuote = 80;
+
+export function misleading(
+  { toolName, agentName, sentence = '' }: CardRequest,
+  fields: readonly CardField[],
+): string[] {
+  const texts: [name: string, shown: string][] = [
+    ['The name of the tool', visibleText(toolName)],
+    ['The name of the agent', visibleText(agentName)],
+    ['The sentence', visibleText(sentence)],
+    ...fields.flatMap(({ name, value }): [string, string][] => [
+      [`The name '${name}'`, name],
+      [`'${name}'`, `${value.text}${value.end ?? ''}`],
+    ]),
+  ];
+  return [
+    ...texts.flatMap(([name, shown]) => warningsOf(name, shown)),
+    ...texts.flatMap(([name, shown]) => orderWarning(name, shown)),
+    ...fields.flatMap(({ name, format, value }) =>
+      format === 'url' ? [] : hostWarning(name, value.text + (value.end ?? '')),
+    ),
+  ];
+}
+
+/** Hebrew, Arabic and others, without the controls, which are escaped. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Beside such letters, digits and signs are displayed in another order: `/srv/א/12/34` as `/srv/12/34/א`. */
+function orderWarning(name: string, shown: string): string[] {
+  if (!rightToLeft.test(shown) || !/[0-9/\\]/.test(shown)) return [];
+  return [`${name} has letters written from right to left: what stands beside them may be drawn in another order.`];
+}
+
+/** An address within a text that begins with one host and leads to another: `https://bank.example@evil.example`. */
+function hostWarning(name: string, shown: string): string[] {
+  const found = /https?:\/\/[^\s/?#@]{1,200}@([^\s/?#@]{1,200})/i.exec(shown);
+  return found === null ? [] : [`'${name}' has an address that leads to ${found[1]}: ${found[0]}.`];
+}
+
+function warningsOf(name: string, shown: string): string[] {
+  // Each once: a text may have a million of them.
+  const escapes = [...new Set(shown.match(visibleEscape))].map(fromVisible);
+  if (escapes.length === 0) return [];
+  const text = fromVisible(shown);
+  const places = lookAlikes(text);
+  const odd = new Set(places.map((index) => String.fromCodePoint(text.codePointAt(index)!)));
+  const unseen = escapes.filter((character) => character !== '\\' && !odd.has(character));
+  const word = places[0] === undefined ? '' : oddWord(text, places[0]);
+  return [
+    ...(odd.size === 0 ? [] : [`${name} has characters that pass for others: ${word}.`]),
+    ...(unseen.length === 0
+      ? []
+      : [`${name} has invisible or misleading characters, shown as ${visibleText(unseen[0]!)}.`]),
+  ];
+}
+
+const blank = /\s/;
+
+/** The word with the character at `at`, and its look-alike. */
+function oddWord(text: string, at: number): string {
+  let start = at;
+  while (start > 0 && !blank.test(text[start - 1]!)) start -= 1;
+  const word = /^\S*/.exec(text.slice(start, start + longestQuote))![0];
+  return `${visibleText(word)} looks like ${visibleText(looksLike(word))}`;
 }

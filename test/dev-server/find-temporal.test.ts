@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
+import { findTemporal } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { pinnedTemporal } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { BareMachine, usable } from './bare-machine.ts';
 import { serveRelease, type ReleaseServer } from './serve-release.ts';

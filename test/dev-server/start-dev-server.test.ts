@@ -10,8 +10,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
 import { missingSearchAttributes, namespaceRetentionDays } from '../../src/connection/search-attributes.ts';
-import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
 import {
+  findTemporal,
   startDevServer,
   type DevServer,
   type DevServerOptions,

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pinnedTemporal, temporalPin, temporalVersion } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
-import { findTemporal } from '../../packages/cli/src/dev-server/find-temporal.ts';
+import { findTemporal } from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { temporalOfClone } from '../../tools/temporal/temporal-of-clone.ts';
 import { BareMachine, usable } from './bare-machine.ts';
 import { childrenOf, isRunning } from '../support/child-processes.ts';

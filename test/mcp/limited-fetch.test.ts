@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { limitedFetch } from '../../packages/mcp/src/open-transport.ts';
+import { limitedFetch } from '../../packages/mcp/src/server-connection.ts';
 import { type HttpServiceInTest, openHttpService } from '../support/http-service.ts';
 
 let service: HttpServiceInTest;

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import { checkOptions } from '../../agents/check-options.ts';
-import { type Channel, type ChannelRequest, type ChannelStep, testText } from '../../channels/channel.ts';
+import { type Channel, type ChannelRequest, type ChannelStep, testText, stepKinds } from '../../channels/channel.ts';
 import { gatewayOrigin, inboxUrl } from '../../channels/answer-link.ts';
 import { httpReacher, type HttpSettings, httpSender } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort } from '../../channels/outgoing/not-taken.ts';
-import { policyInvalid } from '../../channels/channel-kind.ts';
+import {
+  policyInvalid,
+  type ChannelKind,
+  durationBetween,
+  readSecret,
+  secretShape,
+} from '../../channels/channel-kind.ts';
 import { defaultAssessment } from '../../core/assess/assessment.ts';
 import { isObject } from '../../core/base/json.ts';
 import { ProblemError } from '../../core/base/problem.ts';
@@ -12,6 +18,7 @@ import { readJson } from '../../text/read-json.ts';
 import type { Json, JsonObject } from '../../core/base/tool-call.ts';
 import { checkTemplate, fillTemplate, fillText, memberOf } from './template.ts';
 import { knownInBody, knownOutside, type TemplateFacts, templateValues } from './template-values.ts';
+import { z } from 'zod';
 
 /** One request to a service, with placeholders such as `{{request.toolName}}`. */
 export interface HttpTemplate {
@@ -252,3 +259,44 @@ function idIn(sent: Json | undefined): string | null {
   const id = isObject(sent) ? sent['id'] : undefined;
   return typeof id === 'string' ? id : null;
 }
+
+const template = z.strictObject({
+  method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: z.custom<Json>((value) => value !== undefined).optional(),
+  form: z.record(z.string(), z.string()).optional(),
+  text: z.string().optional(),
+  keep: z.string().min(1).optional(),
+});
+
+const httpTemplate = z.strictObject({
+  notify: template,
+  settled: template.extend({ always: z.boolean().optional() }).optional(),
+  secrets: z.record(z.string().regex(/^\w+$/, 'must have letters, digits and _ only'), secretShape).optional(),
+  gateway_url: z.string().optional(),
+  steps: z.array(z.enum(stepKinds)).min(1).optional(),
+  request_timeout: durationBetween('100ms', '2m', '10s').optional(),
+  allow_addresses: z.array(z.string()).max(100, 'must have at most 100 items').optional(),
+});
+
+/** `kind: http_template` of a channel file (docs/on-call.md). */
+export const httpTemplateKind: ChannelKind<z.infer<typeof httpTemplate>> = {
+  shape: httpTemplate,
+  make: ({
+    secrets = {},
+    gateway_url: gatewayUrl,
+    request_timeout: requestTimeoutMs,
+    allow_addresses: allowAddresses,
+    ...others
+  }) => {
+    const read = Object.entries(secrets).map(([name, place]) => [name, readSecret(place)] as const);
+    return httpTemplateChannel({
+      ...others,
+      secrets: Object.fromEntries(read),
+      gatewayUrl,
+      requestTimeoutMs,
+      allowAddresses,
+    });
+  },
+};

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerDecision, answerDigest } from '../../channels/channel-answer.ts';
+import { answerDecision, answerDigest, answerMembers, parseAnswer } from '../../channels/channel-answer.ts';
 import {
   type Channel,
   type ChannelAnswer,
@@ -15,10 +15,19 @@ import { isProblemError, ProblemError, isTransient } from '../../core/base/probl
 import { exchange, reachHost, refusedStatus } from '../../channels/outgoing/exchange.ts';
 import { inFullOrShort, retryAfterOf, shortRequest } from '../../channels/outgoing/not-taken.ts';
 import { legacyMembers, legacySignature } from './legacy-signature.ts';
-import { readAnswer } from './read-answer.ts';
 import { sign, verify } from './signature.ts';
 import type { WebhookBody, WebhookDelivery, WebhookOptions } from './webhook-options.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+import { z } from 'zod';
+import {
+  type ChannelKind,
+  durationBetween,
+  readSecret,
+  secretPlace,
+  secretShape,
+} from '../../channels/channel-kind.ts';
+import { isObject } from '../../core/base/json.ts';
+import { readJson } from '../../text/read-json.ts';
 
 interface RetryOptions {
   /** The most consecutive transient failures that are retried. */
@@ -236,4 +245,139 @@ async function untilLater(waitMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     throw error;
   }
+}
+
+const text = z.string().min(1, 'must not be empty').max(2_000, 'must have at most 2000 characters');
+/** A URL may be a secret, too. */
+const url = z.union([text, secretShape], 'must be a URL, { env: NAME } or { file: PATH }');
+const secretName = /auth|token|secret|key|cookie|password/i;
+
+const shape = z
+  .strictObject({
+    url,
+    secret: z.union(
+      [secretShape, z.array(secretShape).min(1, 'must name a secret').max(5, 'must have at most 5 items')],
+      secretPlace,
+    ),
+    poll: z.boolean().optional(),
+    poll_url: url.optional(),
+    poll_interval: durationBetween('500ms', '1h', '2s').optional(),
+    callback_url: text.optional(),
+    signed_answers: z.boolean().optional(),
+    legacy_signature: z
+      .strictObject({ header: text, over: z.enum(['body', 'id_and_tool']), secret: secretShape.optional() })
+      .optional(),
+    headers: z
+      .record(z.string(), z.union([z.string(), secretShape], 'must be a text, { env: NAME } or { file: PATH }'))
+      .optional(),
+    request_timeout: durationBetween('100ms', '2m', '10s').optional(),
+    allow_addresses: z.array(text).max(100, 'must have at most 100 items').optional(),
+    proxy: url.optional(),
+    tls: z.strictObject({ cert: text.optional(), key: text.optional(), ca: text.optional() }).optional(),
+  })
+  .superRefine(({ headers = {}, proxy }, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (typeof value !== 'string' || !secretName.test(name)) continue;
+      const message = 'must be { env } or { file }: a secret is not written into the file';
+      context.addIssue({ code: 'custom', message, path: ['headers', name] });
+    }
+    if (typeof proxy === 'string' && /\/\/[^/]*:[^/]*@/.test(proxy)) {
+      const message = 'must be { env } or { file } if it has a password: a secret is not written into the file';
+      context.addIssue({ code: 'custom', message, path: ['proxy'] });
+    }
+  });
+
+/** `kind: webhook` in a channel file. */
+export const webhookKind: ChannelKind<z.output<typeof shape>> = {
+  shape,
+  make: (members, { name }) =>
+    webhookChannel({
+      name,
+      url: resolveSecret(members.url),
+      secret: [members.secret].flat().map(readSecret),
+      poll: members.poll,
+      pollUrl: members.poll_url && resolveSecret(members.poll_url),
+      pollIntervalMs: members.poll_interval,
+      callbackUrl: members.callback_url,
+      signedAnswers: members.signed_answers,
+      legacySignature: members.legacy_signature && {
+        ...members.legacy_signature,
+        secret: members.legacy_signature.secret && readSecret(members.legacy_signature.secret),
+      },
+      headers: Object.fromEntries(
+        Object.entries(members.headers ?? {}).map(([key, value]) => [key, resolveSecret(value)]),
+      ),
+      requestTimeoutMs: members.request_timeout,
+      allowAddresses: members.allow_addresses,
+      proxy: members.proxy && resolveSecret(members.proxy),
+      tls: members.tls,
+    }),
+};
+
+function resolveSecret(value: string | z.infer<typeof secretShape>): string {
+  return typeof value === 'string' ? value : readSecret(value);
+}
+
+/** The request of an answer. */
+interface AnsweredRequest {
+  requestId: string;
+  /** Absent: unknown here; the run compares it. */
+  digest?: string;
+  /** The members that the answer must have, because nothing else ties it to this request. */
+  named: readonly ('requestId' | 'digest')[];
+}
+
+/** When the receiver decided. The run goes by when the answer came. */
+const unusedMember = 'timestamp';
+const members = [...Object.keys(answerMembers), 'requestId'];
+/** Our names by their snake case, which receivers in Python write. */
+const spellings: ReadonlyMap<string, string> = new Map(
+  members.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+);
+
+/**
+ * Reads the JSON of an answer strictly: refuses a duplicate name, an unknown member, and an answer about another
+ * request or call. Throws a `ProblemError` (`invalid_decision`, `too_large`, `digest_mismatch`).
+ */
+export function readAnswer(text: string, { requestId, digest, named }: AnsweredRequest): ChannelAnswer {
+  const read = readJson(text, { root: 'answer', refusedKeys: ['__proto__'] });
+  if ('problem' in read) throw invalidAnswer(read.problem);
+  if (!isObject(read.value)) throw invalidAnswer('it must be an object { approved }');
+  const value = inOurSpelling(read.value);
+  const unknown = Object.keys(value).find((name) => !members.includes(name));
+  if (unknown !== undefined) throw invalidAnswer(`unknown member '${unknown.slice(0, 40)}'`);
+  const missing = named.find((name) => value[name] === undefined);
+  if (missing !== undefined) throw invalidAnswer(`it must name the '${missing}' of the request`);
+  if (value['requestId'] !== undefined && value['requestId'] !== requestId)
+    throw invalidAnswer('it is about another request');
+  const parsed = parseAnswer(value, requestId);
+  if ('problem' in parsed) throw invalidAnswer(parsed.problem.message, parsed.problem.code);
+  const { answer } = parsed;
+  if (digest !== undefined && answer.digest !== undefined && answer.digest !== digest) {
+    throw invalidAnswer('it is about another call: its digest is not the one that was sent', 'digest_mismatch');
+  }
+  return { ...answer, ...(digest !== undefined && { digest }) };
+}
+
+/**
+ * The members under their camelCase names, without those that are `null`, also in a scope: Python writes null for a
+ * missing value.
+ */
+function inOurSpelling(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(given)) {
+    const ours = spellings.get(name) ?? name;
+    if (ours !== name && Object.hasOwn(given, ours)) throw invalidAnswer(`it has both '${ours}' and '${name}'`);
+    if (name !== unusedMember) value[ours] = member;
+  }
+  const { always } = value;
+  return withoutNulls(isObject(always) ? { ...value, always: withoutNulls(always) } : value);
+}
+
+function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== null));
+}
+
+function invalidAnswer(why: string, code: ProblemError['code'] = 'invalid_decision'): ProblemError {
+  return new ProblemError({ code, message: `The answer of the webhook's receiver does not count: ${why}.` });
 }

@@ -39,7 +39,7 @@ export type ApprovalSummary = Pick<
    */
   sentence?: string;
   /**
-   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What is said here of
+   * Who is asked: names, or `group:NAME`; delegates in the place of those who delegated. Empty: anyone. What stands here of
    * people is what the run knew when its open requests last changed. It decides nothing, and what has no room is absent.
    */
   reviewers?: string[];

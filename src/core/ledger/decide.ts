@@ -89,7 +89,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   // Under one decision ID, as of a link, a person answers once.
   const isSameId = earlier !== undefined && earlier === again;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
-    const message = `${nfc(voter.reviewerId) ?? 'somebody without a name'} has answered request ${requestId} already`;
+    const message = `${nfc(voter.reviewerId) ?? 'an unnamed reviewer'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }
   // A name without an id could be anybody's.

@@ -67,7 +67,7 @@ export function withoutRevoked(record: RequestRecord, directories: Directories):
   return isWhole ? record : { ...record, votes, delegations: [...delegations] };
 }
 
-/** As `panelOf`, with all reviewers whom escalation can add. */
+/** As `panelOf`, with all reviewers that escalation can add. */
 export function lastPanelOf(record: Asked, directories: Directories): Panel {
   return panelOf(record, directories, Infinity);
 }

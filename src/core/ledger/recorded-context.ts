@@ -2,7 +2,7 @@ import { byteLength } from '../base/text.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import type { RulingContext } from '../policy/ruling.ts';
 
-/** For whom a run works, as its starter said. */
+/** The user for whom a run works, as its starter gives them. */
 export interface RunContext {
   caller?: NonNullable<RulingContext['caller']>;
   metadata?: JsonObject;

@@ -101,7 +101,7 @@ export function notOpenReceipt(
   return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
 }
 
-/** The receipt for a message about a request that was settled before: how, and by whom (I3). */
+/** The receipt for a message about a request that was settled before: how, and who settled it (I3). */
 export function settledReceipt(
   requestId: string,
   { outcome, reviewerId: settledBy, reviewerName }: Pick<Settlement, 'outcome' | 'reviewerId' | 'reviewerName'>,

@@ -5,7 +5,7 @@ import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
 import { personKey } from './person-key.ts';
 
 /**
- * Why nobody's votes can approve a request, as sentences; undefined if they can. `panel`: with all reviewers whom escalation
+ * Why no votes can approve a request, as sentences; undefined if they can. `panel`: with all reviewers that escalation
  * can add, so that a request which has to wait for them is not called impossible.
  */
 export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {

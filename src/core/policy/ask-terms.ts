@@ -55,7 +55,7 @@ export interface AskTerms {
   /** If several are set, the shortest. The ceiling says how short those below it may be. */
   remindMs: number | null;
   /**
-   * The steps of all requirements, ordered by time: whom to notify. For who may approve, see `reviewersAt`. The
+   * The steps of all requirements, ordered by time: the people to notify. For who may approve, see `reviewersAt`. The
    * ceiling says how close together those below it may be.
    */
   escalate: readonly EscalationStep[];

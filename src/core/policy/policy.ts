@@ -196,7 +196,7 @@ export interface ReviewerKeyEntry {
   /** The key may also sign policy changes. */
   operator: boolean;
   /**
-   * The key is a gateway's: it signs for these people, whom it has authenticated. Names, `group:NAME` of the ceiling's
+   * The key is a gateway's: it signs for these people, which it has authenticated. Names, `group:NAME` of the ceiling's
    * directory, or `*` for everybody. Absent: the key is one person's.
    */
   signsFor?: readonly string[];

@@ -50,9 +50,9 @@ export interface CallFacts {
   redaction?: Redaction;
   /** Why the call must not run, whatever the policies say: its turn is stopped. */
   stopped?: string;
-  /** Why the second gate would refuse to start the call, as its worker said with the model's answer. */
+  /** Why the second gate would refuse to start the call, as its worker reported with the model's answer. */
   cannotStart?: string;
-  /** True: the user has said something that the model had not got when it made the call. */
+  /** True: a message of the user had not reached the model when it made the call. */
   isUnheard?: boolean;
   /** Finds the result that answers an equal call, by the call's digest. Absent: its tool keeps none. */
   earlier?: (digest: string) => EarlierResult | undefined;

@@ -5,8 +5,7 @@ import { Deadlines } from '../timing/deadlines.ts';
 import { EscalationSteps } from '../timing/escalation-steps.ts';
 import type { GateState } from '../state/gate-state.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
-import { decideMessages } from './decide.ts';
-import { delegateMessages, extendMessages } from './extend-and-delegate.ts';
+import { decideMessages, inTimeIfRuns } from './decide.ts';
 import { answerReceipts } from './idempotency.ts';
 import { InFlight } from '../state/in-flight.ts';
 import { type MessageKind, acceptable, refused } from './message-kind.ts';
@@ -27,7 +26,18 @@ import { maxDecisions } from '../../core/messages/decision.ts';
 import { Undecodable, isUndecodable } from '../../core/base/undecodable.ts';
 import { clock } from '../sandbox/clock.ts';
 import { messageNames } from '../../contract.ts';
-import { readClose, type CloseMessage } from '../../core/messages/control.ts';
+import {
+  readClose,
+  type CloseMessage,
+  instantMs,
+  readDelegate,
+  readExtend,
+  type DelegateMessage,
+  type ExtendMessage,
+} from '../../core/messages/control.ts';
+import type { Sender } from '../../core/messages/sender.ts';
+import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
+import { requestOf, type LedgerCommand } from '../../core/ledger/ledger.ts';
 
 /** The effects of messages on the gate beyond its ledger. */
 export interface MessageEffects {
@@ -191,4 +201,41 @@ export function closeMessages(state: GateState, onClose: () => void): MessageKin
       return { requestId: '', accepted: true, message: state.closing };
     },
   };
+}
+
+// Messages `extend` and `delegate`: more time for a request, another reviewer for a seat.
+
+function extendMessages(state: GateState, policies: () => ActivePolicies): MessageKind<ExtendMessage> {
+  const messages = ofOneRequest(state, messageNames.extend, readExtend, (message, atMs, { voter }) => {
+    const found = requestOf(state.ledger, message.requestId);
+    const latestMs = found === undefined ? null : latestDeadlineMs(found, policies().policies);
+    return { kind: 'extend', atMs, ...aboutOne(message), untilMs: instantMs(message.until)!, latestMs, voter };
+  });
+  return { ...messages, undatedAtMs: ({ requestId }) => inTimeIfRuns(state, requestId) };
+}
+
+function delegateMessages(state: GateState): MessageKind<DelegateMessage> {
+  return ofOneRequest(state, messageNames.delegate, readDelegate, (message, atMs, { voter, operator }) => {
+    const { to, from } = message;
+    return { kind: 'delegate', atMs, ...aboutOne(message), to, voter, ...(from !== undefined && { from, operator }) };
+  });
+}
+
+function ofOneRequest<Message extends ExtendMessage | DelegateMessage>(
+  state: GateState,
+  name: string,
+  parse: MessageKind<Message>['parse'],
+  commandOf: (message: Message, atMs: number, sender: Sender) => LedgerCommand,
+): MessageKind<Message> {
+  return {
+    name,
+    parse,
+    concerns: ({ requestId }) => [requestId],
+    preview: (message, sender, atMs) => state.preview(commandOf(message, atMs, sender)),
+    apply: (message, sender, atMs) => state.answer(commandOf(message, atMs, sender)),
+  };
+}
+
+function aboutOne({ requestId, reason }: ExtendMessage | DelegateMessage): { requestId: string; reason?: string } {
+  return { requestId, reason };
 }

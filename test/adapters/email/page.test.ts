@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { emailKind } from '../../../src/adapters/email/email-kind.ts';
-import { httpTemplateKind } from '../../../src/adapters/on-call/http-template-kind.ts';
+import { httpTemplateKind } from '../../../src/adapters/on-call/http-template-channel.ts';
 import type { ChannelContext, ChannelKind } from '../../../src/channels/channel-kind.ts';
 
 const kinds: Record<string, ChannelKind> = {

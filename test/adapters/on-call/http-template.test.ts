@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { httpTemplateChannel, type HttpTemplateOptions } from '../../../src/adapters/on-call/http-template-channel.ts';
-import { httpTemplateKind } from '../../../src/adapters/on-call/http-template-kind.ts';
+import {
+  httpTemplateChannel,
+  type HttpTemplateOptions,
+  httpTemplateKind,
+} from '../../../src/adapters/on-call/http-template-channel.ts';
 import { cutText } from '../../../src/adapters/on-call/template.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import type { ChannelContext } from '../../../src/channels/channel-kind.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { webhookKind } from '../../../src/adapters/webhook/webhook-kind.ts';
+import { webhookKind } from '../../../src/adapters/webhook/webhook-channel.ts';
 import { readChannels } from '../../../src/adapters/read-channels.ts';
 import { verifyWebhook } from '../../../src/adapters/webhook/verify-webhook.ts';
 import { notifyContext, openReceiver, sampleRequest } from './webhook-receiver.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { indexCandidates } from '../../../src/core/policy/candidate-index.ts';
-import { compilePolicy, type Candidate } from '../../../src/core/policy/compiled-policy.ts';
+import { indexCandidates, compilePolicy, type Candidate } from '../../../src/core/policy/compiled-policy.ts';
 import { globSubject, listSubject } from '../../../src/core/match/glob.ts';
 import { callSubjects, matches, type CompiledPattern } from '../../../src/core/match/matching.ts';
-import { type Policy } from '../../../src/core/policy/policy.ts';
+import type { Policy } from '../../../src/core/policy/policy.ts';
 import { actions } from '../../../src/core/policy/modes.ts';
 import { evaluate } from '../../../src/core/policy/ruling.ts';
 import { least, runs } from '../../support/thorough.ts';

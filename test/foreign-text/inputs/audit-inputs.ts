@@ -3,8 +3,7 @@ import { timeOf, placeOf } from '../../../src/audit/statistics-rows.ts';
 import { AuditVerifier } from '../../../src/audit/audit-verifier.ts';
 import { csvRows } from '../../../src/audit/csv.ts';
 import { leafOfLine, lineLeaf, sealer, sealText } from '../../../src/audit/entry-line.ts';
-import { KeptResults } from '../../../src/audit/verify-evidence.ts';
-import { NamedEvidence } from '../../../src/audit/named-evidence.ts';
+import { KeptResults, NamedEvidence } from '../../../src/audit/verify-evidence.ts';
 import { isEntryLine, readLine } from '../../../src/audit/read-line.ts';
 import { isRuling } from '../../../src/audit/rule-again.ts';
 import { isCountedBefore } from '../../../src/audit/standing.ts';
@@ -163,10 +162,10 @@ export const auditInputs: Inputs = {
   'audit/entry-line.ts leafOfLine': objects((members) => leafOfLine('tag', entry(1, members))),
   'audit/verify-evidence.ts KeptResults.problem': (text) =>
     new KeptResults().problem({ outcome: 'cached', resultOf: text, digest: text } as never),
-  'audit/named-evidence.ts NamedEvidence.call': objects((args) =>
+  'audit/verify-evidence.ts NamedEvidence.call': objects((args) =>
     new NamedEvidence({ calls: { a: { tool: 'pay', args } } } as never).call('a', hash),
   ),
-  'audit/named-evidence.ts NamedEvidence.context': objects((metadata) =>
+  'audit/verify-evidence.ts NamedEvidence.context': objects((metadata) =>
     new NamedEvidence({ contexts: { a: { metadata } } } as never).context('a'),
   ),
   'audit/read-line.ts readLine': [...documents(readLine), ...exported((lines) => lines.map(readLine))],

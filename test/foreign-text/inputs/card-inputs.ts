@@ -1,14 +1,13 @@
 import type { Change } from '../../../src/core/base/call-preview.ts';
 import { argumentFields, fieldFormat } from '../../../src/card/argument-fields.ts';
 import { cardChange, isChangeNameCut, tableTotals } from '../../../src/card/card-change.ts';
-import { cardDigest, cardOf } from '../../../src/card/card-of.ts';
+import { cardDigest, cardOf, misleading } from '../../../src/card/card-of.ts';
 import { type CardRequest, type Card, type CardField, decidingTexts } from '../../../src/card/card.ts';
 import { quoted, settledRows } from '../../../src/card/card-rows.ts';
 import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
 import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText, wrapText } from '../../../src/card/cut-text.ts';
 import { fieldReading } from '../../../src/card/field-reading.ts';
 import { jsonText } from '../../../src/card/member-schema.ts';
-import { misleading } from '../../../src/card/misleading.ts';
 import { renderHtml, renderHtmlPage } from '../../../src/card/render-html.ts';
 import { renderMarkdown } from '../../../src/card/render-markdown.ts';
 import { renderSlack, renderSlackSummary } from '../../../src/card/render-slack.ts';
@@ -118,7 +117,7 @@ export const cardInputs: Inputs = {
         fieldReading('a', format, text, { currency: 'EUR' }),
   ),
   'card/member-schema.ts jsonText': { places: 3, runs: values(jsonText) },
-  'card/misleading.ts misleading': {
+  'card/card-of.ts misleading': {
     places: 4,
     runs: [
       (text) => misleading(cardRequest({ sentence: text }), []),

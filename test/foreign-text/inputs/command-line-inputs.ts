@@ -12,7 +12,7 @@ import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/s
 import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
-import { readCase } from '../../../packages/cli/src/policy/policy-case.ts';
+import { readCase } from '../../../packages/cli/src/policy/policy-eval.ts';
 import { problemLine, problemLines, writtenMembers } from '../../../packages/cli/src/policy/policy-file.ts';
 import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
 import { terminal } from '../../adapters/cli/support.ts';
@@ -136,7 +136,7 @@ export const commandLineInputs: Inputs = {
     (text) => parseSums({ [text]: Object.fromEntries(pieces(text).map((piece) => [piece, 1])) }),
     ...objects(parseSums),
   ],
-  'packages/cli/src/policy/policy-case.ts readCase': [
+  'packages/cli/src/policy/policy-eval.ts readCase': [
     ...documents(readCase),
     ...documents((text) => readCase(`{"tool":"pay","args":${text}}`)),
     (text) => readCase(JSON.stringify({ id: escapable(text), tool: escapable(text), args: {} })),

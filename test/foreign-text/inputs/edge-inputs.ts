@@ -28,7 +28,7 @@ import { postedMessage } from '../../../src/adapters/slack/post.ts';
 import { isSignedBySlack } from '../../../src/adapters/slack/slack-api.ts';
 import { askingMessage, callerMessage, settledMessage } from '../../../src/adapters/web-push/push-message.ts';
 import { legacySignature } from '../../../src/adapters/webhook/legacy-signature.ts';
-import { readAnswer } from '../../../src/adapters/webhook/read-answer.ts';
+import { readAnswer } from '../../../src/adapters/webhook/webhook-channel.ts';
 import { signingKeys, verify } from '../../../src/adapters/webhook/signature.ts';
 import { askModel, refusesStreaming } from '../../../src/models/ask-model.ts';
 import { toModelFailure, refusesRequest, retryAfterMs, unreadableAnswer } from '../../../src/models/model-failure.ts';
@@ -227,7 +227,7 @@ export const edgeInputs: Inputs = {
   ],
   'adapters/webhook/legacy-signature.ts legacySignature': (text) =>
     legacySignature({ over: 'id_and_tool' }, secret, { requestId, toolName: text, body: text }),
-  'adapters/webhook/read-answer.ts readAnswer': [
+  'adapters/webhook/webhook-channel.ts readAnswer': [
     ...documents((text) => readAnswer(text, { requestId, named: [] })),
     (text) => readAnswer(JSON.stringify({ approved: true, reason: text }), { requestId, named: [] }),
   ],

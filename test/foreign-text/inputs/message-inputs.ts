@@ -8,12 +8,17 @@ import {
 } from '../../../src/client/inbox/standing-delegations.ts';
 import { joinAssessments, type AssessedCall } from '../../../src/core/assess/assessment.ts';
 import { viewCall, holdsWord, isNamed, nameWords } from '../../../src/assess/finding.ts';
-import { commandWords, programsIn } from '../../../src/assess/command-words.ts';
-import { assessCommandText, longestCommand, namesCommand, runsCommands } from '../../../src/assess/commands.ts';
+import {
+  commandWords,
+  programsIn,
+  assessCommandText,
+  longestCommand,
+  namesCommand,
+  runsCommands,
+} from '../../../src/assess/commands.ts';
 import { assessPath, readPath } from '../../../src/assess/files.ts';
-import { hostKind } from '../../../src/assess/host-kind.ts';
+import { hostKind, assessAddress } from '../../../src/assess/network.ts';
 import { readAmount } from '../../../src/assess/money.ts';
-import { assessAddress } from '../../../src/assess/network.ts';
 import { assessRecorded } from '../../../src/core/policy/recorded-assessment.ts';
 import { compileAssessRules } from '../../../src/core/policy/assess-rules.ts';
 import { assessStatements, longestStatement } from '../../../src/assess/statements.ts';
@@ -128,8 +133,8 @@ export const messageInputs: Inputs = {
     ]),
   'assess/assess.ts assessBuiltIn': assessed(assessBuiltIn),
   'assess/finding.ts viewCall': assessed(viewCall),
-  'assess/command-words.ts commandWords': { most: longestCommand, runs: [commandWords] },
-  'assess/command-words.ts programsIn': {
+  'assess/commands.ts commandWords': { most: longestCommand, runs: [commandWords] },
+  'assess/commands.ts programsIn': {
     most: longestCommand,
     runs: [(text) => programsIn(text.split(' ')), (text) => programsIn(['sudo', ...pieces(text)])],
   },
@@ -140,7 +145,7 @@ export const messageInputs: Inputs = {
     runs: [assessCommandText, (text) => assessCommandText(`sudo ${text.slice(5)}`)],
   },
   'assess/files.ts assessPath': (text) => assessPath(text, 'deleting'),
-  'assess/host-kind.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
+  'assess/network.ts hostKind': [hostKind, (text) => hostKind(`[${text}]`)],
   'assess/money.ts readAmount': readAmount,
   'assess/finding.ts nameWords': nameWords,
   'assess/finding.ts holdsWord': (text) => holdsWord(pieces(text), new Set(['to'])),

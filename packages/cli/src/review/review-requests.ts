@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { escapeText, isProblemError, shownPerson } from 'countersign/base';
+import { escapeText, isProblemError, shownPerson, viewedBounds } from 'countersign/base';
 import type { Asking } from 'countersign/adapter';
 import type {
   ApprovalDetails,
@@ -7,12 +7,14 @@ import type {
   ApprovalSummary,
   CountersignClient,
   Settlement,
+  Receipt,
+  Viewed,
 } from 'countersign/client';
 import type { Output } from '../base/output.ts';
-import { reviewerOf } from '../base/reviewer.ts';
-import { askAnswer, printRequest, type ShownRequest } from './ask-answer.ts';
+import { reviewerOf, type ReviewerOptions, type SignerOptions, signerOf } from '../base/reviewer.ts';
+import { askAnswer, printRequest, type ShownRequest, type ReviewAnswer } from './ask-answer.ts';
 import { InputEnded, type Questions, questionsUntil } from './questions.ts';
-import { type AnswerSender, sendAnswer, sendExtension } from './send-answer.ts';
+import { cardDigest } from 'countersign/card';
 
 interface Review {
   asking: Asking;
@@ -201,4 +203,45 @@ function outcomeText({ outcome, by, byId, reviewerId, reviewerName, identity, re
   const thing = by === undefined ? '' : ` by ${by}${byId === undefined || byId === null ? '' : ` ${escapeText(byId)}`}`;
   const why = reason === undefined ? '' : `: ${escapeText(reason)}`;
   return `${outcome.replaceAll('_', ' ')}${person}${thing}${why}`;
+}
+
+/** The reviewer and their key. */
+type AnswerSender = Pick<ReviewerOptions, 'reviewer'> & SignerOptions;
+
+/** The run's reply to an answer. `isDone`: this reviewer need not see the request again. */
+interface SendResult {
+  text: string;
+  accepted: boolean;
+  isDone: boolean;
+}
+
+/** Sends one decision about exactly the call that was shown, with what was shown and for how long. */
+function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: ReviewAnswer, sender: AnswerSender) {
+  const { row, request, card, shownAtMs } = shown;
+  const { requestId, digest, workflowId } = request ?? row;
+  const viewed: Viewed = {
+    channel: 'review',
+    ...(card !== undefined && { card: cardDigest(card) }),
+    ...(request !== undefined && { userMessages: request.userMessages?.count ?? 0 }),
+    durationMs: Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)),
+  };
+  const decision = { requestId, digest, ...answer, reviewerId: reviewerOf(sender), viewed };
+  return resultOf(row.toolName, true, () => client.decide(decision, { workflowId, ...signerOf(sender) }));
+}
+
+/** Moves the deadline of a request. */
+function sendExtension(client: CountersignClient, row: ApprovalSummary, untilMs: number, sender: AnswerSender) {
+  const { requestId, workflowId, toolName } = row;
+  const message = { requestId, until: new Date(untilMs).toISOString(), by: reviewerOf(sender) };
+  return resultOf(toolName, false, () => client.extend(message, { workflowId, ...signerOf(sender) }));
+}
+
+async function resultOf(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {
+  try {
+    const { message } = await send();
+    return { text: escapeText(`${toolName}: ${message}`), accepted: true, isDone };
+  } catch (error) {
+    if (!isProblemError(error)) throw error;
+    return { text: escapeText(`${toolName}: ${error.message}`), accepted: false, isDone: false };
+  }
 }

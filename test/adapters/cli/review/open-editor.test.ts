@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { editorCommand, openEditor } from '../../../../packages/cli/src/review/open-editor.ts';
+import { editorCommand, openEditor } from '../../../../packages/cli/src/review/ask-answer.ts';
 
 let folder: string;
 beforeAll(() => {
