@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signalGroup, spawnBound } from '../../packages/cli/src/dev-server/bound-child.ts';
-import { type FindTemporalOptions, findOnPath, findTemporal } from '../../packages/cli/src/dev-server/start-dev-server.ts';
+import {
+  type FindTemporalOptions,
+  findOnPath,
+  findTemporal,
+} from '../../packages/cli/src/dev-server/start-dev-server.ts';
 import { type PinnedTemporal, temporalVersion } from '../../packages/cli/src/dev-server/pinned-temporal.ts';
 import { startProgressLine } from '../../packages/cli/src/dev-server/progress-line.ts';
 
