@@ -63,9 +63,10 @@ test('each link of a page leads to a file, and to a heading of it', () => {
   expect(links.length).toBeGreaterThan(300);
   const broken = links.filter(({ page, path, anchor }) => {
     const target = path === '' ? page : normalize(join(dirname(page), path));
+    // Made with the package, and compared by its test.
+    if (target === 'docs/api.md') return false;
     if (!existsSync(join(root, target))) return true;
-    // docs/api.md has anchors of its own, which its test compares.
-    return anchor !== '' && !target.endsWith('api.md') && !anchorsOf(target).includes(anchor);
+    return anchor !== '' && !anchorsOf(target).includes(anchor);
   });
   expect(broken.map(({ page, link }) => `${page} ${link}`)).toEqual([]);
 });

@@ -5,6 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { readApi } from './api/read-api.ts';
+import { renderPage } from './api/render-page.ts';
 
 type Names = Record<string, string>;
 
@@ -32,8 +34,10 @@ rmSync(dist, { recursive: true, force: true });
 const compile = ['-p', 'tsconfig.build.json', '--outDir', join(dist, 'compiled')];
 run(tsc, [...compile, '--emitDeclarationOnly']);
 run(tsc, [...compile, '--noCheck', '--declaration', 'false', '--removeComments']);
+const apiPage = await renderPage(readApi(join(dist, 'compiled')));
 for (const [name, source] of Object.entries(packages)) layOut(join(root, source), join(dist, name));
 rmSync(join(dist, 'compiled'), { recursive: true });
+writeFileSync(join(dist, 'countersign', 'docs', 'api.md'), apiPage);
 execFileSync(process.execPath, [join(dist, 'countersign', 'dist', 'worker', 'write-package-bundles.js')]);
 process.env.COUNTERSIGN_INBOX_FOLDER = join(dist, 'gateway', 'dist', 'inbox');
 run(join('vite', 'bin', 'vite.js'), ['build', '--logLevel', 'warn'], join(root, 'packages', 'gateway'));

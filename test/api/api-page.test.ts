@@ -1,25 +1,21 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { format } from 'prettier';
-import { compile } from './declarations.ts';
+import { compile } from '../../tools/api/declarations.ts';
 import { layOutExamples } from './example-folder.ts';
 import { printedBy } from './examples.ts';
-import { PageLinks } from './page-links.ts';
-import { renderPage } from './render-page.ts';
+import { PageLinks } from '../../tools/api/page-links.ts';
+import { renderPage } from '../../tools/api/render-page.ts';
 import { printsOf } from './run-example.ts';
 
-/** `docs/api.md` is what `npm run api` writes, describes everything, and its examples are right. */
+/** The page that `npm run api` writes and the package has: it describes everything, and its examples are right. */
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-api-'));
 const { api, examples, path, types: declarations } = layOutExamples(folder);
-const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+const page = await renderPage(api);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-test('the page is up to date: if not, run `npm run api`', async () => {
-  expect(page).toBe(await renderPage(api));
-});
 
 describe('the docstrings', () => {
   const values = api.flatMap(({ entry, values }) => values.map((each) => [entry, each.name, each] as const));
@@ -82,6 +78,21 @@ describe('the page', () => {
       target.startsWith('#') ? anchors.includes(target) : existsSync(new URL(`../../docs/${target}`, import.meta.url));
     expect(targets.length).toBeGreaterThan(200);
     expect(targets.filter((target) => !exists(target))).toEqual([]);
+  });
+
+  test('has the headings to which other pages link', () => {
+    const links = new PageLinks();
+    const text = page.replaceAll(/^```[\s\S]*?^```$/gm, '');
+    const anchors = new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => links.heading(heading)));
+    const folder = new URL('../../docs/', import.meta.url);
+    const others = globSync('**/*.md', { cwd: folder }).filter((name) => name !== 'api.md');
+    const linked = others.flatMap((name) =>
+      [...readFileSync(new URL(name, folder), 'utf8').matchAll(/\]\((?:\.\.\/)?api\.md#([^)]+)\)/g)].map(
+        ([, anchor]) => anchor!,
+      ),
+    );
+    expect(linked.length).toBeGreaterThan(15);
+    expect(linked.filter((anchor) => !anchors.has(anchor))).toEqual([]);
   });
 });
 

@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeDeclarations } from './declarations.ts';
+import { writeDeclarations } from '../../tools/api/declarations.ts';
 import { examplesOf, type ExampleFile } from './examples.ts';
-import { type ApiEntry, readApi } from './read-api.ts';
+import { type ApiEntry, readApi } from '../../tools/api/read-api.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

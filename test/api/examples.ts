@@ -1,4 +1,4 @@
-import type { ApiEntry } from './read-api.ts';
+import type { ApiEntry } from '../../tools/api/read-api.ts';
 
 /** An example of a docstring, as a file. */
 export interface ExampleFile {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { API, SignatureKind, SymbolFlags, TypeFlags } from 'typescript/unstable/sync';
 import type { Checker, Symbol as TypeSymbol, Type } from 'typescript/unstable/sync';
-import { entries } from './declarations.ts';
+import { entries } from '../../tools/api/declarations.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,4 +1,4 @@
-/** `npm run api`: writes docs/api.md from the declarations of the package. */
+/** `npm run api`: writes docs/api.md, which the package has, from the declarations. Git ignores it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
