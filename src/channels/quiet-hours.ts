@@ -80,7 +80,7 @@ interface LocalTime {
   minute: number;
 }
 
-/** Reads the clocks of a time zone at an instant. */
+/** Returns a function that gives the local date, weekday and minute of the day at an instant. */
 function clockOf(timeZone: string): (atMs: number) => LocalTime {
   const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...digits, hourCycle: 'h23' });

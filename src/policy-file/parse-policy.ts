@@ -31,8 +31,8 @@ export interface ParsePolicyOptions {
   /** True for the operator's policy, the only one that may hold `max_timeout`, `min_remind`, `prices` and `reviewer_keys`. Default false. */
   ceiling?: boolean;
   /**
-   * For the policy of an agent or a run: the ceiling's `maxTimeoutMs`; null: no limit. A longer time-out is refused,
-   * but one of up to 24 hours never is. In a run, the smallest time-out of all layers applies. Default 24 hours.
+   * The longest time-out that the policy of an agent or a run may have: the ceiling's `maxTimeoutMs`; null: no limit. Less
+   * than 24 hours, the default, counts as 24 hours. In a run, the smallest time-out of all layers applies.
    */
   maxTimeoutMs?: number | null;
   /** False: checks only the shape of rules' `examples`, without evaluating them. Default true. */

@@ -152,9 +152,7 @@ export function decodeUtf8(bytes: Uint8Array): { text: string } | { line: number
 
 const remedy = 'save the file as UTF-8';
 
-/**
- * The length of the longest valid UTF-8 prefix, by halving: a longer prefix cannot be valid if a shorter one is not.
- */
+/** The length of the longest valid UTF-8 prefix, by halving. A prefix may end within a character meanwhile. */
 function goodLength(bytes: Uint8Array): number {
   let [good, bad] = [0, bytes.length];
   while (bad - good > 1) {

@@ -15,7 +15,7 @@ export async function updateMessage(
   { channel, ts }: { channel: string; ts: string },
   requests: readonly ApprovalDetails[],
 ): Promise<string[]> {
-  const message = await presentMessage(client, channel, ts);
+  const message = await fetchMessage(client, channel, ts);
   const present = (message?.blocks ?? []) as MessageBlock[];
   const ids = [...new Set(present.flatMap((block) => blockOwner(block.block_id)?.requestId ?? []))];
   const common = present.filter((block) => blockOwner(block.block_id) === undefined);
@@ -68,7 +68,7 @@ function textsOf(value: unknown): string[] {
   );
 }
 
-async function presentMessage(client: WebClient, channel: string, ts: string) {
+async function fetchMessage(client: WebClient, channel: string, ts: string) {
   try {
     const range = { channel, latest: ts, oldest: ts, inclusive: true, limit: 1, include_all_metadata: true };
     const { messages = [] } = await client.conversations.history(range);

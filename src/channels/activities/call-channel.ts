@@ -18,7 +18,7 @@ import type { WaitingAnswers } from './waiting-answers.ts';
 export interface ChannelCall {
   channel: string;
   workflowId: string;
-  /** The request of the call first; then the others of the same message. */
+  /** The first is the request of this call. The others are announced in the same message of the channel. */
   requestIds: string[];
   /** The earlier result of `notify`. */
   sent?: Json;

@@ -36,7 +36,7 @@ export interface ToolApprovals<T extends ToolLike> {
   get(requestId: string, options?: { workflowId?: string }): Promise<ToolApproval<T>>;
 }
 
-/** Adds the view of one tool to the inbox. */
+/** Makes the inbox callable: `approvals(tool)` has the requests about that tool alone. */
 export function approvalsOf(all: Approvals): Approvals & (<T extends ToolLike>(tool?: T | string) => ToolApprovals<T>) {
   const forTool = <T extends ToolLike>(tool?: T | string): ToolApprovals<T> => {
     const name = typeof tool === 'object' ? tool.name : tool;

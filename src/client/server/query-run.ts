@@ -14,8 +14,8 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Queries a run, open or closed, for at most `timeoutMs` (default: the client's `queryTimeoutMs`): its last execution, or that of `runId`. Throws `no_worker`, `run_not_found`,
- * `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
+ * Queries a run, open or closed: the execution `runId`, by default the last one. Gives up after `timeoutMs` (default: the
+ * client's `queryTimeoutMs`). Throws `no_worker`, `run_not_found`, `server_unreachable`, and `run_closed` for a run that ended before its first workflow task.
  */
 export async function queryRun<Answer>(
   session: Session,

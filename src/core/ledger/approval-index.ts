@@ -132,7 +132,7 @@ export function approvalMemo(
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/** The rows that fit. People, and then values, take only room that no row needs, in the order of the requests. */
+/** The rows that fit. As many rows as the memo has room for. What room is left goes to the people of the rows, then to values of arguments, in the order of the requests. */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
   let left = memoOpenBytes - byteLength(JSON.stringify(open));

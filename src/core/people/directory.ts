@@ -116,7 +116,7 @@ function sorted(
 
 /** What is often asked of a directory, read once: nothing changes a directory. */
 interface Known {
-  /** By the person's key. `groups`: by their keys. */
+  /** Each person, by their key. `groups` has the keys of the groups that the person is in. */
   personOf: ReadonlyMap<string, { name: string; person: Person; groups: ReadonlySet<string> }>;
   /** The keys of people, by the group's key. */
   keysIn: ReadonlyMap<string, readonly string[]>;

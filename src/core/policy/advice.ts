@@ -150,9 +150,9 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 }
 
 /**
- * The ruling after its advisors have answered. Only an ask changes. One denial denies. Only if everything that asks names
- * an advisor that may approve, and all of these do, the call is allowed; but never one that destroys or cannot be undone, nor
- * one that a reviewer has denied before (`wasDenied`, default false).
+ * Applies the answers of advisors to an ask; other rulings stay. One denial denies. The call is allowed if each rule that
+ * asks names an advisor that may approve, each of these approved, and the call destroys nothing, can be undone, and was not
+ * denied by a reviewer before (`wasDenied`, default false).
  */
 export function adviseRuling(
   ruling: Ruling,

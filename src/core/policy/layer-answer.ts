@@ -146,7 +146,7 @@ function partAnswers(
   if (failed.length === 0) return strictest(answers);
   answers.push(...denied.map((rule) => ruled(policy, call, rule)));
   const counting = failed.filter(({ rule }) => rule.action !== 'allow');
-  const found = counting.map(({ rule, problem }) => failing(policy, call, rule, problem));
+  const found = counting.map(({ rule, problem }) => answerOfFailedRule(policy, call, rule, problem));
   // Reviewers are told first what could not be evaluated. A model is told first what it cannot mend.
   const asking = found.filter(({ action }) => action === 'ask');
   return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
@@ -187,8 +187,16 @@ function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
-/** A mode makes it stricter, never looser. */
-function failing({ mode, advisor }: CompiledPolicy, call: LayerCall, rule: CompiledRule, problem: string): LayerAnswer {
+/**
+ * The answer of a rule that cannot be evaluated: a denial if the rule denies, else an ask. A mode may make a denial of the
+ * ask, and never an approval.
+ */
+function answerOfFailedRule(
+  { mode, advisor }: CompiledPolicy,
+  call: LayerCall,
+  rule: CompiledRule,
+  problem: string,
+): LayerAnswer {
   const reason = notEvaluated({ rule, problem });
   if (rule.action === 'deny') {
     return { action: 'deny', rule: rule.id, layer: rule.layer, reason };

@@ -71,14 +71,14 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
  */
 export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {
   const ofCeilingMs = ceiling === undefined ? 0 : (ceiling.approval.minRemindMs ?? defaultMinRemindMs);
-  // A parent has a minimum if it was a ceiling when the run above started.
+  // Of the parents, only one that was the ceiling when its run started has a minimum.
   return Math.max(ofCeilingMs, ...parents.map(({ approval }) => approval.minRemindMs ?? 0));
 }
 
 /** The longest that a request may wait, extensions included, in milliseconds; null: for ever. */
 export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number | null {
   const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling?.approval ?? {};
-  // A parent has a maximum if it was a ceiling when the run above started.
+  // Of the parents, only one that was the ceiling when its run started has a maximum.
   const all = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
   const longestMs = Math.min(...all.map(orForEver));
   return longestMs === Infinity ? null : longestMs;

@@ -133,7 +133,18 @@ export const actions = ['allow', 'ask', 'deny'] as const;
 /** A policy's answer to a call, from the most permissive to the least. */
 export type Action = (typeof actions)[number];
 
-/** True if a call with this answer may run: at once, or once somebody has approved it. */
+/** True if a person decides about a call with this answer. */
+export function isAsked(action: Action): boolean {
+  switch (action) {
+    case 'ask':
+      return true;
+    case 'allow':
+    case 'deny':
+      return false;
+  }
+}
+
+/** True if a call with this answer may run: at once, or once a reviewer has approved it. */
 export function mayRun(action: Action): boolean {
   switch (action) {
     case 'allow':

@@ -54,7 +54,7 @@ export interface AskSettings {
   oneOfEach?: string[];
   /** One denial settles the request. Default true. */
   veto?: boolean;
-  /** Only decisions with a signature or from an authenticated edge count. Default false. */
+  /** Only decisions count that are signed, or that come through a gateway which authenticated the reviewer. Default false. */
   verified?: boolean;
   /** The person who started the run may approve. Default false. */
   allowSelf?: boolean;

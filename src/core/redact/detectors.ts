@@ -5,7 +5,7 @@
  */
 import type { SensitiveKind } from './kinds.ts';
 
-/** Keys and tokens whose beginning says whose they are. */
+/** Keys and tokens in the format of a vendor. Most have a prefix, such as `ghp_` or `npm_`. */
 const forms = [
   // GitHub, GitLab, Atlassian, Docker, npm, PyPI, RubyGems
   'gh[oprsu]_[A-Za-z0-9]{36,}',

@@ -8,7 +8,7 @@ import { answerBefore } from '../../core/ledger/admission.ts';
 import { approversOfGrant, type Approver } from '../../core/ledger/approved-by.ts';
 import type { ApprovalRequest, OutcomeName } from '../../core/ledger/approval.ts';
 import { whyAsked } from '../../core/ledger/waiting-for.ts';
-import { mayRun } from '../../core/policy/modes.ts';
+import { isAsked, mayRun } from '../../core/policy/modes.ts';
 import { adviceSentence, advisorsOf, raisedBy, withoutReasons, type Advice } from '../../core/policy/advice.ts';
 import { countsAsIrreversible } from '../../core/ledger/open-request.ts';
 import { sentences, userHasWritten } from '../../core/ledger/sentences.ts';
@@ -123,14 +123,14 @@ export function admitCall(
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome, digest, reason, grantId, advice });
     return answered(outcome, content);
   }
-  // The model has this result already, so it learns nothing that nobody let it have, and nothing runs.
+  // An earlier result needs no approval: no tool runs, and the model has the result already.
   const earlier = limits.cachedResults ? facts.earlier?.(digest) : undefined;
   if (earlier !== undefined) {
     const { callId: resultOf, content } = earlier;
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'cached', ruling, digest, resultOf, advice });
     return answered('cached', content);
   }
-  if (ruling.action === 'allow') {
+  if (!isAsked(ruling.action)) {
     // It may use up the grant.
     const approvedBy = ruling.layer === 'grant' ? approversOfGrant(ruling.rule, ledger, state.directories) : [];
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'allowed', ruling, digest, reversible, args, advice });

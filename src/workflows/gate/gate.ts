@@ -217,8 +217,8 @@ export class Gate {
   }
 
   /**
-   * The call as it runs: with the arguments of the reviewer, if there are any (I9). `notice`: what the model is told before
-   * the result, with what it was to be told of earlier approvals of the call.
+   * The call to run, with the reviewer's arguments if there are any (I9). `notice` stands before the result that the model
+   * gets: `earlier`, of earlier approvals of this call, then the edit, then what the approvers wrote.
    */
   approved(call: ToolCall, requestId: string, earlier?: string): ToolCall & { notice?: string } {
     const edited = this.settlement(requestId)?.edited;

@@ -10,7 +10,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { CheckEdit, CheckedArguments } from '../../activities/check-edit.ts';
 import { admittedBefore } from '../../core/ledger/argument-sums.ts';
 import { answerBefore } from '../../core/ledger/admission.ts';
-import { mayRun } from '../../core/policy/modes.ts';
+import { isAsked, mayRun } from '../../core/policy/modes.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import { type RequestRecord, type CheckedEdit, requestOf } from '../../core/ledger/ledger.ts';
 import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
@@ -161,7 +161,7 @@ export function checkEdit(
       reversible,
       redaction: hidden,
       ...(ruling.layer === 'grant' && ruling.rule !== null && { grantId: ruling.rule }),
-      ...(ruling.action === 'ask' && {
+      ...(isAsked(ruling.action) && {
         asked: {
           ruling,
           successor: recordRequest(policies(), {

@@ -17,6 +17,7 @@ import {
 import type { Sender } from '../../core/messages/sender.ts';
 import { readRevoked } from '../../core/people/revoked.ts';
 import type { Problem } from '../../core/base/problem.ts';
+import { isAsked, mayRun } from '../../core/policy/modes.ts';
 import type { RulingMeter } from '../../core/match/ruling-meter.ts';
 import { ceilingRedaction } from '../../core/policy/redaction-settings.ts';
 import type { PolicyChange } from '../../core/policy/run-side.ts';
@@ -319,8 +320,8 @@ function reevaluate(
   const call = { tool, args, risk, digest, assessed, ...declared };
   const before = admittedBefore(state.ledger, record.callId);
   const { ruling, rulePlace, terms: asked, assessment, show, redact } = rules.rule(call, before, atMs, meter);
-  if (ruling.action !== 'ask') {
-    state.apply({ kind: 'supersede', atMs, requestId, runs: ruling.action === 'allow', ruling });
+  if (!isAsked(ruling.action)) {
+    state.apply({ kind: 'supersede', atMs, requestId, runs: mayRun(ruling.action), ruling });
     return;
   }
   // What was hidden stays hidden. Patterns that nobody has applied to these arguments hide them as a whole.

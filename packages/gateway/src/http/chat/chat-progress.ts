@@ -97,7 +97,7 @@ export class ChatProgress {
   readonly #shown = new Map<string, string>();
   /** How the last request about a call was decided. */
   readonly #decisions = new Map<string, ApprovalResultEvent>();
-  /** The ids of the events up to the last one that the front end has. */
+  /** The ids of the past events, up to the last one that the front end has received. */
   #passed = new Set<string>();
   isOver = false;
 

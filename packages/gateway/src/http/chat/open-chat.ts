@@ -49,9 +49,9 @@ export interface OpenChat {
 }
 
 /**
- * Records the answers of the request, sends the user's messages to the session of the thread, and finds the run to
- * follow. Throws `forbidden` for answers of a sender who is not a reviewer, `invalid_message` for a message without a
- * text, and `run_not_found` for an answer to a run that is not of this thread.
+ * Sends the approvals and denials in a chat message to their runs, and the user's new messages to the session of the
+ * thread, and finds the run to follow. Throws `forbidden` if the sender answers and is no reviewer, `invalid_message` for an
+ * empty message or too many answers, and `run_not_found` if an answer is for a run of another thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
   const { client, chatWaitMs: waitMs } = gateway;
