@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineAgent } from '../../../src/agents/define-agent.ts';
-import type { Grant, Receipt, RunPolicies } from '../../../src/contract.ts';
+import type { ApprovalDetails, Grant, Receipt, RunPolicies } from '../../../src/contract.ts';
 import type { JsonObject } from '../../../src/core/base/tool-call.ts';
 import { policyDigest } from '../../../src/core/policy/policy.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -203,7 +203,9 @@ test('the journal, read as the manual says, is that of client.journal', async ()
       const [request] = await run.open();
       await run.handle.signal('decide', { requestId: '0'.repeat(32), approved });
       await run.handle.signal('decide', { requestId: request!.requestId, approved });
-      await eventually('the answer', async () => (await run.status()).counts.open === 0);
+      const asked = { requestId: request!.requestId };
+      const details = () => run.handle.query<ApprovalDetails, [object]>('approvals', asked);
+      await eventually('the answer', async () => (await details()).settled !== undefined);
     }
     await run.result();
     const entries = new Map<number, unknown>();
