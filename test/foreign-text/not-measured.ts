@@ -36,7 +36,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'core/base/text.ts': ['perCharacter'],
     'card/cut-text.ts': ['hiddenNote', 'countedNoun'],
     'card/member-schema.ts': ['schemaText'],
-    'packages/gateway/src/http/chat/chat-progress.ts': ['ChatText.complete'],
     'packages/gateway/src/http/chat/chat-thread.ts': ['answerIdOf'],
     'packages/gateway/src/http/responses/problem-response.ts': [
       'problemResponse',
@@ -56,7 +55,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'client/doctor/check.ts': ['fine', 'wrong'],
     'client/server/pinned-version.ts': ['moveCommand'],
     'client/server/worker-presence.ts': ['noWorker', 'noWorkerOfVersion', 'notAnswered'],
-    'packages/cli/src/demo/play.ts': ['command'],
     'packages/gateway/src/http/shapes/response-shapes.ts': ['json', 'page', 'text'],
     'packages/gateway/src/inbox/api/fetch-json.ts': ['onUnauthenticated'],
     'packages/gateway/src/inbox/state/store.ts': ['announceText'],
@@ -83,7 +81,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   'cardOf and the renderers of its card measure it': {
     'packages/cli/src/inbox/card-view.ts': ['cardText'],
     'card/narrowest-scope.ts': ['lineCard', 'noAlways'],
-    'card/card-of.ts': ['cardAnswers'],
     'card/card-rows.ts': ['whyRows', 'whoRows'],
     'card/card-words.ts': [
       'argumentsNote',
@@ -263,12 +260,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'workflows/guarded/for-model.ts': ['noteForModel'],
     'workflows/messages/recorded-times.ts': ['RecordedTimes.of', 'RecordedTimes.read'],
     'workflows/state/active-policies.ts': ['ActivePolicies.rule'],
-    'workflows/state/gate-state.ts': [
-      'GateState.begin',
-      'GateState.cancelOpen',
-      'GateState.refuse',
-      'JournalTree.begin',
-    ],
+    'workflows/state/gate-state.ts': ['GateState.begin', 'GateState.cancelOpen', 'GateState.refuse'],
     'workflows/state/in-flight.ts': ['InFlight.find', 'InFlight.holds', 'InFlight.keep', 'InFlight.some'],
     'workflows/state/record-request.ts': ['recordRequest'],
     'workflows/timing/deadlines.ts': ['DeadlineTimer.set', 'Deadlines.isDoubtful'],
@@ -386,7 +378,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'worker/package-bundle.ts': ['packageBundle'],
   },
   'adds a command, a flag or a help text to the program': {
-    'packages/cli/src/answers/decide.ts': ['withAlways'],
     'packages/cli/src/base/command-line.ts': ['withClientFlags', 'withCommonOptions'],
     'packages/cli/src/base/connection-options.ts': ['connectionOption'],
     'packages/cli/src/base/json-option.ts': ['withJson'],
@@ -434,7 +425,6 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/state/open-requests.ts': ['followOpenRequests'],
     'packages/gateway/src/inbox/run/journal-table.tsx': ['JournalTable'],
     'packages/gateway/src/inbox/views/start-run.tsx': ['KnownAgents'],
-    'packages/gateway/src/inbox/views/run.tsx': ['RunActions'],
     'packages/gateway/src/inbox/state/location.ts': ['navigate', 'runHref'],
   },
 };
