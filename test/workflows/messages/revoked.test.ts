@@ -107,7 +107,7 @@ test('from the next turn of the model on, no vote and no message of them counts'
   const loosened = signMessage('setPolicy', change, signedBy('desk', run));
   expect(await codeOf(world.client.setPolicy(workflowId, loosened))).toBe('unverified_reviewer');
   const details = await world.client.approvals.get(next.requestId, { workflowId });
-  expect(details.cannotBeApproved).toContain('none of them can give one');
+  expect(details.cannotBeApproved).toContain(`'ann' cannot give one`);
   await run.handle.terminate();
 });
 
