@@ -59,6 +59,8 @@ const maxApprovers = 10_000;
 const digestShape = z.string().regex(/^[0-9a-f]{64}$/);
 const permitShape = z.object({
   workflowId: z.string(),
+  // Part of the idempotency key: without it, two runs would share one.
+  firstExecutionRunId: z.string().min(1),
   callId: z.string(),
   digest: digestShape,
   definition: digestShape,

@@ -141,7 +141,9 @@ export const advisorShape = z
       .boolean()
       .optional()
       .describe('Whether it may approve calls, but never one that destroys or cannot be undone. Default false.'),
-    timeout: asDuration(finite.refine(isBounded, 'must be from 1s to 10m: the call waits for the answer'))
+    timeout: asDuration(finite.refine(isBounded, 'must be from 1s to 10m: the call waits for the answer'), {
+      leastMs: 1_000,
+    })
       .optional()
       .describe('How long its answer may take. Default 30s.'),
   })

@@ -22,7 +22,16 @@ async function forge(policy: string, tool: string, args: JsonObject, more: objec
     const { description, schema } = testAgent(world.folder).tools.find(({ name }) => name === tool)!;
     const definition = definitionDigest({ name: tool, description, schema });
     const digest = callDigest({ tool, args, definition });
-    const permit = { workflowId, callId: '1.1', digest, definition, outcome: 'approved', agent: 'tester', ...more };
+    const permit = {
+      workflowId,
+      firstExecutionRunId: 'r',
+      callId: '1.1',
+      digest,
+      definition,
+      outcome: 'approved',
+      agent: 'tester',
+      ...more,
+    };
     const told = await world.client.session.client.workflow.execute('agentRun', {
       workflowId,
       taskQueue: foreign.taskQueue,

@@ -321,7 +321,15 @@ describe('the second gate', () => {
     const { definition } = gatedDefinition('pay', gated.pay);
     const digest = callDigest({ tool: 'pay', args: { to: 'a', amount: 1 }, definition });
     const workflowId = `forged-${randomUUID()}`;
-    const permit = { workflowId, callId: 'call.1', digest, definition, outcome: 'approved', agent: 'tester' };
+    const permit = {
+      workflowId,
+      firstExecutionRunId: 'r',
+      callId: 'call.1',
+      digest,
+      definition,
+      outcome: 'approved',
+      agent: 'tester',
+    };
     const args = [[{ name: 'pay', args: [permit, 'a', 1] }]];
     const { workflow } = world.client.session.client;
     const ends = await workflow.execute('trustedCalls', { workflowId, taskQueue: world.taskQueue, args });

@@ -25,6 +25,7 @@ function permitOf(workflowId: string, callArgs: JsonObject = args, tool = 'pay')
   const digest = callDigest({ tool, args: callArgs, definition });
   return {
     workflowId,
+    firstExecutionRunId: '01a229ca-df55-79ac-a684-025438a495a6',
     callId: '1.1',
     digest,
     definition,
@@ -99,6 +100,13 @@ describe('a foreign workflow that schedules a tool', () => {
       'pay',
       (id) => [permitOf(id, { to: 1 }), { to: 1 }],
       'arguments_invalid',
+    ],
+    [
+      'that calls itself agentRun, with a permit that lacks a part of the idempotency key',
+      'agentRun',
+      'pay',
+      (id) => [{ ...permitOf(id), firstExecutionRunId: undefined }, args],
+      'forbidden',
     ],
     [
       'that calls itself agentRun, for what the ceiling denies',
