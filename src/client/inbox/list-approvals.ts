@@ -9,8 +9,7 @@ import { type InboxCursor, readCursor, writeCursor } from './find-due.ts';
 import type { WaitingRun } from './waiting-runs.ts';
 import { describeRun, memoRows, listedExecutions, settledIdsIn } from '../server/memo-rows.ts';
 import { queryRun } from '../server/query-run.ts';
-import { type NamedPerson, personKeyIn } from '../../core/people/directory.ts';
-import type { PersonKey } from '../../core/people/person-key.ts';
+import { allIdsOf, type Directory, personKeyIn, personOf } from '../../core/people/directory.ts';
 import { nfc } from '../../core/base/text.ts';
 
 /** Which open requests to list. Default: all. */
@@ -167,20 +166,17 @@ async function rowsOf(session: Session, run: WaitingRun): Promise<RunRows> {
 
 /** As the run would write it into a row. */
 function peopleIn(request: ApprovalDetails): RowPeople {
-  const { reviewers, delegations = [], approvers, cannotBeApproved, callerUserId, people } = request;
-  const keyOf = personKeyIn({ people });
-  const idsOf = (id: string): string[] => [id, ...(personIn(people, id, keyOf)?.also ?? [])];
+  const { reviewers, delegations = [], approvers, cannotBeApproved, callerUserId, people = {} } = request;
+  const named = Object.entries(people).map(([id, person]) => [id, { ...person, groups: [], keys: [] }]);
+  const directory: Directory = { people: Object.fromEntries(named) as Directory['people'] };
+  const keyOf = personKeyIn(directory);
   return rowPeople({
     reviewers,
     delegations,
-    approvers: approvers && [...new Set(approvers.flatMap(idsOf))],
+    approvers: approvers && allIdsOf(directory, approvers, keyOf),
     cannotBeApproved,
-    callerName: callerUserId === null ? undefined : personIn(people, callerUserId, keyOf)?.name,
+    callerName: callerUserId === null ? undefined : personOf(directory, callerUserId, keyOf)?.name,
   });
-}
-
-function personIn(people: ApprovalDetails['people'], id: string, keyOf: PersonKey): NamedPerson | undefined {
-  return Object.entries(people ?? {}).find(([each]) => keyOf(each) === keyOf(id))?.[1];
 }
 
 async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Batch> {

@@ -132,7 +132,10 @@ export function approvalMemo(
   return { memo: { open, journal, ...(more > 0 ? { more } : {}) }, rest: entries.slice(journal.length) };
 }
 
-/** The rows that fit. As many rows as the memo has room for. What room is left goes to the people of the rows, then to values of arguments, in the order of the requests. */
+/**
+ * As many rows as fit into the memo. The bytes that are left go first to the people of each row, then to the values of its
+ * arguments, in the order of the requests.
+ */
 function openRows(rows: ApprovalSummary[]): ApprovalSummary[] {
   let open = fitting(rows.map(bareRow), memoOpenBytes);
   let left = memoOpenBytes - byteLength(JSON.stringify(open));

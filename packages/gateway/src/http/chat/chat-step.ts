@@ -24,7 +24,7 @@ export interface AskedRequest {
   refused?: Problem;
 }
 
-/** What a run waits for, other than an answer of the chat's user. */
+/** The run waits for reviewers, a nested run, a worker or a retry, and not for the user of the chat. */
 export interface ChatWait {
   /** Other reviewers; those of a nested run; a worker; an activity that has failed. */
   kind: 'reviewers' | 'nested' | 'worker' | 'retry';

@@ -27,8 +27,8 @@ export function waitsForRow(
 }
 
 /**
- * Whether a request waits for this person. The run says whose approval would count; where it does not (an older worker, or too
- * many people), the names and the groups of the credential are a guess.
+ * Whether a request waits for this person. The run lists the people whose approval would count. Without that list (they are
+ * too many), this guesses by the person's id and the groups of their credential.
  */
 export function waitsFor(
   { id, groups }: Pick<Principal, 'id' | 'groups'>,

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { HttpEnv } from '../gateway-context.ts';
 import type { Site } from '../site.ts';
 
-/** What a page of the gateway may load and do: only its own files, nothing of another origin. */
+/** The content security policy of the gateway's pages: a page loads only files of the gateway. */
 export const contentSecurityPolicy = [
   `default-src 'none'`,
   `script-src 'self'`,

@@ -34,7 +34,7 @@ const securitySchemes = {
   },
 } as const;
 
-/** Of an operation: any of these is enough; `{}` means no credential. */
+/** The credentials that an operation accepts: one of these suffices. `{}` means that none is needed. */
 export function securityOf(permission: Permission): Record<string, string[]>[] {
   return permission === 'anyone' ? [] : [{ bearer: [] }, { session: [] }];
 }
