@@ -459,7 +459,11 @@ export default defineConfig({
       env: { browser: true, node: false },
       rules: {
         ...restrictedImports(
-          { group: ['**/http/**'], allowTypeImports: true, message: 'the inbox takes the API as types only.' },
+          {
+            group: ['**/http/**', '!**/http/inbox/open-view.ts'],
+            allowTypeImports: true,
+            message: 'the inbox takes the API as types only, and the one order of open requests.',
+          },
           {
             group: [
               'countersign',

@@ -15,7 +15,7 @@ export { shownName } from './text/visible-text.ts';
 export { deadlineText, instantText, terminalClock } from './text/instant-text.ts';
 export type { ReaderClock } from './text/instant-text.ts';
 export { viewedBounds } from './core/messages/viewed.ts';
-export { risks } from './core/base/tool-call.ts';
+export { risks, severities } from './core/base/tool-call.ts';
 export type { Json, JsonObject, Risk, Severity } from './core/base/tool-call.ts';
 export { unfinishedText } from './core/base/model-answer.ts';
 export { nearestName, unknownName } from './text/check-call-options.ts';

@@ -412,6 +412,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/api/use-json.ts': ['useJson'],
     'packages/gateway/src/inbox/operator/statistics-section.tsx': ['StatisticsSection'],
     'packages/gateway/src/inbox/operator/figures.tsx': ['TableFrame'],
+    'packages/gateway/src/inbox/list/request-row.tsx': ['SeverityMark'],
     'packages/gateway/src/inbox/parts/time.tsx': ['LocalTime', 'TimeLeft'],
     'packages/gateway/src/inbox/parts/header.tsx': ['PageTitle'],
     'packages/gateway/src/inbox/parts/shown-text.tsx': ['Foreign', 'LongText', 'Marked', 'ShownText', 'TemporalLink'],

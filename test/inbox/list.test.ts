@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { InboxRow } from '../../packages/gateway/src/http/inbox/api.ts';
 import {
-  admits,
-  type Filters,
-  noFilters,
-  readFilters,
-  writeFilters,
-  toggled,
-} from '../../packages/gateway/src/inbox/list/filters.ts';
-import { withoutRow, withPage, withRow, withSnapshot } from '../../packages/gateway/src/inbox/state/open-rows.ts';
+  isUrgent,
+  openView,
+  type OpenQuery,
+  type Sort,
+  wholeQuery,
+} from '../../packages/gateway/src/http/inbox/open-view.ts';
+import { groupsOf, readQuery, toggled, writeQuery } from '../../packages/gateway/src/inbox/list/filters.ts';
+import { withoutRow, withRow, withSnapshot } from '../../packages/gateway/src/inbox/state/open-rows.ts';
 import { matchPath, temporalHref } from '../../packages/gateway/src/inbox/state/paths.ts';
-import { ageText, isUrgent, leftText } from '../../packages/gateway/src/inbox/state/texts.ts';
+import { ageText, leftText } from '../../packages/gateway/src/inbox/state/texts.ts';
 import { requestRow } from '../support/requests.ts';
 
 /** The pure parts of the list. */
@@ -22,40 +22,104 @@ const row = (requestId: string, more: Partial<InboxRow> = {}): InboxRow => ({
   ...more,
 });
 
-test.each<[string, Partial<Filters>]>([
+test.each<[string, Partial<OpenQuery>]>([
   ['', {}],
   ['?tool=pay&text=a+b', { tool: 'pay', text: 'a b' }],
-  ['?waits=me', { waits: 'me' }],
-  ['?agent=%26&severity=high', { agent: '&', severity: 'high' }],
-])('the filters of %j are read and written', (query, filters) => {
-  expect(readFilters(query)).toEqual({ ...noFilters, ...filters });
-  expect(writeFilters({ ...noFilters, ...filters })).toBe(query);
+  ['?tab=others', { tab: 'others' }],
+  ['?agent=%26&severity=high&sort=age', { agent: '&', severity: 'high', sort: 'age' }],
+])('the query of %j is read and written', (address, query) => {
+  expect(readQuery(address)).toEqual({ ...wholeQuery, ...query });
+  expect(writeQuery({ ...wholeQuery, ...query })).toBe(address);
 });
 
-test('unknown filters and values are passed over', () => {
-  expect(readFilters('?waits=everybody&__proto__=x&answer=deny')).toEqual(noFilters);
+test('unknown members and values of an address are passed over', () => {
+  expect(readQuery('?tab=everybody&sort=up&__proto__=x&answer=deny')).toEqual(wholeQuery);
 });
 
-test.each<[Partial<Filters>, Partial<InboxRow>, boolean]>([
+const view = (rows: readonly InboxRow[], query: Partial<OpenQuery> = {}, limit = 100) =>
+  openView(rows, { ...wholeQuery, ...query }, { waitsFor: ({ waitsFor }) => waitsFor, limit, nowMs: now });
+const now = Date.parse('2026-01-01T10:00:00Z');
+
+test.each<[Partial<OpenQuery>, Partial<InboxRow>, boolean]>([
   [{}, {}, true],
   [{ tool: 'pay' }, {}, true],
   [{ tool: 'wipe' }, {}, false],
   [{ agent: 'other' }, {}, false],
   [{ severity: 'medium' }, {}, true],
-  [{ waits: 'me' }, { waitsFor: 'you' }, true],
-  [{ waits: 'me' }, { waitsFor: 'anyone' }, true],
-  // Nobody knows yet for whom it waits: better shown than missed.
-  [{ waits: 'me' }, { waitsFor: 'unknown' }, true],
-  [{ waits: 'me' }, { waitsFor: 'others' }, false],
-  [{ waits: 'others' }, { waitsFor: 'others' }, true],
-  [{ waits: 'others' }, { waitsFor: 'anyone' }, false],
+  [{ severity: 'high' }, {}, false],
+  [{ tab: 'mine' }, { waitsFor: 'you' }, true],
+  [{ tab: 'mine' }, { waitsFor: 'anyone' }, false],
+  [{ tab: 'anyone' }, { waitsFor: 'anyone' }, true],
+  // Better shown than missed.
+  [{ tab: 'anyone' }, { waitsFor: 'unknown' }, true],
+  [{ tab: 'anyone' }, { waitsFor: 'others' }, false],
+  [{ tab: 'others' }, { waitsFor: 'others' }, true],
+  [{ tab: 'others' }, { waitsFor: 'you' }, false],
   [{ text: 'BOB' }, {}, true],
   [{ text: 'run-1' }, {}, true],
   [{ text: 'ann' }, { shownArguments: { to: 'Ann' } }, true],
   [{ text: 'ann lee' }, { callerUserId: 'u-17', callerName: 'Ann Lee' }, true],
+  [{ text: 'lee pay' }, { callerUserId: 'u-17', callerName: 'Ann Lee' }, true],
+  [{ text: 'lee wipe' }, { callerUserId: 'u-17', callerName: 'Ann Lee' }, false],
+  // A Cyrillic letter in place of a Latin one, on either side; a letter in two parts.
+  [{ text: 'lightworks' }, { sentence: 'Pay L\u0456ghtworks' }, true],
+  [{ text: 'l\u0456ghtworks' }, { sentence: 'Pay Lightworks' }, true],
+  [{ text: 'mu\u0308ller' }, { sentence: 'Pay M\u00fcller' }, true],
   [{ text: 'nobody' }, {}, false],
-])('the filters %j admit %j: %s', (filters, more, expected) => {
-  expect(admits({ ...noFilters, ...filters }, row('1', more))).toBe(expected);
+])('the query %j finds %j: %s', (query, more, expected) => {
+  expect(view([row('1', more)], query).matching).toBe(expected ? 1 : 0);
+});
+
+test('a view counts all requests of each tab, and says what it did not search', () => {
+  const rows = [
+    row('1', { waitsFor: 'you', sentence: 'Pay bob', shown: 'all' }),
+    row('2', { waitsFor: 'you', sentence: 'Pay eve', shown: 'all' }),
+    row('3', { waitsFor: 'you', sentence: 'Mail (body)', toolName: 'mail', shown: 'part' }),
+    row('4', { waitsFor: 'others', sentence: 'Pay bob', shown: 'part' }),
+    row('5', { waitsFor: 'unknown', agentName: 'other' }),
+  ];
+  const found = view(rows, { text: 'bob' });
+  expect(found).toMatchObject({ tab: 'mine', matching: 1, unsearched: 1, counts: { mine: 3, anyone: 1, others: 1 } });
+  expect([found.tools, found.agents]).toEqual([
+    ['mail', 'pay'],
+    ['other', 'tester'],
+  ]);
+  expect(view(rows, {}, 2)).toMatchObject({ matching: 3, rows: { length: 2 } });
+});
+
+test('without a tab, a view shows the first one that has requests', () => {
+  expect(view([]).tab).toBe('mine');
+  expect(view([row('1', { waitsFor: 'others' })]).tab).toBe('others');
+  expect(view([row('1', { waitsFor: 'others' }), row('2')]).tab).toBe('anyone');
+  // A filter does not move the reader to another tab.
+  expect(view([row('1', { waitsFor: 'you' }), row('2', { toolName: 'wipe' })], { tool: 'wipe' })).toMatchObject({
+    tab: 'mine',
+    matching: 0,
+  });
+});
+
+test.each<[Sort, string[]]>([
+  ['urgency', ['soon', 'critical', 'turn 2', 'turn 1', 'old', 'none']],
+  ['severity', ['critical', 'soon', 'turn 2', 'turn 1', 'old', 'none']],
+  ['age', ['old', 'critical', 'none', 'soon', 'turn 2', 'turn 1']],
+])('sorted by %s', (sort, expected) => {
+  const at = (time: string): string => `2026-01-01T${time}:00Z`;
+  const rows = [
+    row('none', { requestedAt: at('09:30'), deadline: null }),
+    row('turn 2', { requestedAt: at('09:59'), deadline: at('10:30') }),
+    row('turn 1', { requestedAt: at('09:59'), deadline: at('10:30') }),
+    row('old', { requestedAt: at('08:00'), deadline: at('12:00') }),
+    row('critical', { requestedAt: at('09:00'), deadline: at('15:00'), severity: 'critical' }),
+    row('soon', { requestedAt: at('09:50'), deadline: at('10:01') }),
+  ];
+  expect(view(rows, { sort }).rows.map(({ requestId }) => requestId)).toEqual(expected);
+});
+
+test('requests of one run become a group from the third on, in the place of the first', () => {
+  const of = (workflowId: string, ...ids: string[]) => ids.map((id) => row(id, { workflowId }));
+  const rows = [...of('a', '1'), ...of('b', '2'), ...of('a', '3'), ...of('b', '4'), ...of('a', '5')];
+  const groups = groupsOf(rows).map((group) => group.rows.map(({ requestId }) => requestId));
+  expect(groups).toEqual([['1', '3', '5'], ['2'], ['4']]);
 });
 
 describe('the open rows', () => {
@@ -80,20 +144,15 @@ describe('the open rows', () => {
     expect(ids(withoutRow(open, { workflowId: 'run-2', requestId: '1' }))).toEqual(['1', '2']);
     expect(withRow(open, row('1', { workflowId: 'run-2' })).rows).toHaveLength(3);
   });
-
-  test('a further page adds to them', () => {
-    const more = withPage({ ...withSnapshot(page), next: 'a' }, { approvals: [row('4')], more: 2, unread: [] });
-    expect([ids(more), more.more, more.next]).toEqual([['1', '4', '2'], 2, undefined]);
-  });
 });
 
 test('a selection keeps the rows as they were', () => {
-  const selection = toggled(new Map(), row('1'));
+  const selection = toggled(new Map(), [row('1')]);
   expect([...selection.values()]).toEqual([row('1')]);
-  expect(toggled(selection, row('1', { sentence: 'New' })).size).toBe(0);
+  expect(toggled(selection, [row('1', { sentence: 'New' })]).size).toBe(0);
+  const both = toggled(selection, [row('1', { sentence: 'New' }), row('2')]);
+  expect([...both.values()]).toEqual([row('1'), row('2')]);
 });
-
-const now = Date.parse('2026-01-01T10:00:00Z');
 
 test.each<[string | null, string]>([
   [null, ''],

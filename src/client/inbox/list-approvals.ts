@@ -184,9 +184,10 @@ async function* onlyRun(session: Session, workflowId: string): AsyncGenerator<Ba
   yield { runs: run.isRunning ? [{ ...run, dueMs: null }] : [], from: { token: '' }, isLast: true };
 }
 
+/** The rows of a run that are equal here keep the order in which its calls were made. */
 function byDeadline(one: ApprovalSummary, other: ApprovalSummary): number {
-  const rank = (row: ApprovalSummary): string => `${row.deadline ?? '~'} ${row.requestedAt} ${row.requestId}`;
-  return rank(one) < rank(other) ? -1 : 1;
+  const [first, second] = [one, other].map((row) => `${row.deadline ?? '~'} ${row.requestedAt} ${row.workflowId}`);
+  return first === second ? 0 : first! < second! ? -1 : 1;
 }
 
 const pageSize = 250;

@@ -6,7 +6,7 @@ import type { GatewayContext, HttpEnv } from '../../../packages/gateway/src/http
 import type { Principal } from '../../../packages/gateway/src/http/identity/principal.ts';
 import type { InboxPage } from '../../../packages/gateway/src/http/inbox/api.ts';
 import { InboxFeed } from '../../../packages/gateway/src/http/inbox/inbox-feed.ts';
-import { inboxRow } from '../../../packages/gateway/src/http/inbox/inbox-row.ts';
+import { readBy, sharedRow } from '../../../packages/gateway/src/http/inbox/inbox-row.ts';
 import { approvalRoutes } from '../../../packages/gateway/src/http/routes/approvals.ts';
 import { listApprovals } from '../../../src/client/inbox/list-approvals.ts';
 import type { Session } from '../../../src/client/server/connect.ts';
@@ -18,7 +18,7 @@ import { requestRow } from '../../support/requests.ts';
 
 const principal: Principal = { id: 'ann', roles: ['reviewer'], groups: ['legal'], via: 'token', key: 'ann' };
 const rowOf = (more: object) =>
-  inboxRow(requestRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), ...more }), principal);
+  readBy(sharedRow(requestRow({ requestId: 'a'.repeat(32), digest: 'b'.repeat(64), ...more })), principal);
 
 test.each<[string, object, string]>([
   ['its run does not say it', {}, 'unknown'],
@@ -32,6 +32,13 @@ test.each<[string, object, string]>([
   ['the reviewers have no room', { approvers: ['ann'] }, 'you'],
 ])('for whom a row waits, if %s: %s', (_name, more, expected) => {
   expect(rowOf({ toolName: 'pay', ...more }).waitsFor).toBe(expected);
+});
+
+test('nothing waits for a reader who is no reviewer', () => {
+  const viewer: Principal = { ...principal, roles: ['viewer', 'operator'] };
+  for (const more of [{}, { reviewers: [] }, { reviewers: ['ann'] }, { approvers: ['ann'] }]) {
+    expect(readBy(sharedRow(requestRow(more)), viewer).waitsFor).toBe('others');
+  }
 });
 
 test.each<[string, object, string]>([

@@ -128,7 +128,7 @@ withChromium('several people (needs Chromium)', () => {
     const asked = await inbox.ask('wipe', {}, undefined, { caller: { userId: 'u-17' } });
     await page.setExtraHTTPHeaders(sam.bearer);
     await page.goto(world.gateway.url);
-    await page.locator('.requests li', { hasText: 'Wipe' }).getByText('for Ida Holm (u-17)').waitFor();
+    await page.locator('.requests li', { hasText: 'Wipe' }).getByText('requested by Ida Holm (u-17)').waitFor();
     await inbox.show(asked);
     await button(page, 'Delegate …').waitFor();
     expect(await button(page, 'Move …').count()).toBe(0);

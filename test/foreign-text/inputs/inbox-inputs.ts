@@ -1,7 +1,8 @@
-import { problemText, ageText, isUrgent, leftText } from '../../../packages/gateway/src/inbox/state/texts.ts';
+import { problemText, ageText, leftText } from '../../../packages/gateway/src/inbox/state/texts.ts';
 import { changedValues, placedProblems } from '../../../packages/gateway/src/inbox/form/read-form.ts';
 import { emptyForm, formOf, nextItem, nextMember, typeOf } from '../../../packages/gateway/src/inbox/form/form-node.ts';
-import { readFilters } from '../../../packages/gateway/src/inbox/list/filters.ts';
+import { isUrgent } from '../../../packages/gateway/src/http/inbox/open-view.ts';
+import { readQuery } from '../../../packages/gateway/src/inbox/list/filters.ts';
 import { foundCommands } from '../../../packages/gateway/src/inbox/palette/commands.ts';
 import { temporalHref, matchPath } from '../../../packages/gateway/src/inbox/state/paths.ts';
 import { readRunFilters, isModeChoice } from '../../../packages/gateway/src/inbox/run/run-fields.ts';
@@ -61,7 +62,7 @@ export const inboxInputs: Inputs = {
           .join('; '),
       ),
   ],
-  'packages/gateway/src/inbox/list/filters.ts readFilters': { places: 3, runs: [(text) => readFilters(query(text))] },
+  'packages/gateway/src/inbox/list/filters.ts readQuery': { places: 3, runs: [(text) => readQuery(query(text))] },
   'packages/gateway/src/inbox/palette/commands.ts foundCommands': [
     (text) => foundCommands([{ id: 'a', text: 'Settings', group: 'Do', act: 'settings' }], text),
     (text) => foundCommands([{ id: 'a', text, group: 'Do', act: 'settings' }], 'settings'),
@@ -83,5 +84,5 @@ export const inboxInputs: Inputs = {
   ],
   'packages/gateway/src/inbox/state/texts.ts leftText': (text) => leftText(text, 0),
   'packages/gateway/src/inbox/state/texts.ts ageText': (text) => ageText(text, 0),
-  'packages/gateway/src/inbox/state/texts.ts isUrgent': (text) => isUrgent(text, text, 0),
+  'packages/gateway/src/http/inbox/open-view.ts isUrgent': (text) => isUrgent(text, text, 0),
 };

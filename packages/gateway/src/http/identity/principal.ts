@@ -68,6 +68,7 @@ export const permissions = {
   'POST /approvals/{requestId}/links': ['operator'],
   'GET /approvals': readers,
   'GET /approvals/events': readers,
+  'GET /approvals/search': readers,
   'GET /approvals/{requestId}': readers,
   'POST /approvals/{requestId}/matches': ['reviewer', 'operator'],
   'POST /approve/{requestId}': ['reviewer'],

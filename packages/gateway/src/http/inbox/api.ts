@@ -62,6 +62,32 @@ export interface InboxPage {
   unread: UnreadRun[];
 }
 
+/** `mine`: the reader's approval would count; `anyone`: anyone's would; `others`: only that of other people. */
+export type Tab = 'mine' | 'anyone' | 'others';
+
+/** The open requests of one tab. */
+export interface OpenView {
+  tab: Tab;
+  /** The first of the requests that match. */
+  rows: InboxRow[];
+  /** How many match, including those beyond `rows`. */
+  matching: number;
+  /** How many others have arguments that the list does not hold, so that the text may occur there. */
+  unsearched: number;
+  /** All open requests, whatever the query. */
+  counts: Record<Tab, number>;
+  /** The names that open requests have, in order. */
+  tools: string[];
+  agents: string[];
+}
+
+/** `GET /approvals/search`. */
+export interface FoundRequests extends OpenView {
+  /** The number of open requests that were not searched, because there are too many or they cannot be listed. */
+  more: number;
+  unread: UnreadRun[];
+}
+
 /** The events of `GET /approvals/events`. The first is `snapshot`; a stream that is opened again begins with one, too. */
 export interface InboxEvents {
   snapshot: InboxPage;

@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changedOrAborted } from 'countersign/adapter';
-import type { Problem } from 'countersign/base';
-import type { UnreadRun, ApprovalSummary } from 'countersign/client';
-import type { InboxEvents, InboxPage } from './api.ts';
+import { type Problem, ProblemError } from 'countersign/base';
+import type { UnreadRun } from 'countersign/client';
+import type { FoundRequests, InboxEvents, InboxPage, WaitsFor } from './api.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import type { Principal } from '../identity/principal.ts';
 import { problemOf } from '../responses/problem-response.ts';
-import { inboxRow, rowKey } from './inbox-row.ts';
+import { readBy, rowKey, sharedRow, waitsForRow } from './inbox-row.ts';
+import { openView, type OpenQuery, type SharedRow } from './open-view.ts';
 
-/** The most rows of a feed: those with the earliest deadlines. The others are only counted. */
-export const mostRows = 500;
+/** The most rows that a gateway keeps: those with the earliest deadlines. The others are only counted. */
+const mostRows = 20_000;
+/** The most rows that a stream carries: those with the earliest deadlines. A search finds the others. */
+const mostStreamed = 500;
+/** How long the poller goes on after a search, in milliseconds. */
+const searchedForMs = 30_000;
 /** The rows of a gate fit into a memo of 16 kB; a larger row comes from another workflow and is left out. */
 const mostRowCharacters = 32_000;
 const mostUnread = 100;
@@ -24,7 +29,7 @@ const wholeEveryMs = 5_000;
 export type InboxEvent = { [Name in keyof InboxEvents]: { event: Name; data: InboxEvents[Name] } }[keyof InboxEvents];
 
 interface KeptRow {
-  row: ApprovalSummary;
+  row: SharedRow;
   /** The JSON of the row: another text means that it has changed. */
   version: string;
 }
@@ -32,8 +37,8 @@ interface KeptRow {
 /** The last state of the inbox. Each viewer gets what differs from the state that they have seen. */
 interface State {
   rows: ReadonlyMap<string, KeptRow>;
+  /** The number of open requests beyond them. */
   more: number;
-  next?: string;
   unread: UnreadRun[];
 }
 
@@ -66,7 +71,7 @@ export class InboxFeed {
         told = trouble;
         let mayWaitMs: number | undefined;
         if (state !== undefined && trouble === undefined && state !== seen) {
-          const isPart = state.next !== undefined || seen?.next !== undefined;
+          const isPart = Math.max(state.rows.size, seen?.rows.size ?? 0) > mostStreamed;
           const isOther = seen === undefined || isPart || state.more !== seen.more || state.unread !== seen.unread;
           const waitMs = seen === undefined ? 0 : wholeAtMs + wholeEveryMs - performance.now();
           if (!isOther) {
@@ -83,14 +88,33 @@ export class InboxFeed {
         await changedOrAborted(changed, signal, mayWaitMs);
       }
     } finally {
-      this.#viewers -= 1;
-      if (this.#viewers === 0) this.#idle.abort();
+      this.#leave();
     }
+  }
+
+  /** Searches all open requests. Throws the problem of a server that cannot be read. */
+  async search(principal: Principal, query: OpenQuery, limit: number, signal: AbortSignal): Promise<FoundRequests> {
+    this.#enter();
+    // A page searches again and again: the poller goes on in between.
+    setTimeout(() => this.#leave(), searchedForMs).unref();
+    while (this.#state === undefined && this.#trouble === undefined && !signal.aborted) {
+      await changedOrAborted(this.#change.promise, signal);
+    }
+    if (this.#trouble !== undefined) throw new ProblemError(this.#trouble);
+    const { rows, more, unread } = this.#state ?? { rows: new Map<string, KeptRow>(), more: 0, unread: [] };
+    const waitsFor = (row: SharedRow): WaitsFor => waitsForRow(principal, row);
+    const all = [...rows.values()].map(({ row }) => row);
+    return { ...openView(all, query, { waitsFor, limit, nowMs: Date.now() }), more, unread };
+  }
+
+  #leave(): void {
+    this.#viewers -= 1;
+    if (this.#viewers === 0) this.#idle.abort();
   }
 
   *#changes(seen: State, state: State, principal: Principal): Generator<InboxEvent> {
     for (const [key, { row, version }] of state.rows) {
-      if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: inboxRow(row, principal) };
+      if (seen.rows.get(key)?.version !== version) yield { event: 'changed', data: readBy(row, principal) };
     }
     for (const [key, { row }] of seen.rows) {
       const { requestId, workflowId } = row;
@@ -98,9 +122,10 @@ export class InboxFeed {
     }
   }
 
-  #pageOf({ rows, more, next, unread }: State, principal: Principal): InboxPage {
-    const approvals = [...rows.values()].map(({ row }) => inboxRow(row, principal));
-    return { approvals, more, ...(next !== undefined && { next }), unread };
+  #pageOf({ rows, more, unread }: State, principal: Principal): InboxPage {
+    const streamed = [...rows.values()].slice(0, mostStreamed);
+    const approvals = streamed.map(({ row }) => readBy(row, principal));
+    return { approvals, more: more + rows.size - streamed.length, unread };
   }
 
   #enter(): void {
@@ -135,14 +160,19 @@ export class InboxFeed {
   }
 
   async #look(): Promise<void> {
-    const { approvals, more, next, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
-    const fitting = approvals.filter((row) => JSON.stringify(row).length <= mostRowCharacters);
+    const { approvals, more, unread } = await this.#gateway.client.approvals.list({ limit: mostRows });
     const before = this.#state;
+    const rows = new Map<string, KeptRow>();
+    for (const row of approvals) {
+      const version = JSON.stringify(row);
+      if (version.length > mostRowCharacters) continue;
+      const known = before?.rows.get(rowKey(row));
+      rows.set(rowKey(row), known?.version === version ? known : { row: sharedRow(row), version });
+    }
     const isSame = JSON.stringify(before?.unread) === JSON.stringify(unread.slice(0, mostUnread));
     this.#state = {
-      rows: new Map(fitting.map((row) => [rowKey(row), { row, version: JSON.stringify(row) }])),
-      more: more + approvals.length - fitting.length,
-      ...(next !== undefined && { next }),
+      rows,
+      more: more + approvals.length - rows.size,
       unread: before !== undefined && isSame ? before.unread : unread.slice(0, mostUnread),
     };
     const wasTrouble = this.#trouble !== undefined;
@@ -161,7 +191,6 @@ export class InboxFeed {
 function isEqual(one: State, other: State): boolean {
   return (
     one.more === other.more &&
-    one.next === other.next &&
     one.unread === other.unread &&
     one.rows.size === other.rows.size &&
     [...one.rows].every(([key, { version }]) => other.rows.get(key)?.version === version)

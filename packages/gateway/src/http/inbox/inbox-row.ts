@@ -2,11 +2,17 @@ import { isSamePerson, isOneOf, personKeyIn, seatsOf } from 'countersign/adapter
 import { rowSentence } from 'countersign/card';
 import type { ApprovalDetails, ApprovalSummary } from 'countersign/client';
 import type { InboxRow, WaitsFor } from './api.ts';
+import type { SharedRow } from './open-view.ts';
 import type { Principal } from '../identity/principal.ts';
 
-/** The row as this person sees it. All of it is from the index: no run is asked, so it decides nothing. */
-export function inboxRow(row: ApprovalSummary, principal: Principal): InboxRow {
-  return { ...row, sentence: rowSentence(row), waitsFor: waitsForRow(principal, row) };
+/** The row as everyone sees it. All of it is from the index: no run is asked, so it decides nothing. */
+export function sharedRow(row: ApprovalSummary): SharedRow {
+  return { ...row, sentence: rowSentence(row) };
+}
+
+/** The row as this person sees it. */
+export function readBy(row: SharedRow, principal: Principal): InboxRow {
+  return { ...row, waitsFor: waitsForRow(principal, row) };
 }
 
 /** The key of a row. It includes the workflow, because any workflow can list a request under another one's id. */
@@ -16,9 +22,10 @@ export function rowKey({ workflowId, requestId }: Pick<ApprovalSummary, 'workflo
 
 /** As `waitsFor`, of what a row has room for. */
 export function waitsForRow(
-  principal: Pick<Principal, 'id' | 'groups'>,
+  principal: Pick<Principal, 'id' | 'groups' | 'roles'>,
   { reviewers, approvers }: Pick<ApprovalSummary, 'reviewers' | 'approvers'>,
 ): WaitsFor {
+  if (!principal.roles.includes('reviewer')) return 'others';
   if (approvers !== undefined) return waitsFor(principal, { reviewers: [], approvers });
   if (reviewers === undefined) return 'unknown';
   const known = waitsFor(principal, { reviewers });
@@ -49,6 +56,7 @@ export function waitsFor(
 
 /** As `waitsFor`, of one request with its votes: nothing waits for somebody who has voted. */
 export function waitsForOne(principal: Principal, request: ApprovalDetails): WaitsFor {
+  if (!principal.roles.includes('reviewer')) return 'others';
   const { settled, votes = [] } = request;
   const hasVoted = votes.some(({ reviewerId }) => isSamePerson(reviewerId, principal.id, personKeyIn(request)));
   return settled !== undefined || hasVoted ? 'others' : waitsFor(principal, request);

@@ -5,7 +5,7 @@ import type { ApprovalDetails, Session } from 'countersign/client';
 import type { InboxPage, ApprovalView } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
-import { inboxRow, waitsForOne } from '../inbox/inbox-row.ts';
+import { readBy, sharedRow, waitsForOne } from '../inbox/inbox-row.ts';
 import { requirePrincipal } from '../identity/principal.ts';
 import { inboxPage, json, requestView } from '../shapes/response-shapes.ts';
 import { inRun, requestParams, wholeNumberQuery } from '../shapes/input-shapes.ts';
@@ -43,7 +43,7 @@ export function approvalRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv>
       const { approvals, more, next, unread } = await client.approvals.list(query);
       const principal = requirePrincipal(context.var);
       const page: InboxPage = {
-        approvals: approvals.map((row) => inboxRow(row, principal)),
+        approvals: approvals.map((row) => readBy(sharedRow(row), principal)),
         more,
         ...(next !== undefined && { next }),
         unread,

@@ -1,13 +1,15 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { InboxFeed } from '../inbox/inbox-feed.ts';
 import { requirePrincipal } from '../identity/principal.ts';
-import { text } from '../shapes/response-shapes.ts';
+import { foundRequests, json, text } from '../shapes/response-shapes.ts';
+import { wholeNumberQuery } from '../shapes/input-shapes.ts';
+import { sorts, tabs, wholeQuery } from '../inbox/open-view.ts';
 import { sseFrame, sseResponse } from '../streams/sse-stream.ts';
 import { builtInbox, type InboxAsset, readAssets } from '../inbox/built-inbox.ts';
 
-const route = defineRoute('GET /approvals/events', {
+const events = defineRoute('GET /approvals/events', {
   summary: 'The inbox as it changes',
   responses: {
     200: text(
@@ -17,17 +19,39 @@ const route = defineRoute('GET /approvals/events', {
   },
 });
 
-/** The inbox, live: one poller reads it for all viewers of this gateway. */
+const search = defineRoute('GET /approvals/search', {
+  summary: 'All open requests: filtered, searched, sorted and counted',
+  request: {
+    query: z.strictObject({
+      tab: z.enum(tabs).optional(),
+      tool: z.string().max(200).optional(),
+      agent: z.string().max(200).optional(),
+      severity: z.string().max(20).optional(),
+      text: z.string().max(200).optional(),
+      sort: z.enum(sorts).optional(),
+      limit: wholeNumberQuery(1, 500).optional(),
+    }),
+  },
+  responses: { 200: json(foundRequests, 'The requests of one tab.') },
+});
+
+/** The inbox, live and searched: one poller reads it for all viewers of this gateway. */
 export function inboxEventRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
   const feed = new InboxFeed(gateway);
-  return new OpenAPIHono<HttpEnv>().openapi(route, (context): Response => {
-    const principal = requirePrincipal(context.var);
-    return sseResponse(context, gateway, async (stream) => {
-      for await (const { event, data } of feed.watch(principal, stream.signal)) {
-        if (!(await stream.send(sseFrame(event, data)))) return;
-      }
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(search, async (context) => {
+      const { limit = 100, ...query } = context.req.valid('query');
+      const principal = requirePrincipal(context.var);
+      return context.json(await feed.search(principal, { ...wholeQuery, ...query }, limit, context.req.raw.signal));
+    })
+    .openapi(events, (context): Response => {
+      const principal = requirePrincipal(context.var);
+      return sseResponse(context, gateway, async (stream) => {
+        for await (const { event, data } of feed.watch(principal, stream.signal)) {
+          if (!(await stream.send(sseFrame(event, data)))) return;
+        }
+      });
     });
-  });
 }
 
 type Encoding = 'br' | 'gzip';

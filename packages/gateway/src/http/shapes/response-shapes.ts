@@ -5,6 +5,7 @@ import type { ApprovalDetails, ApprovalSummary, ListedRun, Receipt, StandingDele
 import type {
   ApprovalView,
   Delegations,
+  FoundRequests,
   InboxPage,
   InboxRow,
   Matches,
@@ -15,6 +16,7 @@ import type {
   ShownRun,
   StartedRun,
 } from '../inbox/api.ts';
+import { tabs } from '../inbox/open-view.ts';
 import { grantScope } from './input-shapes.ts';
 
 /** A response of JSON. */
@@ -108,12 +110,24 @@ const row = shapeOf<ApprovalSummary>()({
 }).openapi('ApprovalSummary');
 const waitsFor = z.enum(['you', 'others', 'anyone', 'unknown']);
 const inboxRow = shapeOf<InboxRow>()({ ...row.shape, sentence: z.string(), waitsFor }).openapi('InboxRow');
+const unread = z.array(z.object({ workflowId: z.string(), requestIds: texts, message: z.string() }));
 export const inboxPage = shapeOf<InboxPage>()({
   approvals: z.array(inboxRow),
   more: z.int(),
   next: optionalText,
-  unread: z.array(z.object({ workflowId: z.string(), requestIds: texts, message: z.string() })),
+  unread,
 }).openapi('InboxPage');
+export const foundRequests = shapeOf<FoundRequests>()({
+  tab: z.enum(tabs),
+  rows: z.array(inboxRow),
+  matching: z.int(),
+  unsearched: z.int(),
+  counts: z.object({ mine: z.int(), anyone: z.int(), others: z.int() }),
+  tools: texts,
+  agents: texts,
+  more: z.int(),
+  unread,
+}).openapi('FoundRequests');
 
 const approvalRequest = shapeOf<ApprovalDetails>()({
   ...summary,

@@ -1,25 +1,64 @@
 import { useState } from 'preact/hooks';
-import { visibleText } from 'countersign/base';
-import type { InboxRow } from '../../http/inbox/api.ts';
+import { severities, visibleText } from 'countersign/base';
+import type { OpenView, Tab } from '../../http/inbox/api.ts';
+import { type OpenQuery, type Sort, sorts, tabs } from '../../http/inbox/open-view.ts';
 import { Icon } from '../parts/shown-text.tsx';
 import { currentLocation, hrefOf, navigate } from '../state/location.ts';
-import { type Filters, noFilters, readFilters, valuesOf, writeFilters } from './filters.ts';
+import { isFiltered, readQuery, writeQuery } from './filters.ts';
+
+const tabWords: Readonly<Record<Tab, string>> = { mine: 'Mine', anyone: 'Anyone', others: 'Others' };
+const tabTitles: Readonly<Record<Tab, string>> = {
+  mine: 'Requests that wait for you',
+  anyone: 'Requests that anyone can answer',
+  others: 'Requests that wait for other people',
+};
+
+/** The tabs of open requests. A link keeps the filters. */
+export function Tabs({ query, view }: { query: OpenQuery; view: Pick<OpenView, 'tab' | 'counts'> | undefined }) {
+  return (
+    <nav class="tabs" aria-label="Open requests by reviewer">
+      {tabs.map((tab) => (
+        <a
+          key={tab}
+          href={hrefOf(`/${writeQuery({ ...query, tab })}`)}
+          aria-current={view?.tab === tab ? 'page' : undefined}
+          title={tabTitles[tab]}
+        >
+          {tabWords[tab]} {view !== undefined && <span class="count">{view.counts[tab].toLocaleString('en')}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const sortWords: Readonly<Record<Sort, string>> = {
+  urgency: 'Urgency',
+  severity: 'Severity',
+  age: 'Age',
+};
+
+interface FilterBarProps {
+  query: OpenQuery;
+  /** The names that open requests have. */
+  tools: readonly string[];
+  agents: readonly string[];
+}
 
 /** The filters of the list. They are in the address, so that a link shows the same list. A phone shows them on demand. */
-export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly InboxRow[] }) {
+export function FilterBar({ query, tools, agents }: FilterBarProps) {
   const [isUnfolded, setUnfolded] = useState(false);
-  const count = [filters.waits, filters.severity, filters.tool, filters.agent].filter((each) => each !== '').length;
-  const change = (changed: Partial<Filters>): void => {
+  const count = [query.severity, query.tool, query.agent].filter((each) => each !== '').length;
+  const change = (changed: Partial<OpenQuery>): void => {
     // Two changes may come before the bar is drawn again.
-    const next = { ...readFilters(currentLocation.get().query), ...changed };
-    navigate(hrefOf(`/${writeFilters(next)}`), { replace: true });
+    const next = { ...readQuery(currentLocation.get().query), ...changed };
+    navigate(hrefOf(`/${writeQuery(next)}`), { replace: true });
   };
   const select = (name: 'tool' | 'agent' | 'severity', label: string, values: readonly string[]) => (
     <label>
       {label}
-      <select value={filters[name]} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+      <select value={query[name]} onChange={(event) => change({ [name]: event.currentTarget.value })}>
         <option value="">all</option>
-        {[...new Set([...(filters[name] === '' ? [] : [filters[name]]), ...values])].map((value) => (
+        {[...new Set([...(query[name] === '' ? [] : [query[name]]), ...values])].map((value) => (
           <option key={value} value={value}>
             {visibleText(value).slice(0, 80)}
           </option>
@@ -35,7 +74,8 @@ export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly 
           type="search"
           placeholder="Search"
           autocapitalize="off"
-          value={filters.text}
+          value={query.text}
+          maxLength={200}
           onInput={(event) => change({ text: event.currentTarget.value })}
         />
       </label>
@@ -55,28 +95,34 @@ export function FilterBar({ filters, rows }: { filters: Filters; rows: readonly 
         )}
       </button>
       <div id="filter-fields" class={isUnfolded ? 'filter-fields unfolded' : 'filter-fields'}>
+        {select('severity', 'Severity', severities.toReversed())}
+        {select('tool', 'Tool', tools)}
+        {select('agent', 'Agent', agents)}
         <label>
-          Waits for
-          <select
-            value={filters.waits}
-            onChange={(event) => change({ waits: event.currentTarget.value as Filters['waits'] })}
-          >
-            <option value="">all</option>
-            <option value="me">me or anyone</option>
-            <option value="others">others</option>
+          Sort by
+          <select value={query.sort} onChange={(event) => change({ sort: event.currentTarget.value as Sort })}>
+            {sorts.map((sort) => (
+              <option key={sort} value={sort}>
+                {sortWords[sort]}
+              </option>
+            ))}
           </select>
         </label>
-        {select('severity', 'Severity', valuesOf(rows, 'severity'))}
-        {select('tool', 'Tool', valuesOf(rows, 'toolName'))}
-        {select('agent', 'Agent', valuesOf(rows, 'agentName'))}
-        {writeFilters(filters) !== '' && (
-          <button type="button" onClick={() => change(noFilters)}>
+        {isFiltered(query) && (
+          <button type="button" onClick={clearFilters}>
             Clear
           </button>
         )}
       </div>
     </form>
   );
+}
+
+/** Shows all requests of the present tab. */
+export function clearFilters(): void {
+  const { tab, sort } = readQuery(currentLocation.get().query);
+  const all = { ...(tab !== undefined && { tab }), tool: '', agent: '', severity: '', text: '', sort };
+  navigate(hrefOf(`/${writeQuery(all)}`), { replace: true });
 }
 
 interface SelectionBarProps {

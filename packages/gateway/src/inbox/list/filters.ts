@@ -1,73 +1,38 @@
-import { shownPerson } from 'countersign/base';
-import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
+import { type OpenQuery, sorts, tabs, wholeQuery } from '../../http/inbox/open-view.ts';
+import type { InboxRow } from '../../http/inbox/api.ts';
 import { requestKey } from '../state/paths.ts';
 
-/** Which open requests are shown. An empty text shows all. */
-export interface Filters {
-  tool: string;
-  agent: string;
-  severity: string;
-  /** `me`: also what waits for anybody. */
-  waits: '' | 'me' | 'others';
-  text: string;
+const names = ['tab', 'tool', 'agent', 'severity', 'text', 'sort'] as const satisfies readonly (keyof OpenQuery)[];
+
+/** Reads the query of an address. What is unknown there counts as absent. */
+export function readQuery(address: string): OpenQuery {
+  const given = new URLSearchParams(address);
+  const textOf = (name: keyof OpenQuery): string => given.get(name) ?? '';
+  const tab = tabs.find((each) => each === textOf('tab'));
+  return {
+    ...(tab !== undefined && { tab }),
+    tool: textOf('tool'),
+    agent: textOf('agent'),
+    severity: textOf('severity'),
+    text: textOf('text'),
+    sort: sorts.find((each) => each === textOf('sort')) ?? wholeQuery.sort,
+  };
 }
 
-export const noFilters: Filters = { tool: '', agent: '', severity: '', waits: '', text: '' };
-
-const names = Object.keys(noFilters) as (keyof Filters)[];
-
-/** Reads the filters of an address. */
-export function readFilters(query: string): Filters {
-  const given = new URLSearchParams(query);
-  const filters = { ...noFilters };
+/** Writes the query of an address; empty if it is the usual one. The gateway's search reads it, too. */
+export function writeQuery(query: OpenQuery): string {
+  const written = new URLSearchParams();
   for (const name of names) {
-    const value = given.get(name) ?? '';
-    if (name !== 'waits') filters[name] = value;
-    else if (value === 'me' || value === 'others') filters.waits = value;
+    const value = query[name] ?? '';
+    if (value !== (wholeQuery[name] ?? '')) written.set(name, value);
   }
-  return filters;
-}
-
-/** Writes the query of an address; empty if nothing is filtered. */
-export function writeFilters(filters: Filters): string {
-  const query = new URLSearchParams();
-  for (const name of names) if (filters[name] !== '') query.set(name, filters[name]);
-  const text = query.toString();
+  const text = written.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-const waitsForMe: readonly WaitsFor[] = ['you', 'anyone', 'unknown'];
-
-/** True if the filters admit a row. */
-export function admits({ tool, agent, severity, waits, text }: Filters, row: InboxRow): boolean {
-  if (tool !== '' && row.toolName !== tool) return false;
-  if (agent !== '' && row.agentName !== agent) return false;
-  if (severity !== '' && row.severity !== severity) return false;
-  if (waits === 'me' && !waitsForMe.includes(row.waitsFor)) return false;
-  if (waits === 'others' && row.waitsFor !== 'others') return false;
-  return text === '' || searched(row).includes(text.toLowerCase());
-}
-
-function searched(row: InboxRow): string {
-  const texts = [
-    row.sentence,
-    row.toolName,
-    row.agentName,
-    row.callerUserId === null ? '' : shownPerson(row.callerUserId, row.callerName),
-    row.reason,
-    row.requestId,
-    row.workflowId,
-    ...Object.values(row.shownArguments ?? {}),
-  ];
-  return texts
-    .map((each) => each ?? '')
-    .join('\n')
-    .toLowerCase();
-}
-
-/** The values of a column, each once, in order. */
-export function valuesOf(rows: readonly InboxRow[], column: 'toolName' | 'agentName' | 'severity'): string[] {
-  return [...new Set(rows.map((row) => row[column]))].sort();
+/** True if the query leaves out requests of its tab. */
+export function isFiltered({ tool, agent, severity, text }: OpenQuery): boolean {
+  return [tool, agent, severity, text].some((each) => each !== '');
 }
 
 /**
@@ -76,12 +41,33 @@ export function valuesOf(rows: readonly InboxRow[], column: 'toolName' | 'agentN
  */
 export type Selection = ReadonlyMap<string, InboxRow>;
 
-export function toggled(selection: Selection, row: InboxRow): Selection {
+/** The selection with these rows; without them, if all of them were in it. */
+export function toggled(selection: Selection, rows: readonly InboxRow[]): Selection {
   const next = new Map(selection);
-  if (!next.delete(requestKey(row))) next.set(requestKey(row), row);
+  const areAllIn = rows.every((row) => selection.has(requestKey(row)));
+  for (const row of rows) {
+    if (areAllIn) next.delete(requestKey(row));
+    else if (!next.has(requestKey(row))) next.set(requestKey(row), row);
+  }
   return next;
 }
 
-export function selectionOf(rows: readonly InboxRow[]): Selection {
-  return new Map(rows.map((row) => [requestKey(row), row]));
+/** Requests of one run that the list shows as one. */
+export interface RowGroup {
+  workflowId: string;
+  rows: readonly InboxRow[];
+}
+
+/** A run with fewer open requests in the list is not grouped. */
+const leastGrouped = 3;
+
+/** The rows of a list; in the place of the first of many of one run, all of them as a group. */
+export function groupsOf(rows: readonly InboxRow[]): RowGroup[] {
+  const ofRun = Map.groupBy(rows, ({ workflowId }) => workflowId);
+  return rows.flatMap((row) => {
+    const { workflowId } = row;
+    const all = ofRun.get(workflowId)!;
+    if (all.length < leastGrouped) return [{ workflowId, rows: [row] }];
+    return all[0] === row ? [{ workflowId, rows: all }] : [];
+  });
 }

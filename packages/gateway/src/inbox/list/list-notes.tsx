@@ -1,15 +1,20 @@
-import { useState } from 'preact/hooks';
-import type { InboxPage } from '../../http/inbox/api.ts';
-import { getJson } from '../api/fetch-json.ts';
-import { problemText } from '../state/texts.ts';
+import type { OpenQuery } from '../../http/inbox/open-view.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { announceText } from '../state/store.ts';
-import { type OpenRequests, openRequests } from '../state/open-requests.ts';
-import { withPage } from '../state/open-rows.ts';
+import type { OpenRequests } from '../state/open-requests.ts';
+import { clearFilters } from './filter-bar.tsx';
+import { isFiltered } from './filters.ts';
+import type { ShownView } from './use-open-view.ts';
 
-/** What there is to know of the list beside its rows: loading, empty, offline, more than is shown. */
-export function ListNotes({ state, shown }: { state: OpenRequests; shown: number }) {
+interface ListNotesProps {
+  state: OpenRequests;
+  query: OpenQuery;
+  shown: ShownView;
+}
+
+/** What there is to know of the list beside its rows: loading, empty, offline, what was not searched. */
+export function ListNotes({ state, query, shown: { view, isSearching, problem } }: ListNotesProps) {
   const { open, stream, trouble } = state;
+  const hasNone = open !== undefined && open.rows.length === 0 && open.more === 0 && open.unread.length === 0;
   return (
     <div class="notes">
       {stream === 'lost' && (
@@ -20,12 +25,34 @@ export function ListNotes({ state, shown }: { state: OpenRequests; shown: number
           The gateway has a problem: <Foreign text={trouble.message} />
         </p>
       )}
-      {open === undefined && stream !== 'lost' && <p class="note">Loading the open requests …</p>}
-      {open !== undefined && open.rows.length === 0 && open.unread.length === 0 && (
-        <p class="note empty">Nothing waits for an answer. New requests appear here by themselves.</p>
+      {problem !== undefined && (
+        <p class="note bad">
+          Not all open requests could be searched: <Foreign text={problem} />
+        </p>
       )}
-      {open !== undefined && open.rows.length > 0 && shown === 0 && (
-        <p class="note empty">No open request fits the filters.</p>
+      {open === undefined && stream !== 'lost' && <p class="note">Loading the open requests …</p>}
+      {isSearching && <p class="note plain">Searching all open requests …</p>}
+      {hasNone && <p class="note empty">Nothing waits for an answer. New requests appear here by themselves.</p>}
+      {!hasNone && !isSearching && view !== undefined && view.matching === 0 && (
+        <div class="note empty">
+          {isFiltered(query) ? (
+            <p>
+              No open request matches.{' '}
+              <button type="button" onClick={clearFilters}>
+                Clear filters
+              </button>
+            </p>
+          ) : (
+            <p>{emptyTab[view.tab]}</p>
+          )}
+        </div>
+      )}
+      {query.text !== '' && view !== undefined && view.unsearched > 0 && (
+        <p class="note plain">
+          The search covers sentences, names and shown values.{' '}
+          {view.unsearched === 1 ? 'One request has' : `${view.unsearched.toLocaleString('en')} requests have`} values
+          that the list does not hold.
+        </p>
       )}
       {open?.unread.map(({ workflowId, requestIds, message }) => (
         <p class="note bad" key={workflowId}>
@@ -33,33 +60,12 @@ export function ListNotes({ state, shown }: { state: OpenRequests; shown: number
           <Foreign text={workflowId} /> cannot be read: <Foreign text={message} />
         </p>
       ))}
-      {open !== undefined && (open.more > 0 || open.next !== undefined) && <More count={open.more} after={open.next} />}
     </div>
   );
 }
 
-function More({ count, after }: { count: number; after?: string }) {
-  const [isLoading, setLoading] = useState(false);
-  const load = async (place: string): Promise<void> => {
-    setLoading(true);
-    try {
-      const page = await getJson<InboxPage>(`/approvals?after=${encodeURIComponent(place)}`);
-      openRequests.update((state) =>
-        state.open === undefined ? state : { ...state, open: withPage(state.open, page) },
-      );
-    } catch (error) {
-      announceText(problemText(error), 'bad');
-    }
-    setLoading(false);
-  };
-  return (
-    <p class="note">
-      {count > 0 ? `${count} more open requests are not listed here. ` : 'There may be more open requests. '}
-      {after !== undefined && (
-        <button type="button" disabled={isLoading} onClick={() => void load(after)}>
-          Load more
-        </button>
-      )}
-    </p>
-  );
-}
+const emptyTab: Readonly<Record<NonNullable<ShownView['view']>['tab'], string>> = {
+  mine: 'No request waits for you.',
+  anyone: 'No request can be answered by anyone.',
+  others: 'No request waits for other people.',
+};

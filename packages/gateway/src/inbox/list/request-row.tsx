@@ -3,13 +3,16 @@ import type { InboxRow, WaitsFor } from '../../http/inbox/api.ts';
 import { Foreign, Marked } from '../parts/shown-text.tsx';
 import { TimeLeft, useNow } from '../parts/time.tsx';
 import { requestHref } from '../state/location.ts';
+import { requestKey } from '../state/paths.ts';
 import { ageText } from '../state/texts.ts';
 
 interface RequestRowProps {
   row: InboxRow;
   isSelected: boolean;
   /** Absent: this person cannot answer. */
-  toggle?: (row: InboxRow) => void;
+  toggle?: () => void;
+  /** True: the row above is that of its run. */
+  isInGroup?: boolean;
 }
 
 const longest = 300;
@@ -17,14 +20,14 @@ const longest = 300;
 const mostListedBytes = 32_000;
 
 /** One open request. */
-export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
+export function RequestRow({ row, isSelected, toggle, isInGroup = false }: RequestRowProps) {
   const now = useNow();
   const { toolName, agentName, callerUserId, severity, requestedAt, deadline, waitsFor, argumentBytes = 0 } = row;
   return (
-    <li class={isSelected ? 'selected' : undefined}>
+    <li class={`${isSelected ? 'selected' : ''} ${isInGroup ? 'in-group' : ''}`} data-request={requestKey(row)}>
       {toggle !== undefined && (
         <label class="select">
-          <input type="checkbox" checked={isSelected} onChange={() => toggle(row)} />
+          <input type="checkbox" checked={isSelected} onChange={toggle} />
           <span class="visually-hidden">Select the request of {visibleText(toolName).slice(0, longest)}</span>
         </label>
       )}
@@ -32,33 +35,33 @@ export function RequestRow({ row, isSelected, toggle }: RequestRowProps) {
         <Marked text={row.sentence} />
       </a>
       <p class="facts">
-        <span class={`severity ${severity}`}>{severity}</span>
+        <SeverityMark severity={severity} />
         <TimeLeft requestedAt={requestedAt} deadline={deadline} />
         <span>
           asked <time dateTime={requestedAt}>{ageOf(requestedAt, now)}</time>
-        </span>
-        <span>
-          tool <Foreign text={toolName} most={100} />
         </span>
         <span>
           agent <Foreign text={agentName} most={100} />
         </span>
         {callerUserId !== null && (
           <span>
-            for <Foreign text={shownPerson(callerUserId, row.callerName)} most={100} />
+            requested by <Foreign text={shownPerson(callerUserId, row.callerName)} most={100} />
           </span>
         )}
         <span class={`waits ${waitsFor}`}>{waitsWords[waitsFor]}</span>
         {row.cannotBeApproved !== undefined && <span class="cut">cannot be approved</span>}
         {row.undelivered === true && <span class="cut">no channel could deliver this request yet</span>}
         {argumentBytes > mostListedBytes && (
-          <span class="cut">
-            {Math.ceil(argumentBytes / 1_000).toLocaleString('en')} kB of arguments, not in this list
-          </span>
+          <span class="cut">({Math.ceil(argumentBytes / 1_000).toLocaleString('en')} kB of arguments)</span>
         )}
       </p>
     </li>
   );
+}
+
+/** A severity, unless it is the usual one. */
+export function SeverityMark({ severity }: { severity: string }) {
+  return severity === 'medium' ? null : <span class={`severity ${severity}`}>{severity}</span>;
 }
 
 function ageOf(requestedAt: string, now: number): string {
@@ -69,7 +72,7 @@ function ageOf(requestedAt: string, now: number): string {
 /** For whom a request waits, as the inbox says it. */
 export const waitsWords: Readonly<Record<WaitsFor, string>> = {
   you: 'waits for you',
-  anyone: 'waits for anyone',
+  anyone: 'anyone can answer',
   others: 'waits for others',
-  unknown: 'for whom: see the request',
+  unknown: 'open it to see who can answer',
 };

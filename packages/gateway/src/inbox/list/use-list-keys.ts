@@ -2,33 +2,44 @@ import { useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { InboxRow } from '../../http/inbox/api.ts';
 import { navigate, requestHref } from '../state/location.ts';
+import { requestKey } from '../state/paths.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
+import type { RowGroup } from './filters.ts';
 
 interface ListKeys {
-  rows: readonly InboxRow[];
-  toggle: (row: InboxRow) => void;
-  /** Asks for one answer to all that is selected; undefined: nothing is. */
-  answer: ((answer: 'approve' | 'deny') => void) | undefined;
+  groups: readonly RowGroup[];
+  /** Absent, as `answer`: this person cannot answer. */
+  toggle: ((rows: readonly InboxRow[]) => void) | undefined;
+  /** Asks for one answer to the selection, else to these rows. */
+  answer: ((answer: 'approve' | 'deny', rows: readonly InboxRow[]) => void) | undefined;
+  hasSelection: boolean;
 }
 
 /**
- * The keys of the list: `j` and `k` move, Enter opens (the row is a link), `x` selects. `a` and `d` answer nothing by
- * themselves: they open the dialog about the selection, or the request with that answer prepared.
+ * The keys of the list: `j` and `k` move, Enter opens a request or unfolds a run, `x` selects, `/` goes to the search. `a`
+ * and `d` answer nothing by themselves: they open the dialog about the selection or the run, or the request with that
+ * answer prepared.
  */
-export function useListKeys({ rows, toggle, answer }: ListKeys): RefObject<HTMLUListElement | null> {
+export function useListKeys({ groups, toggle, answer, hasSelection }: ListKeys): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);
-  const links = (): HTMLAnchorElement[] => [...(list.current?.querySelectorAll<HTMLAnchorElement>('a.open') ?? [])];
-  const at = (): number => links().findIndex((link) => link.closest('li')?.contains(document.activeElement) === true);
+  const rowsOnPage = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('li') ?? [])];
+  const present = (): HTMLElement | undefined => rowsOnPage().find((each) => each.contains(document.activeElement));
   const move = (by: number): void => {
-    const all = links();
-    const from = at();
-    all[from === -1 ? 0 : Math.max(0, Math.min(all.length - 1, from + by))]?.focus();
+    const all = rowsOnPage();
+    const from = all.indexOf(present()!);
+    const to = from === -1 ? 0 : Math.max(0, Math.min(all.length - 1, from + by));
+    all[to]?.querySelector<HTMLElement>('.open')?.focus();
   };
-  const chosen = (): InboxRow | undefined => rows[at()];
+  const chosen = (): readonly InboxRow[] => {
+    const { run, request } = present()?.dataset ?? {};
+    if (run !== undefined)
+      return groups.find(({ workflowId, rows }) => workflowId === run && rows.length > 1)?.rows ?? [];
+    return groups.flatMap(({ rows }) => rows).filter((row) => requestKey(row) === request);
+  };
   const prepare = (which: 'approve' | 'deny') => () => {
-    const row = chosen();
-    if (answer !== undefined) answer(which);
-    else if (row !== undefined) navigate(`${requestHref(row)}?answer=${which}`);
+    const rows = chosen();
+    if (answer !== undefined && (hasSelection || rows.length > 1)) answer(which, rows);
+    else if (rows[0] !== undefined) navigate(`${requestHref(rows[0])}?answer=${which}`);
   };
   useShortcuts({
     j: () => move(1),
@@ -36,9 +47,10 @@ export function useListKeys({ rows, toggle, answer }: ListKeys): RefObject<HTMLU
     k: () => move(-1),
     ArrowUp: () => move(-1),
     x: () => {
-      const row = chosen();
-      if (row !== undefined) toggle(row);
+      const rows = chosen();
+      if (rows.length > 0) toggle?.(rows);
     },
+    '/': () => document.querySelector<HTMLInputElement>('.filters .search input')?.focus(),
     a: prepare('approve'),
     d: prepare('deny'),
   });

@@ -42,7 +42,7 @@ export function commandsFor(
   return [
     ...taken.map((name): Command => ({ id: `answer ${name}`, group: 'Answer', text: answers[name], answer: name })),
     go('Inbox', '/'),
-    go('Inbox: what waits for me', '/?waits=me'),
+    go('Inbox: what waits for me', '/?tab=mine'),
     go('Runs', '/runs'),
     go('Runs that wait for people', '/runs?status=waiting'),
     ...(has('starter') ? [go('Start a run', '/start')] : []),

@@ -1,4 +1,5 @@
-import { isUrgent, leftText } from '../state/texts.ts';
+import { isUrgent } from '../../http/inbox/open-view.ts';
+import { leftText } from '../state/texts.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { serverNowMs } from '../api/fetch-json.ts';
 

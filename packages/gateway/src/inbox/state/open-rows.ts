@@ -1,4 +1,5 @@
 import type { InboxPage, InboxRow } from '../../http/inbox/api.ts';
+import { inboxOrder } from '../../http/inbox/open-view.ts';
 import { isSameRequest, type RequestIds } from './paths.ts';
 
 /** The open requests that the page knows. */
@@ -7,48 +8,27 @@ export interface OpenRows {
   rows: readonly InboxRow[];
   /** The number of open requests beyond them. */
   more: number;
-  /** Where the next page begins. */
-  next?: string;
   unread: InboxPage['unread'];
 }
 
 /** The rows of a snapshot, which replaces all earlier ones. */
-export function withSnapshot({ approvals, more, next, unread }: InboxPage): OpenRows {
-  return { rows: approvals.toSorted(byDeadline), more, next, unread };
+export function withSnapshot({ approvals, more, unread }: InboxPage): OpenRows {
+  return { rows: approvals.toSorted(inboxOrder), more, unread };
 }
 
 /** The snapshot from which another tab can build these rows. */
-export function snapshotOf({ rows, more, next, unread }: OpenRows): InboxPage {
-  return { approvals: [...rows], more, ...(next !== undefined && { next }), unread };
+export function snapshotOf({ rows, more, unread }: OpenRows): InboxPage {
+  return { approvals: [...rows], more, unread };
 }
 
-/** The rows with a further page of them. */
-export function withPage(open: OpenRows, page: InboxPage): OpenRows {
-  const added = page.approvals.reduce(withRow, open);
-  return { ...added, more: page.more, next: page.next, unread: [...open.unread, ...page.unread] };
-}
-
-/** The rows with a new one, or with a new version of one. */
+/** The rows with a new one, or with a new version of one, which takes the place of the earlier one. */
 export function withRow(open: OpenRows, row: InboxRow): OpenRows {
-  const others = open.rows.filter((each) => !isSameRequest(each, row));
-  return { ...open, rows: [...others, row].sort(byDeadline) };
+  const at = open.rows.findIndex((each) => isSameRequest(each, row));
+  const rows = at === -1 ? [...open.rows, row] : open.rows.with(at, row);
+  return { ...open, rows: rows.toSorted(inboxOrder) };
 }
 
 /** The rows without a request that is no longer open. */
 export function withoutRow(open: OpenRows, gone: RequestIds): OpenRows {
   return { ...open, rows: open.rows.filter((each) => !isSameRequest(each, gone)) };
-}
-
-function byDeadline(one: InboxRow, other: InboxRow): number {
-  return (
-    dueMs(one) - dueMs(other) || compare(one.requestedAt, other.requestedAt) || compare(one.requestId, other.requestId)
-  );
-}
-
-function dueMs({ deadline }: InboxRow): number {
-  return deadline === null ? Number.MAX_VALUE : Date.parse(deadline) || Number.MAX_VALUE;
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -25,14 +25,6 @@ export function ageText(at: string, nowMs: number): string {
   return `${Math.floor(ageMs / (24 * 60 * minuteMs))}d`;
 }
 
-/** True if less than a tenth of the time until a deadline is left, and less than an hour. */
-export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
-  if (deadline === null) return false;
-  const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];
-  const leftMs = toMs - nowMs;
-  return leftMs < 60 * minuteMs && (leftMs < 2 * minuteMs || leftMs < (toMs - fromMs) / 10);
-}
-
 /** The texts of a browser notification, and its target. */
 export interface NotificationTexts {
   title: string;

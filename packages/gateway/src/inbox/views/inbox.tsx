@@ -1,76 +1,122 @@
 import { useState } from 'preact/hooks';
 import type { InboxRow } from '../../http/inbox/api.ts';
 import { BulkDialog } from '../list/bulk-dialog.tsx';
-import { FilterBar, SelectionBar } from '../list/filter-bar.tsx';
-import { admits, readFilters, type Selection, selectionOf, toggled } from '../list/filters.ts';
+import { FilterBar, SelectionBar, Tabs } from '../list/filter-bar.tsx';
+import { groupsOf, readQuery, type Selection, toggled } from '../list/filters.ts';
 import { ListNotes } from '../list/list-notes.tsx';
+import { GroupRow } from '../list/group-row.tsx';
 import { RequestRow } from '../list/request-row.tsx';
 import { useListKeys } from '../list/use-list-keys.ts';
+import { useOpenView } from '../list/use-open-view.ts';
 import { currentLocation } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { openRequests } from '../state/open-requests.ts';
 import { requestKey } from '../state/paths.ts';
 import { useStore } from '../state/store.ts';
 
+/** One answer applies to at most this many. */
+const mostSelected = 200;
+/** The rows of a list, and after "Show more". */
+const [fewRows, manyRows] = [200, 500];
+
 /** The open requests of all runs, live. */
 export function InboxView() {
-  const { query } = useStore(currentLocation);
+  const { query: address } = useStore(currentLocation);
   const state = useStore(openRequests);
   const me = meOf(useStore(session));
+  const [limit, setLimit] = useState(fewRows);
   const [selection, setSelection] = useState<Selection>(new Map());
-  const [bulk, setBulk] = useState<'approve' | 'deny'>();
-  const filters = readFilters(query);
-  const rows = state.open?.rows ?? [];
-  const shown = rows.filter((row) => admits(filters, row));
-  const toggle = (row: InboxRow): void => setSelection((before) => toggled(before, row));
-  // One answer applies to at most this many.
-  const selectable = shown.slice(0, 200);
-  const isAllSelected = selectable.every((row) => selection.has(requestKey(row)));
+  const [bulk, setBulk] = useState<{ answer: 'approve' | 'deny'; rows: readonly InboxRow[] }>();
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const query = readQuery(address);
+  const shown = useOpenView(state, query, limit);
+  const rows = shown.view?.rows ?? [];
+  const groups = groupsOf(rows);
   const isReviewer = me?.roles.includes('reviewer') ?? false;
+  const toggle = (some: readonly InboxRow[]): void => setSelection((before) => toggled(before, some));
+  const unfold = (workflowId: string): void =>
+    setUnfolded(
+      (before) =>
+        new Set(before.has(workflowId) ? [...before].filter((each) => each !== workflowId) : [...before, workflowId]),
+    );
+  const selectable = rows.slice(0, mostSelected);
   const list = useListKeys({
-    rows: shown,
-    toggle,
-    answer: selection.size > 0 && isReviewer ? setBulk : undefined,
+    groups,
+    toggle: isReviewer ? toggle : undefined,
+    answer: isReviewer
+      ? (answer, of) => setBulk({ answer, rows: selection.size > 0 ? [...selection.values()] : of })
+      : undefined,
+    hasSelection: selection.size > 0,
   });
+  const rowProps = (row: InboxRow) => ({
+    row,
+    isSelected: selection.has(requestKey(row)),
+    toggle: isReviewer ? () => toggle([row]) : undefined,
+  });
+  const matching = shown.view?.matching ?? 0;
   return (
     <>
-      <h1>
-        Inbox{' '}
-        {state.open !== undefined && (
-          <span class="count">
-            {shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`} open
-          </span>
-        )}
-      </h1>
-      <FilterBar filters={filters} rows={rows} />
-      <ListNotes state={state} shown={shown.length} />
-      {isReviewer && shown.length > 1 && (
+      <div class="view-head">
+        <h1>Inbox</h1>
+        <Tabs query={query} view={shown.view} />
+      </div>
+      <FilterBar query={query} tools={shown.view?.tools ?? []} agents={shown.view?.agents ?? []} />
+      <ListNotes state={state} query={query} shown={shown} />
+      {isReviewer && rows.length > 1 && (
         <label class="check select-all">
           <input
             type="checkbox"
-            checked={isAllSelected}
-            onChange={() => setSelection(isAllSelected ? new Map() : selectionOf(selectable))}
+            checked={selectable.every((row) => selection.has(requestKey(row)))}
+            onChange={() => toggle(selectable)}
           />
           Select all {selectable.length}
         </label>
       )}
       <ul class="requests" ref={list} aria-label="Open requests">
-        {shown.map((row) => (
-          <RequestRow
-            key={requestKey(row)}
-            row={row}
-            isSelected={selection.has(requestKey(row))}
-            toggle={isReviewer ? toggle : undefined}
-          />
-        ))}
+        {groups.flatMap((group) =>
+          group.rows.length === 1
+            ? [<RequestRow key={requestKey(group.rows[0]!)} {...rowProps(group.rows[0]!)} />]
+            : [
+                <GroupRow
+                  key={group.workflowId}
+                  group={group}
+                  isUnfolded={unfolded.has(group.workflowId)}
+                  unfold={() => unfold(group.workflowId)}
+                  isSelected={group.rows.every((row) => selection.has(requestKey(row)))}
+                  {...(isReviewer && {
+                    toggle: () => toggle(group.rows),
+                    answer: (answer: 'approve' | 'deny') => setBulk({ answer, rows: group.rows }),
+                  })}
+                />,
+                ...(unfolded.has(group.workflowId)
+                  ? group.rows.map((row) => <RequestRow key={requestKey(row)} {...rowProps(row)} isInGroup />)
+                  : []),
+              ],
+        )}
       </ul>
+      {matching > rows.length && (
+        <p class="note plain">
+          The first {rows.length} of {matching.toLocaleString('en')}.{' '}
+          {limit < manyRows ? (
+            <button type="button" onClick={() => setLimit(manyRows)}>
+              Show more
+            </button>
+          ) : (
+            'Filters and search find the others.'
+          )}
+        </p>
+      )}
       {selection.size > 0 && (
-        <SelectionBar count={selection.size} answer={setBulk} clear={() => setSelection(new Map())} />
+        <SelectionBar
+          count={selection.size}
+          answer={(answer) => setBulk({ answer, rows: [...selection.values()] })}
+          clear={() => setSelection(new Map())}
+        />
       )}
       {bulk !== undefined && (
         <BulkDialog
-          approved={bulk === 'approve'}
-          requests={[...selection.values()]}
+          approved={bulk.answer === 'approve'}
+          requests={bulk.rows}
           onClose={(isDone) => {
             setBulk(undefined);
             if (isDone) setSelection(new Map());

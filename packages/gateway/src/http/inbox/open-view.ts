@@ -1,0 +1,156 @@
+/**
+ * How a list of open requests is filtered, sorted and counted. The gateway does it over all open requests, and a page that
+ * has all of them does the same, so that both show one list.
+ */
+import { looksLike, nfc, severities, shownPerson } from 'countersign/base';
+import type { InboxRow, OpenView, Tab, WaitsFor } from './api.ts';
+
+export const tabs = ['mine', 'anyone', 'others'] as const satisfies readonly Tab[];
+
+/** `urgency`: what ends soon, then the most severe. `age`: the oldest first. */
+export const sorts = ['urgency', 'severity', 'age'] as const;
+export type Sort = (typeof sorts)[number];
+
+/** Which open requests a list shows. An empty text restricts nothing. */
+export interface OpenQuery {
+  /** Absent: the first tab that has requests. */
+  tab?: Tab;
+  tool: string;
+  agent: string;
+  severity: string;
+  /** Words that all must occur, however they are written. */
+  text: string;
+  sort: Sort;
+}
+
+export const wholeQuery: OpenQuery = { tool: '', agent: '', severity: '', text: '', sort: 'urgency' };
+
+/** A row without its reader. */
+export type SharedRow = Omit<InboxRow, 'waitsFor'>;
+
+interface ViewOptions<Row> {
+  waitsFor: (row: Row) => WaitsFor;
+  /** The largest number of rows. */
+  limit: number;
+  nowMs: number;
+}
+
+/** The view of a query. Equal rows keep their order, so the calls of one turn stay in theirs. */
+export function openView<Row extends SharedRow>(
+  all: readonly Row[],
+  query: OpenQuery,
+  { waitsFor, limit, nowMs }: ViewOptions<Row>,
+): OpenView {
+  const counts: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
+  const ofTab: Record<Tab, InboxRow[]> = { mine: [], anyone: [], others: [] };
+  const names = { tools: new Set<string>(), agents: new Set<string>() };
+  const words = wordsOf(query.text);
+  const unsearched: Record<Tab, number> = { mine: 0, anyone: 0, others: 0 };
+  for (const row of all) {
+    const waits = waitsFor(row);
+    const tab = tabOf[waits];
+    counts[tab] += 1;
+    names.tools.add(row.toolName);
+    names.agents.add(row.agentName);
+    if (!hasFacts(row, query)) continue;
+    if (hasWords(row, words)) ofTab[tab].push({ ...row, waitsFor: waits });
+    else if (row.shown === 'part') unsearched[tab] += 1;
+  }
+  const tab = query.tab ?? tabs.find((each) => counts[each] > 0) ?? tabs[0];
+  const found = ofTab[tab].toSorted(orders[query.sort](nowMs));
+  return {
+    tab,
+    rows: found.slice(0, limit),
+    matching: found.length,
+    unsearched: unsearched[tab],
+    counts,
+    tools: [...names.tools].sort(),
+    agents: [...names.agents].sort(),
+  };
+}
+
+const tabOf: Readonly<Record<WaitsFor, Tab>> = { you: 'mine', anyone: 'anyone', unknown: 'anyone', others: 'others' };
+
+function hasFacts(row: SharedRow, { tool, agent, severity }: OpenQuery): boolean {
+  return (
+    (tool === '' || row.toolName === tool) &&
+    (agent === '' || row.agentName === agent) &&
+    (severity === '' || row.severity === severity)
+  );
+}
+
+/** The words of a text, as `looksLike` writes them: a look-alike is found by the letter that it resembles. */
+function wordsOf(text: string): string[] {
+  return looksLike(nfc(text))
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+/** What is searched of a row: a word may be anywhere in `text`, or begin an id. */
+interface Searched {
+  text: string;
+  ids: string[];
+}
+
+/** Of each row, because it takes long to make. */
+const searched = new WeakMap<SharedRow, Searched>();
+
+function hasWords(row: SharedRow, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  let known = searched.get(row);
+  if (known === undefined) {
+    known = searchedOf(row);
+    searched.set(row, known);
+  }
+  const { text, ids } = known;
+  return words.every((word) => text.includes(word) || ids.some((id) => id.startsWith(word)));
+}
+
+function searchedOf(row: SharedRow): Searched {
+  const caller = row.callerUserId === null ? '' : shownPerson(row.callerUserId, row.callerName);
+  const names = [row.sentence, row.toolName, row.agentName, caller, row.reason];
+  const text = [...names, ...Object.values(row.shownArguments ?? {})].join('\n');
+  return { text: looksLike(nfc(text)), ids: [row.requestId, row.workflowId].map(looksLike) };
+}
+
+type Order = (one: SharedRow, other: SharedRow) => number;
+
+const byDeadline: Order = (one, other) =>
+  dueMs(one) - dueMs(other) || byText(one.requestedAt, other.requestedAt) || byText(one.workflowId, other.workflowId);
+const bySeverity: Order = (one, other) => rankOf(one) - rankOf(other) || byDeadline(one, other);
+
+const orders: Readonly<Record<Sort, (nowMs: number) => Order>> = {
+  urgency: (nowMs) => (one, other) => {
+    const [isFirst, isSecond] = [one, other].map(({ requestedAt, deadline }) => isUrgent(requestedAt, deadline, nowMs));
+    if (isFirst !== isSecond) return isFirst === true ? -1 : 1;
+    return isFirst === true ? byDeadline(one, other) : bySeverity(one, other);
+  },
+  severity: () => bySeverity,
+  age: () => (one, other) => byText(one.requestedAt, other.requestedAt) || byDeadline(one, other),
+};
+
+/** Compares two rows as the inbox lists them: the earliest deadline first, those without one last. */
+export const inboxOrder: Order = byDeadline;
+
+/** `critical` first; what is no severity last. */
+function rankOf({ severity }: SharedRow): number {
+  return -severities.indexOf(severity);
+}
+
+function dueMs({ deadline }: SharedRow): number {
+  return deadline === null ? Number.MAX_VALUE : Date.parse(deadline) || Number.MAX_VALUE;
+}
+
+function byText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+const minuteMs = 60_000;
+
+/** True if less than a tenth of the time until a deadline is left, and less than an hour. */
+export function isUrgent(requestedAt: string, deadline: string | null, nowMs: number): boolean {
+  if (deadline === null) return false;
+  const [fromMs, toMs] = [Date.parse(requestedAt), Date.parse(deadline)];
+  const leftMs = toMs - nowMs;
+  return leftMs < 60 * minuteMs && (leftMs < 2 * minuteMs || leftMs < (toMs - fromMs) / 10);
+}

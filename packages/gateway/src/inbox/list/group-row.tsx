@@ -1,0 +1,67 @@
+import { severities, visibleText } from 'countersign/base';
+import type { InboxRow } from '../../http/inbox/api.ts';
+import { inboxOrder } from '../../http/inbox/open-view.ts';
+import { Foreign } from '../parts/shown-text.tsx';
+import { TimeLeft } from '../parts/time.tsx';
+import type { RowGroup } from './filters.ts';
+import { SeverityMark } from './request-row.tsx';
+
+interface GroupRowProps {
+  group: RowGroup;
+  isUnfolded: boolean;
+  unfold: () => void;
+  isSelected: boolean;
+  /** Absent: this person cannot answer. */
+  toggle?: () => void;
+  answer?: (answer: 'approve' | 'deny') => void;
+}
+
+/** The requests of one run as one row: how many there are, and one answer to all of them. */
+export function GroupRow({
+  group: { workflowId, rows },
+  isUnfolded,
+  unfold,
+  isSelected,
+  toggle,
+  answer,
+}: GroupRowProps) {
+  const [first] = rows.toSorted(inboxOrder);
+  const tools = new Set(rows.map(({ toolName }) => toolName));
+  const what = tools.size === 1 ? visibleText(rows[0]!.toolName).slice(0, 100) : `Calls of ${tools.size} tools`;
+  const { requestedAt, deadline, agentName } = first!;
+  return (
+    <li class={isSelected ? 'group selected' : 'group'} data-run={workflowId}>
+      {toggle !== undefined && (
+        <label class="select">
+          <input type="checkbox" checked={isSelected} onChange={toggle} />
+          <span class="visually-hidden">Select all {rows.length} requests of this run</span>
+        </label>
+      )}
+      <button type="button" class="open" aria-expanded={isUnfolded} onClick={unfold}>
+        {what} × {rows.length}
+      </button>
+      <p class="facts">
+        <SeverityMark severity={worstOf(rows)} />
+        <TimeLeft requestedAt={requestedAt} deadline={deadline} />
+        <span>
+          agent <Foreign text={agentName} most={100} />
+        </span>
+      </p>
+      {answer !== undefined && (
+        <p class="buttons">
+          <button type="button" onClick={() => answer('deny')}>
+            Deny {rows.length} …
+          </button>
+          <button type="button" onClick={() => answer('approve')}>
+            Approve {rows.length} …
+          </button>
+        </p>
+      )}
+    </li>
+  );
+}
+
+function worstOf(rows: readonly InboxRow[]): string {
+  const ranks = rows.map(({ severity }) => severities.indexOf(severity));
+  return severities[Math.max(0, ...ranks)]!;
+}
