@@ -6,6 +6,8 @@ export type { AuditVerdict } from './audit/finding.ts';
 export type { Share } from './audit/statistics-rows.ts';
 export { plainMembers } from './core/ledger/commit-entry.ts';
 export { csvRows, csvSeparators } from './audit/csv.ts';
+export { decidedCsv, decidedRequests } from './audit/decided-requests.ts';
+export type { DecidedRequest } from './audit/decided-requests.ts';
 export type { AgentUsage } from './audit/agent-usage.ts';
 export { decisionStatistics } from './audit/decision-statistics.ts';
 export type { DecisionStatistics } from './audit/decision-statistics.ts';

@@ -106,10 +106,11 @@ function cellsOf(line: EntryLine, ran: ActivityLine | undefined): string[] {
   // The activity belongs to the entries that permit or record a call.
   const { kind, outcome, runs } = line.entry;
   const isOfRun = kind === 'ran' || outcome === 'allowed' || runs === true;
-  return Object.values(columns).map((column) => cell(column(line, isOfRun ? ran : undefined)));
+  return Object.values(columns).map((column) => csvCell(column(line, isOfRun ? ran : undefined)));
 }
 
-function cell(value: Cell): string {
+/** One cell: a text stays one, also in a spreadsheet that parses formulas, numbers and dates. */
+export function csvCell(value: Cell): string {
   if (value === undefined || value === null) return '';
   const isPlain = typeof value === 'boolean' || (Number.isSafeInteger(value) && Math.abs(value as number) < 1e15);
   const text = isPlain ? cellText(value) : asText(cellText(value));

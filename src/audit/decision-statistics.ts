@@ -153,7 +153,7 @@ function uses({ allowed, deniedByPolicy, answeredBefore }: RuleStatistics): numb
 }
 
 /** True if the members of an entry have the types that the gate gives them. */
-function isWellFormedEntry(entry: JournalEntry): boolean {
+export function isWellFormedEntry(entry: JournalEntry): boolean {
   const { seq, kind, at, rule, viewed } = entry;
   return (
     Number.isSafeInteger(seq) &&

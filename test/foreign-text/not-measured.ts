@@ -214,6 +214,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
   },
   'takes the state of a run, whose texts other functions have read and bounded': {
     'audit/standing.ts': ['standingOf'],
+    'audit/decided-requests.ts': ['decidedRequests'],
     'audit/statistics-rows.ts': ['reviewerRow'],
     'client/audit/policy-timeline.ts': ['PolicyTimeline.toolsOf'],
     'events/recorded-policies.ts': ['layersOf'],

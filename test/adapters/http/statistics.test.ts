@@ -3,7 +3,7 @@ import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PresentPolicy, Statistics } from '../../../packages/gateway/src/index.ts';
+import type { DecidedList, PresentPolicy, Statistics } from '../../../packages/gateway/src/index.ts';
 import { agentTool, defineAgent } from '../../../src/index.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { costlyModel, costlyPrices } from '../../support/costly-model.ts';
@@ -153,4 +153,31 @@ test.each(['since=yesterday', 'since=2030-01-01', 'until=2030-01-01T00:00:00Z'])
     const { status } = await world.call('GET', `${path}?${query}`);
     expect([400, 422]).toContain(status);
   }
+});
+
+test('what was decided, by whom and after which time, as a list and as a table', async () => {
+  const run = await world.start(once(pay('eve')));
+  const [request] = await run.open();
+  await world.client.decide({ requestId: request!.requestId, approved: false, reason: 'no', reviewerId: 'rita' });
+  await run.result();
+  const since = await eventually('visibility lists the run as ended', async () => {
+    const since = new Date(Date.now() - 60_000 * ++looks).toISOString();
+    const { requests } = await get<DecidedList>(`/decided?since=${since}`);
+    return requests.some(({ requestId }) => requestId === request!.requestId) && since;
+  });
+  const { requests, matching, tools } = await get<DecidedList>(`/decided?since=${since}&outcome=denied&tool=pay`);
+  expect(requests[0]).toMatchObject({
+    requestId: request!.requestId,
+    workflowId: run.workflowId,
+    outcome: 'denied',
+    reviewers: ['rita'],
+    reason: 'no',
+    mine: false,
+    ran: 'no',
+  });
+  expect([matching, tools]).toEqual([requests.length, ['pay']]);
+  expect((await get<DecidedList>(`/decided?since=${since}&by=me`)).matching).toBe(0);
+  const table = await world.call('GET', `/decided?since=${since}&format=csv`);
+  expect(table.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(await table.text()).toContain(`,pay,tester,denied,rita,no,false,`);
 });

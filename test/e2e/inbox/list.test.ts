@@ -31,6 +31,12 @@ withChromium('the list of open requests (needs Chromium)', () => {
     await answer(asked, false);
     await row('Pay: to ann').waitFor({ state: 'detached' });
     await page.getByText('Nothing waits for an answer').waitFor();
+    await page.getByRole('link', { name: 'Decided' }).click();
+    const decided = page.locator('.rows li', { hasText: 'by rita' });
+    await decided.getByText('denied').waitFor();
+    await decided.getByRole('link', { name: 'pay' }).click();
+    await page.locator('article.card').waitFor();
+    await page.goto(`${world.gateway.url}/inbox/`);
   });
 
   test('filters are in the address, and a link with them shows the same', async () => {

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '../http/identity/principal.ts';
 import { matchPath, type PathParams, type ViewProps } from './state/paths.ts';
+import { DecidedView } from './views/decided.tsx';
 import { InboxView } from './views/inbox.tsx';
 import { OperatorView } from './views/operator.tsx';
 import { NotFoundView } from './views/not-found.tsx';
@@ -24,6 +25,7 @@ interface Route {
 export const routes: readonly Route[] = [
   { pattern: '/', title: 'Inbox', view: InboxView, link: 'Inbox' },
   { pattern: '/requests/:workflowId/:requestId', title: 'Request', view: RequestPage },
+  { pattern: '/decided', title: 'Decided requests', view: DecidedView },
   { pattern: '/runs', title: 'Runs', view: RunsView, link: 'Runs' },
   { pattern: '/runs/:workflowId', title: 'Run', view: RunPage },
   { pattern: '/start', title: 'Start a run', view: StartRunView },

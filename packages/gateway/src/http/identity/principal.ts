@@ -91,6 +91,7 @@ export const permissions = {
   'GET /runs/{id}/grants': readers,
   'DELETE /runs/{id}/grants/{grantId}': ['reviewer', 'operator'],
   'GET /runs/{id}/audit': ['operator'],
+  'GET /decided': readers,
   'GET /policy': ['operator'],
   'GET /statistics': ['operator'],
   'POST /slack/interactions': 'anyone',

@@ -1,5 +1,5 @@
 /** The JSON that the API answers with, beside the shapes of the contract. The inbox imports these types. */
-import type { DecisionStatistics, RuleStatistics, PlacedRule, RecordedPolicy } from 'countersign/audit';
+import type { DecidedRequest, DecisionStatistics, RuleStatistics, PlacedRule, RecordedPolicy } from 'countersign/audit';
 import type { Problem } from 'countersign/base';
 import type { Card } from 'countersign/card';
 import type {
@@ -197,6 +197,17 @@ export interface Covered {
   unread: number;
   /** True: there are further runs. Open runs and those that ended last are counted. */
   more: boolean;
+}
+
+/** `GET /decided`. */
+export interface DecidedList {
+  covered: Covered;
+  /** The newest first; at most 500. */
+  requests: DecidedRequest[];
+  /** How many there are. */
+  matching: number;
+  /** The tools of all settled requests, whatever the query. */
+  tools: string[];
 }
 
 /** `GET /statistics`. */

@@ -1,11 +1,12 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { surveyDecisions, type Survey } from 'countersign/adapter';
-import { decisionStatistics, policyInForce } from 'countersign/audit';
-import type { Covered, PresentPolicy, Statistics } from '../inbox/api.ts';
+import { decidedCsv, decidedRequests, decisionStatistics, policyInForce } from 'countersign/audit';
+import type { Covered, DecidedList, PresentPolicy, Statistics } from '../inbox/api.ts';
+import { requirePrincipal } from '../identity/principal.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import { json } from '../shapes/response-shapes.ts';
-import { presentPolicyShape, statisticsShape } from '../shapes/statistics-shapes.ts';
+import { decidedList, presentPolicyShape, statisticsShape } from '../shapes/statistics-shapes.ts';
 import { SurveyQueue } from '../inbox/survey-queue.ts';
 
 const minuteMs = 60_000;
@@ -31,13 +32,36 @@ const statistics = defineRoute('GET /statistics', {
   responses: { 200: json(statisticsShape, 'The figures') },
 });
 
+const decided = defineRoute('GET /decided', {
+  summary: 'The requests that were settled, the newest first',
+  request: {
+    query: z.strictObject({
+      since: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .describe('Settled at this instant or later. Default: 7 days ago.'),
+      by: z.enum(['me', 'everyone']).optional().describe('Default: everyone.'),
+      outcome: z.string().max(40).optional(),
+      tool: z.string().max(200).optional(),
+      format: z.enum(['json', 'csv']).optional(),
+    }),
+  },
+  responses: { 200: json(decidedList, 'The requests; with `format=csv`, a table for spreadsheets.') },
+});
+
+/** The most requests of a page; a table has all. */
+const mostDecided = 500;
+
 interface Counted {
   survey: Survey;
   covered: Covered;
   sinceMs: number;
 }
 
-/** The policy in force and the statistics: for operators. One survey of the runs at a time serves all of them. */
+/**
+ * The policy in force and the statistics, for operators, and what was decided, for all. One survey of the runs at a time
+ * serves all of them.
+ */
 export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
   const surveyed = (since: string | undefined): Promise<Counted> => {
@@ -54,6 +78,25 @@ export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIH
     });
   };
   return new OpenAPIHono<HttpEnv>()
+    .openapi(decided, async (context) => {
+      const { since, by, outcome, tool, format } = context.req.valid('query');
+      const { survey, covered, sinceMs } = await surveyed(since);
+      const readerId = requirePrincipal(context.var).id;
+      const all = decidedRequests(survey.runs, { sinceMs, readerId });
+      const found = all.filter(
+        (each) =>
+          (by !== 'me' || each.mine) &&
+          (outcome === undefined || each.outcome === outcome) &&
+          (tool === undefined || each.toolName === tool),
+      );
+      if (format === 'csv') {
+        const headers = { 'content-disposition': 'attachment; filename="decided.csv"' };
+        return context.body(decidedCsv(found), 200, { 'content-type': 'text/csv; charset=utf-8', ...headers });
+      }
+      const tools = [...new Set(all.map(({ toolName }) => toolName))].sort();
+      const answer: DecidedList = { covered, requests: found.slice(0, mostDecided), matching: found.length, tools };
+      return context.json(answer, 200);
+    })
     .openapi(policy, async (context) => {
       const { survey, covered, sinceMs } = await surveyed(context.req.valid('query').since);
       const { present, ...rest } = policyInForce(survey.runs);

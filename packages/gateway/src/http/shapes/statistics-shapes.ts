@@ -87,3 +87,28 @@ export const presentPolicyShape = z
     withoutPolicy: count,
   })
   .openapi('PresentPolicy');
+
+export const decidedList = z
+  .object({
+    covered,
+    requests: z.array(
+      z.object({
+        workflowId: z.string(),
+        requestId: z.string(),
+        toolName: z.string(),
+        agent: z.string().optional(),
+        outcome: z.string(),
+        reviewers: z.array(z.string()),
+        mine: z.boolean(),
+        reason: z.string().optional(),
+        edited: z.literal(true).optional(),
+        openedAt: z.string(),
+        settledAt: z.string(),
+        tookMs: count,
+        ran: z.string().optional(),
+      }),
+    ),
+    matching: count,
+    tools: z.array(z.string()),
+  })
+  .openapi('DecidedList');

@@ -13,20 +13,30 @@ const tabTitles: Readonly<Record<Tab, string>> = {
   others: 'Requests that wait for other people',
 };
 
-/** The tabs of open requests. A link keeps the filters. */
-export function Tabs({ query, view }: { query: OpenQuery; view: Pick<OpenView, 'tab' | 'counts'> | undefined }) {
+interface TabsProps {
+  query: OpenQuery;
+  view: Pick<OpenView, 'tab' | 'counts'> | undefined;
+  /** True: the page shows decided requests. */
+  isDecided?: boolean;
+}
+
+/** The tabs of open requests, and of decided ones. A link keeps the filters. */
+export function Tabs({ query, view, isDecided = false }: TabsProps) {
   return (
-    <nav class="tabs" aria-label="Open requests by reviewer">
+    <nav class="tabs" aria-label="Requests">
       {tabs.map((tab) => (
         <a
           key={tab}
           href={hrefOf(`/${writeQuery({ ...query, tab })}`)}
-          aria-current={view?.tab === tab ? 'page' : undefined}
+          aria-current={!isDecided && view?.tab === tab ? 'page' : undefined}
           title={tabTitles[tab]}
         >
           {tabWords[tab]} {view !== undefined && <span class="count">{view.counts[tab].toLocaleString('en')}</span>}
         </a>
       ))}
+      <a href={hrefOf('/decided')} aria-current={isDecided ? 'page' : undefined}>
+        Decided
+      </a>
     </nav>
   );
 }

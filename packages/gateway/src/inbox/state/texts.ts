@@ -62,6 +62,14 @@ export function medianText(ms: number): string {
   return formatDuration(Math.round(ms / 60_000) * 60_000);
 }
 
+/** What became of a call. */
+export const ranWords: Readonly<Record<'yes' | 'no' | 'unknown' | 'pending', string>> = {
+  yes: 'ran',
+  no: 'did not run',
+  unknown: 'may have run',
+  pending: 'not ended yet',
+};
+
 /** The message of an error: a refusal is one sentence already. */
 export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,0 +1,106 @@
+/** The settled requests of many runs, from their journals: what was decided, by whom, and what became of the call. */
+import { shortened } from '../core/base/text.ts';
+import { csvCell } from './csv.ts';
+import { isSamePerson } from '../core/people/person-key.ts';
+import { personKeyIn, personsShown } from '../core/people/directory.ts';
+import type { OutcomeName, Ran } from '../core/ledger/approval.ts';
+import { isReplaced } from '../core/ledger/journal-entry.ts';
+import { projectJournal } from '../events/journal.ts';
+import { type CountedRun, isWellFormedEntry } from './decision-statistics.ts';
+import { answersOf, longestRowName, timeOf } from './statistics-rows.ts';
+
+/** One settled request. Times are ISO 8601. */
+export interface DecidedRequest {
+  workflowId: string;
+  requestId: string;
+  toolName: string;
+  agent?: string;
+  outcome: OutcomeName;
+  /** The people whose answers count, as people read them. Empty: a deadline, a policy or the end of the run settled it. */
+  reviewers: string[];
+  /** True: the reader gave one of these answers. */
+  mine: boolean;
+  reason?: string;
+  /** True: a reviewer changed the arguments. */
+  edited?: true;
+  openedAt: string;
+  settledAt: string;
+  /** From the opening to the settlement, in milliseconds. */
+  tookMs: number;
+  /** What became of the call. Absent: nothing is recorded. */
+  ran?: Ran;
+}
+
+const longestReason = 300;
+
+/**
+ * The requests that were settled at `sinceMs` or later, the newest first. Everyone who runs a workflow can write
+ * arbitrary data into its history: entries that no gate writes are skipped, and texts are cut.
+ */
+export function decidedRequests(
+  runs: readonly (CountedRun & { workflowId: string })[],
+  { sinceMs, readerId }: { sinceMs: number; readerId: string },
+): DecidedRequest[] {
+  const decided = runs.flatMap((run) => ofRun(run, readerId));
+  return decided
+    .filter(({ settledAt }) => timeOf(settledAt) >= sinceMs)
+    .sort((one, other) => timeOf(other.settledAt) - timeOf(one.settledAt));
+}
+
+function ofRun({ workflowId, ended, directory, ...run }: CountedRun & { workflowId: string }, readerId: string) {
+  const entries = run.entries.filter(isWellFormedEntry);
+  const openings = new Map(entries.flatMap((entry) => (entry.kind === 'opened' ? [[entry.requestId, entry]] : [])));
+  const { requests, outcomes } = projectJournal(entries, ended);
+  const ran = new Map(outcomes.map((outcome) => [outcome.requestId, outcome.ran]));
+  const keyOf = personKeyIn(directory);
+  const shown = personsShown(directory?.people);
+  return requests.flatMap((request): DecidedRequest[] => {
+    const { requestId, toolName, outcome, openedAt, settledAt, reason } = request;
+    // The request that continues the question about an edited call is listed in its place.
+    if (outcome === undefined || settledAt === undefined || isReplaced(request)) return [];
+    const opening = openings.get(requestId);
+    const agent = opening?.agent ?? run.agent;
+    const answers = answersOf(request);
+    const names = answers.map(({ reviewerId, reviewerName }) =>
+      reviewerId === null ? 'unnamed' : shortened(shown(reviewerId, reviewerName), longestRowName),
+    );
+    return [
+      {
+        workflowId,
+        requestId,
+        toolName: shortened(toolName, longestRowName),
+        ...(agent !== undefined && { agent: shortened(agent, longestRowName) }),
+        outcome,
+        reviewers: [...new Set(names)],
+        mine: answers.some(({ reviewerId }) => reviewerId !== null && isSamePerson(reviewerId, readerId, keyOf)),
+        ...(reason !== undefined && { reason: shortened(reason, longestReason) }),
+        ...(opening?.by === 'edit' && { edited: true }),
+        openedAt,
+        settledAt,
+        tookMs: Math.max(0, timeOf(settledAt) - timeOf(openedAt)),
+        ...(ran.get(requestId) !== undefined && { ran: ran.get(requestId)! }),
+      },
+    ];
+  });
+}
+
+const columns: Readonly<Record<string, (request: DecidedRequest) => string | number | boolean | undefined>> = {
+  settledAt: ({ settledAt }) => settledAt,
+  tool: ({ toolName }) => toolName,
+  agent: ({ agent }) => agent,
+  outcome: ({ outcome }) => outcome,
+  reviewers: ({ reviewers }) => reviewers.join('; '),
+  reason: ({ reason }) => reason,
+  edited: ({ edited }) => edited ?? false,
+  tookMs: ({ tookMs }) => tookMs,
+  ran: ({ ran }) => ran,
+  openedAt: ({ openedAt }) => openedAt,
+  requestId: ({ requestId }) => requestId,
+  workflowId: ({ workflowId }) => workflowId,
+};
+
+/** The requests as a table for spreadsheets, below a line of names. */
+export function decidedCsv(requests: readonly DecidedRequest[]): string {
+  const rows = requests.map((request) => Object.values(columns).map((column) => csvCell(column(request))));
+  return [Object.keys(columns), ...rows].map((row) => `${row.join(',')}\n`).join('');
+}
