@@ -51,7 +51,15 @@ test('other reviewers are named as the card names them, once', async () => {
   const page = openUseChat(world);
   const isAsked = page.say(once(wipe));
   const wait = await nextWait(page);
-  expect(wait).toMatchObject({ kind: 'reviewers', toolName: 'wipe', reviewers: ['rita', 'group:finance'] });
+  expect(wait).toMatchObject({
+    kind: 'reviewers',
+    toolName: 'wipe',
+    reviewers: ['rita', 'group:finance'],
+    people: 'rita or group:finance',
+    sentence: expect.stringMatching(/^Wipe/),
+    deadline: expect.stringMatching(/^\d{4}-/),
+    url: expect.stringContaining(`/inbox/requests/`),
+  });
   // No card that would be refused.
   expect(page.tools()).toEqual([]);
   await world.client.decide({ requestId: await requestOf(wait), approved: true, reviewerId: 'rita' });
@@ -125,6 +133,10 @@ test('a request of a nested run: which agent waits, and for whom', async () => {
     kind: 'nested',
     agent: 'researcher',
     message: `The agent researcher waits for rita, to answer 'pay' in the inbox.`,
+    people: 'rita',
+    sentence: 'Pay (to, amount)',
+    deadline: expect.stringMatching(/^\d{4}-/),
+    url: expect.stringMatching(new RegExp(`/inbox/requests/[^/]+/${String(wait['requestId'])}$`)),
   });
   await world.client.decide({ requestId: await requestOf(wait), approved: true, reviewerId: 'rita' });
   await isAsked;

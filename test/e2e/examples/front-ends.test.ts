@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Page } from 'playwright-core';
 import type { Agent } from '../../../src/agents/definitions.ts';
 import { type Browser, findChromium, openSharedBrowser } from '../../support/browser.ts';
-import { asksFor, byHeader } from '../../adapters/http/chat-calls.ts';
+import { byHeader } from '../../adapters/http/chat-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FrontEndSite, openFrontEndSite } from './front-end-site.ts';
 import { type GatewayWorld, openGatewayWorld } from '../../support/gateway-world.ts';
@@ -26,7 +26,11 @@ withChromium('front ends that people have (needs Chromium)', () => {
 
   beforeAll(async () => {
     const agentsIn = (folder: string): Agent[] => {
-      const agent = testAgent(folder, asksFor('pay'));
+      const rules = [
+        { pattern: 'pay', action: 'ask', ask: { allow_self: true } },
+        { pattern: 'wipe', action: 'ask', ask: { reviewers: ['rita'] } },
+      ];
+      const agent = testAgent(folder, { version: 1, rules });
       return [agent, { ...agent, name: 'support' }];
     };
     world = await openGatewayWorld({ agentsIn }, { authenticator: byHeader() });
@@ -144,6 +148,26 @@ withChromium('front ends that people have (needs Chromium)', () => {
     await page.getByText(`paid 3 to example-${name}`).first().waitFor();
     expect(ran(`example-${name}`)).toHaveLength(1);
   });
+
+  test.each(['ag-ui', 'ai-sdk'])(
+    'the example for %s says for whom a call waits, and goes on after the answer',
+    async (name) => {
+      await open(`examples.html?${name}`, once({ tool: 'wipe', args: {} }));
+      const waits = page.getByRole('list', { name: 'Waiting for' });
+      await waits.getByText(/^Wipe.* · waiting for rita until \d\d:\d\d/).waitFor();
+      // The user's own approval would be refused, so it is not offered.
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      const address = await waits.getByRole('link', { name: 'Open in the inbox' }).getAttribute('href');
+      const [, workflowId, requestId] = /\/inbox\/requests\/([^/]+)\/([0-9a-f]{32})$/.exec(address!)!;
+      expect(address).toBe(`${world.gateway.url}/inbox/requests/${workflowId}/${requestId}`);
+      await world.client.decide(
+        { requestId: requestId!, approved: true, reviewerId: 'rita' },
+        { workflowId: decodeURIComponent(workflowId!) },
+      );
+      await page.getByText('wiped').first().waitFor();
+      expect(await waits.getByRole('listitem').count()).toBe(0);
+    },
+  );
 });
 
 test('the pages and the examples of docs/front-ends.md type-check, and are the same', () => {
@@ -151,7 +175,7 @@ test('the pages and the examples of docs/front-ends.md type-check, and are the s
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const manual = read('docs/front-ends.md');
   const blocks = [...manual.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  for (const name of ['chat-requests.ts', 'assistant-ui.tsx'])
+  for (const name of ['chat-requests.ts', 'waiting-for.tsx', 'assistant-ui.tsx'])
     expect(manual).toContain(`[${name}](../examples/chat/${name})`);
   expect(blocks).toEqual([read('test/fixtures/front-ends/example-ai-sdk.tsx')]);
   const tsc = join(root, 'node_modules', '.bin', 'tsc');

@@ -42,6 +42,12 @@ export function ownOrigin(site: Site, request: Request): string | undefined {
   return site.isLoopback && loopbackHosts(site).includes(host) ? new URL(`http://${host}`).origin : undefined;
 }
 
+/** The address of the web inbox, for links; undefined if the gateway does not know how browsers reach it. */
+export function inboxUrl({ publicUrl, isLoopback, port }: Site): string | undefined {
+  const origin = publicUrl ?? (isLoopback ? `http://127.0.0.1:${port}` : undefined);
+  return origin === undefined ? undefined : `${origin}/inbox`;
+}
+
 /**
  * `public_url`, if a browser on this machine uses another name of it, such as localhost for 127.0.0.1: pages there have
  * another origin, and their forms and cookies are not the gateway's own. Behind a proxy, ports differ.

@@ -29,7 +29,7 @@ export async function* followChat(run: ChatRun): AsyncGenerator<ChatStep, void, 
   if (isAwaited && past.some(isStop) && (await awaitsUser(run))) return yield stoppedStep;
   const missed = missedIn(past, turn, run);
   progress.expect([...missed, ...told]);
-  const waits = new ChatWaits(client, workflowId, { isFirst: run.seen.calls.size === 0 });
+  const waits = new ChatWaits(thread, workflowId, { isFirst: run.seen.calls.size === 0 });
   const take = async function* (event: RunEvent): AsyncGenerator<ChatStep, void, undefined> {
     // Before the last step: a protocol accepts nothing after it.
     if (event.type === 'RunCompleteEvent' || endOfTurn(event) !== undefined) yield* waits.end();

@@ -35,7 +35,15 @@ export interface ChatWait {
   toolName?: string;
   /** As in `WaitingFor`. Empty: everyone who may answer. */
   reviewers?: string[];
+  /** The reviewers as people read them: `Ann Lee (u-17) or group:finance`. */
+  people?: string;
+  /** One sentence about the call, made visible. */
+  sentence?: string;
   requestId?: string;
+  /** ISO 8601; null: the request has none. */
+  deadline?: string | null;
+  /** Where reviewers answer. Absent: the gateway does not know how browsers reach its inbox. */
+  url?: string;
   /** The call, if it belongs to this chat. */
   toolCallId?: string;
 }

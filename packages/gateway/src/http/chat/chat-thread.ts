@@ -13,6 +13,8 @@ export interface ChatThread {
   principal: Principal;
   agent: string;
   threadId: string;
+  /** The address of the web inbox, for links. Absent: it is not known. */
+  inbox?: string;
 }
 
 /**

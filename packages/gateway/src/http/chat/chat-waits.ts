@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityNames, waitingFor } from 'countersign/adapter';
 import { isProblemError, personsShown, visibleText } from 'countersign/base';
-import type { ApprovalDetails, CountersignClient, Retry } from 'countersign/client';
+import { rowSentence } from 'countersign/card';
+import type { ApprovalDetails, Retry } from 'countersign/client';
 import type { AskedRequest, ChatStep, ChatWait } from './chat-step.ts';
+import type { ChatThread } from './chat-thread.ts';
 
 /** How long a run is quiet before the first check of what it waits for, and the longest time between two checks. */
 const pauseMs = { first: 1_000, longest: 30_000 };
@@ -12,15 +14,15 @@ const mostNames = 5;
 
 /** Reports to one stream's front end why its run waits, each change once. */
 export class ChatWaits {
-  readonly #client: CountersignClient;
+  readonly #thread: Pick<ChatThread, 'client' | 'inbox'>;
   readonly #workflowId: string;
   #pauseMs = pauseMs.first;
   #found: readonly ChatWait[] = [];
   /** Undefined: the last report of an earlier stream, if any. */
   #told: string | undefined;
 
-  constructor(client: CountersignClient, workflowId: string, { isFirst }: { isFirst: boolean }) {
-    this.#client = client;
+  constructor(thread: Pick<ChatThread, 'client' | 'inbox'>, workflowId: string, { isFirst }: { isFirst: boolean }) {
+    this.#thread = thread;
     this.#workflowId = workflowId;
     if (isFirst) this.#told = JSON.stringify([]);
   }
@@ -30,7 +32,7 @@ export class ChatWaits {
     await sleep(this.#pauseMs, undefined, { signal });
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
     try {
-      const found = await reasonsOf(this.#client, this.#workflowId);
+      const found = await reasonsOf(this.#thread, this.#workflowId);
       if (!signal.aborted) this.#found = found;
     } catch (error) {
       if (!isProblemError(error)) throw error;
@@ -52,7 +54,7 @@ export class ChatWaits {
 
   /** `others`: the open requests of the run that its user cannot answer. */
   *tell(others: readonly AskedRequest[]): Generator<ChatStep> {
-    const waits = [...others.map(waitOf), ...this.#found];
+    const waits = [...others.map((each) => waitOf(this.#thread, each)), ...this.#found];
     const text = JSON.stringify(waits);
     if (text === this.#told) return;
     this.#told = text;
@@ -60,28 +62,48 @@ export class ChatWaits {
   }
 }
 
-function waitOf({ details, toolName, callId, requestId, message }: AskedRequest): ChatWait {
+function waitOf(
+  { inbox }: Pick<ChatThread, 'inbox'>,
+  { details, toolName, callId, requestId, workflowId, message, deadline }: AskedRequest,
+): ChatWait {
   const { votes = [], delegations = [] } = details ?? {};
   const asked = details === undefined ? [] : waitingFor({ request: details, delegations }).reviewers;
   const reviewers = asked.filter((name) => votes.every(({ reviewerId }) => reviewerId !== name));
-  const [sentence] = message.split('\n');
+  const [sentence = ''] = message.split('\n');
+  const people = namesOf(reviewers, details?.people);
   return {
     kind: 'reviewers',
-    message: `Waits for ${namesOf(reviewers, details?.people)}: ${sentence}`,
+    message: `Waits for ${people}: ${sentence}`,
     toolName,
     reviewers,
+    people,
+    sentence,
     toolCallId: callId,
     requestId,
+    deadline,
+    ...linkTo(inbox, { workflowId, requestId }),
   };
 }
 
+function linkTo(
+  inbox: string | undefined,
+  { workflowId, requestId }: { workflowId: string; requestId: string },
+): Pick<ChatWait, 'url'> {
+  const path = [workflowId, requestId].map((part) => encodeURIComponent(part.toWellFormed())).join('/');
+  return inbox === undefined ? {} : { url: `${inbox}/requests/${path}` };
+}
+
 /** `agent`: the agent of a nested run, whose requests are answered elsewhere. */
-async function reasonsOf(client: CountersignClient, workflowId: string, agent?: string): Promise<ChatWait[]> {
-  const { closedAt, run, note, retrying = [] } = await client.show(workflowId);
+async function reasonsOf(
+  thread: Pick<ChatThread, 'client' | 'inbox'>,
+  workflowId: string,
+  agent?: string,
+): Promise<ChatWait[]> {
+  const { closedAt, run, note, retrying = [], open } = await thread.client.show(workflowId);
   if (closedAt !== undefined) return [];
   const own = agent === undefined ? [] : (run?.waitingFor ?? []);
   const nested = await Promise.all(
-    (run?.nested ?? []).slice(0, mostNested).map((each) => reasonsOf(client, each.workflowId, each.agent)),
+    (run?.nested ?? []).slice(0, mostNested).map((each) => reasonsOf(thread, each.workflowId, each.agent)),
   );
   const name = agent === undefined ? 'The agent' : `The agent ${visibleText(agent)}`;
   const of = agent === undefined ? {} : { agent };
@@ -90,9 +112,22 @@ async function reasonsOf(client: CountersignClient, workflowId: string, agent?: 
       ? []
       : [{ kind: 'worker' as const, message: `${name} does not answer: it goes on when its worker runs.`, ...of }]),
     ...retrying.map((retry) => ({ kind: 'retry' as const, message: `${name}: ${retryText(retry)}`, ...of })),
-    ...own.map(({ toolName, reviewers, people, requestId }) => {
-      const message = `${name} waits for ${namesOf(reviewers, people)}, to answer '${visibleText(toolName)}' in the inbox.`;
-      return { kind: 'nested' as const, message, ...of, toolName, reviewers, requestId };
+    ...own.map(({ toolName, reviewers, people: named, requestId, deadline }) => {
+      const people = namesOf(reviewers, named);
+      const message = `${name} waits for ${people}, to answer '${visibleText(toolName)}' in the inbox.`;
+      const row = open.find((each) => each.requestId === requestId);
+      return {
+        kind: 'nested' as const,
+        message,
+        ...of,
+        toolName,
+        reviewers,
+        people,
+        ...(row !== undefined && { sentence: rowSentence(row) }),
+        requestId,
+        deadline,
+        ...linkTo(thread.inbox, { workflowId, requestId }),
+      };
     }),
     ...nested.flat(),
   ];

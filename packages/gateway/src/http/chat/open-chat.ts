@@ -2,6 +2,7 @@ import { queryNames, queryRun, requireGated } from 'countersign/adapter';
 import type { Message } from 'countersign';
 import { ProblemError, isProblemError } from 'countersign/base';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import { inboxUrl } from '../site.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type ChatAnswer, type UnreadAnswer, recordAnswers } from './chat-answers.ts';
 import {
@@ -54,7 +55,7 @@ export interface OpenChat {
  * empty message or too many answers, and `run_not_found` if an answer is for a run of another thread.
  */
 export async function openChat(gateway: GatewayContext, principal: Principal, message: ChatMessage): Promise<OpenChat> {
-  const { client, chatWaitMs: waitMs } = gateway;
+  const { client, site, chatWaitMs: waitMs } = gateway;
   const { agent, threadId, answers, seen, channel } = message;
   if (answers.length > 0 && !principal.roles.includes('reviewer')) {
     throw new ProblemError({ code: 'forbidden', message: 'Answering a request needs the role reviewer.' });
@@ -65,7 +66,7 @@ export async function openChat(gateway: GatewayContext, principal: Principal, me
       message: `A chat answers at most ${mostAnswers} requests at once.`,
     });
   }
-  const thread: ChatThread = { client, principal, agent, threadId };
+  const thread: ChatThread = { client, principal, agent, threadId, inbox: inboxUrl(site) };
   // Answers are sent first, because the user gave them before writing more.
   const receipts = await recordAnswers(thread, answers, { channel, gateway });
   const { run, workflowId, messageId: said } = await findRun(thread, message);
@@ -110,11 +111,11 @@ async function findRun(thread: ChatThread, message: ChatMessage): Promise<Said> 
  * if there is one, waits for its user.
  */
 export async function resumeChat(
-  { client, chatWaitMs: waitMs }: GatewayContext,
+  { client, site, chatWaitMs: waitMs }: GatewayContext,
   principal: Principal,
   { agent, threadId }: Pick<ChatThread, 'agent' | 'threadId'>,
 ): Promise<OpenChat | undefined> {
-  const thread: ChatThread = { client, principal, agent, threadId };
+  const thread: ChatThread = { client, principal, agent, threadId, inbox: inboxUrl(site) };
   const found = await sessionWithTurn(thread);
   if (found === undefined) return undefined;
   const { run, workflowId } = found;
