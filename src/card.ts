@@ -28,6 +28,7 @@ export type {
   DiffLine,
   FieldFormat,
 } from './card/card.ts';
+export { editText } from './card/card-rows.ts';
 export { hiddenNote, wholeText } from './card/cut-text.ts';
 export { decidingTexts } from './card/card.ts';
 export { cardStyle } from './card/html-style.ts';

@@ -1,6 +1,6 @@
 import type { CallPreview } from '../core/base/call-preview.ts';
-import { formatTimeLeft, formatDuration } from '../core/base/duration.ts';
-import { instantText } from '../text/instant-text.ts';
+import { formatDuration } from '../core/base/duration.ts';
+import { instantText, timeLeft } from '../text/instant-text.ts';
 import { visibleJson, visibleLine, visibleText, fromVisible, visibleEscape } from '../text/visible-text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { argumentFields, type ArgumentFields } from './argument-fields.ts';
@@ -59,7 +59,9 @@ export function cardOf(
     who: whoRows(request, bounds),
     ...(request.contextSummary.trim() !== '' && { words: cutLine(request.contextSummary, bounds.value) }),
     time: timeOf(request, nowMs),
-    ...(request.settled !== undefined && { settled: settledRows(request.settled, bounds, request.people) }),
+    ...(request.settled !== undefined && {
+      settled: settledRows(request.settled, request.arguments, bounds, request.people),
+    }),
     raw: rawOf(request, written),
   };
   const whole = isWhole(card, args, request, bounds);
@@ -98,7 +100,7 @@ function timeOf({ requestedAt, deadline, settled }: CardRequest, nowMs: number |
   const deadlineMs = instantMs(deadline);
   const isKnown = nowMs !== undefined && deadlineMs !== undefined && settled === undefined;
   const leftMs = isKnown ? deadlineMs - nowMs : 0;
-  const left = formatTimeLeft(leftMs);
+  const left = timeLeft(leftMs);
   return {
     requestedAt: visibleText(requestedAt),
     deadline: deadline === null ? null : visibleText(deadline),

@@ -1,5 +1,7 @@
 /** Why a call needs a decision, and the people and programs that run it. */
 import { adviceSentence } from '../core/policy/advice.ts';
+import { shortened } from '../core/base/text.ts';
+import type { JsonObject } from '../core/base/tool-call.ts';
 import { personsShown } from '../core/people/directory.ts';
 import { visibleText } from '../text/visible-text.ts';
 import type { CardRow, CardText, CardRequest } from './card.ts';
@@ -70,8 +72,23 @@ export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {
   ];
 }
 
+/** The most characters of one value in the text of an edit. */
+const longestEdited = 60;
+
+/** What an edit changed, on one line of visible text: `amount 89 → 50`. */
+export function editText(before: JsonObject, after: JsonObject): string {
+  const valueOf = (args: JsonObject, name: string): string =>
+    Object.hasOwn(args, name) ? shortened(jsonText(args[name]!), longestEdited) : 'nothing';
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .map((name) => [visibleText(name), valueOf(before, name), valueOf(after, name)] as const)
+    .filter(([, was, is]) => was !== is)
+    .map(([name, was, is]) => `${name} ${was} → ${is}`)
+    .join(', ');
+}
+
 export function settledRows(
   settled: NonNullable<CardRequest['settled']>,
+  asked: JsonObject,
   bounds: CardBounds,
   people?: CardRequest['people'],
 ): CardRow[] {
@@ -86,22 +103,28 @@ export function settledRows(
     reviewerId === undefined
       ? undefined
       : `${personsShown(people)(reviewerId, reviewerName)}${identity === undefined ? '' : ` (${identity})`}`;
+  // A policy may let reviewers see none of the arguments.
+  const isEditShown = edited !== undefined && Object.keys(edited.arguments).length > 0;
   return [
     {
       label: 'Settled',
       texts: [
-        { ...cutLine(outcome, bounds.value), at: visibleText(settledAt) },
+        {
+          ...cutLine(edited === undefined ? outcome : `${outcome} with an edit`, bounds.value),
+          at: visibleText(settledAt),
+        },
         ...(by === undefined ? [] : [cutLine(way[by], bounds.value)]),
       ],
     },
     ...rows('By', [who], bounds),
     ...rows('Because', [reason], bounds),
     ...rows('Answer', response === undefined ? [] : [jsonText(response)], bounds),
-    ...rows(
-      'What ran',
-      edited === undefined || Object.keys(edited.arguments).length === 0 ? [] : [jsonText(edited.arguments)],
-      bounds,
-    ),
+    ...(isEditShown
+      ? [
+          ...rows('Changed', [editText(asked, edited.arguments)], bounds),
+          ...rows('What ran', [jsonText(edited.arguments)], bounds),
+        ]
+      : []),
   ];
 }
 

@@ -98,7 +98,7 @@ export interface Card {
   time: {
     requestedAt: string;
     deadline: string | null;
-    /** Such as `4m10s`; the digest leaves it out. */ left?: string;
+    /** Such as `4 min 10 s`; the digest leaves it out. */ left?: string;
   };
   /** Absent: the request is open. */
   settled?: CardRow[];

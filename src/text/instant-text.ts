@@ -2,7 +2,6 @@
  * Instants in a readable form. Texts of a digest and of a workflow keep ISO 8601: they depend on neither a zone nor the
  * current time.
  */
-import { formatTimeLeft } from '../core/base/duration.ts';
 import { shortened } from '../core/base/text.ts';
 import { instantMs } from '../core/messages/control.ts';
 import { visibleText } from './visible-text.ts';
@@ -13,11 +12,14 @@ export interface ReaderClock {
   timeZone?: string;
   /**
    * The current time, in milliseconds since 1970, for a text that is read at once: an instant of the same day has no
-   * date. Default: each instant has its date.
+   * date, one of the same year no year. Default: each instant has both.
    */
   nowMs?: number;
+  /** True: the reader is in this zone, so that it is not named. */
+  isLocal?: boolean;
 }
 
+const minuteMs = 60_000;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** Longer than any instant. */
 const longestOther = 60;
@@ -26,30 +28,47 @@ const longestOther = 60;
  * An instant (ISO 8601) with its zone in words, for a reader: `29 Nov 2026, 14:30 UTC`, or `14:30 UTC` on the same day.
  * Any other text is returned as visible text.
  */
-export function instantText(instant: string, { timeZone = 'UTC', nowMs }: ReaderClock = {}): string {
+export function instantText(instant: string, { timeZone = 'UTC', nowMs, isLocal = false }: ReaderClock = {}): string {
   const atMs = instantMs(instant);
   if (atMs === undefined) return visibleText(shortened(instant, longestOther));
-  const { date, time, zone } = readClock(atMs, timeZone);
-  const isToday = nowMs !== undefined && readClock(nowMs, timeZone).date === date;
-  return `${isToday ? '' : `${date}, `}${time} ${zone}`;
+  const { day, year, time, zone } = readClock(atMs, timeZone);
+  const now = nowMs === undefined ? undefined : readClock(nowMs, timeZone);
+  const [isToday, isThisYear] = [now?.day === day && now.year === year, now?.year === year];
+  return `${isToday ? '' : `${day}${isThisYear ? '' : ` ${year}`}, `}${time}${isLocal ? '' : ` ${zone}`}`;
 }
 
-/** A deadline with the time left at `nowMs`, such as `29 Nov 2026, 14:30 UTC (25m left)`. */
+/** A deadline with the time left at `nowMs`, such as `29 Nov 2026, 14:30 UTC (in 25 min)`. */
 export function deadlineText(deadline: string, nowMs: number, clock: ReaderClock = {}): string {
   const atMs = instantMs(deadline);
   const text = instantText(deadline, clock);
-  return atMs === undefined ? text : `${text} (${leftText(formatTimeLeft(atMs - nowMs))})`;
+  return atMs === undefined ? text : `${text} (${leftText(timeLeft(atMs - nowMs))})`;
 }
 
-/** `left`: as `formatTimeLeft` returns it. */
+/**
+ * The time until an instant, in its two largest units: `3 h 45 min`, `2 d 3 h`; with seconds in the last ten minutes.
+ * `passed` after it.
+ */
+export function timeLeft(leftMs: number): string {
+  if (leftMs < 0) return 'passed';
+  if (leftMs < 10 * minuteMs) return inUnits(Math.ceil(leftMs / 1_000), 60, ['min', 's']);
+  const minutes = Math.round(leftMs / minuteMs);
+  return minutes < 48 * 60 ? inUnits(minutes, 60, ['h', 'min']) : inUnits(Math.round(minutes / 60), 24, ['d', 'h']);
+}
+
+function inUnits(count: number, size: number, [large, small]: [string, string]): string {
+  const [many, few] = [Math.floor(count / size), count % size];
+  return [...(many > 0 ? [`${many} ${large}`] : []), ...(few > 0 || many === 0 ? [`${few} ${small}`] : [])].join(' ');
+}
+
+/** `left`: as `timeLeft` returns it. */
 export function leftText(left: string): string {
-  return left === 'passed' ? left : `${left} left`;
+  return left === 'passed' ? left : `in ${left}`;
 }
 
 /** The clock of the user at the terminal of this process. */
 export function terminalClock(nowMs?: number): ReaderClock {
   // oxlint-disable-next-line no-restricted-globals -- no replay loads this file
-  return { timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, nowMs };
+  return { timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, nowMs, isLocal: true };
 }
 
 /** True for an existing zone, such as `Europe/Berlin`. */
@@ -62,13 +81,14 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-function readClock(atMs: number, timeZone: string): { date: string; time: string; zone: string } {
+/** `day`: such as `29 Nov`. */
+function readClock(atMs: number, timeZone: string): { day: string; year: string; time: string; zone: string } {
   // Without `Intl`, whose texts differ between versions: digests of cards hold such texts in UTC.
   if (timeZone === 'UTC') {
     // oxlint-disable-next-line no-restricted-globals -- it converts a given instant
     const [day, time] = new Date(atMs).toISOString().split('T') as [string, string];
     const [year, month, date] = day.split('-') as [string, string, string];
-    return { date: dateText(year, month, date), time: time.slice(0, 5), zone: 'UTC' };
+    return { day: dayText(month, date), year, time: time.slice(0, 5), zone: 'UTC' };
   }
   const numeric = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
@@ -76,12 +96,13 @@ function readClock(atMs: number, timeZone: string): { date: string; time: string
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, ...numeric, ...clock }).formatToParts(atMs);
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.find((each) => each.type === type)?.value ?? '';
   return {
-    date: dateText(part('year'), part('month'), part('day')),
+    day: dayText(part('month'), part('day')),
+    year: part('year'),
     time: `${part('hour')}:${part('minute')}`,
     zone: part('timeZoneName'),
   };
 }
 
-function dateText(year: string, month: string, day: string): string {
-  return `${Number(day)} ${months[Number(month) - 1]} ${year}`;
+function dayText(month: string, day: string): string {
+  return `${Number(day)} ${months[Number(month) - 1]}`;
 }

@@ -8,7 +8,7 @@ const card = cardOf(cardRequest(), { nowMs });
 
 test('SHA-256 over RFC 8785 of the card without the time left', () => {
   const { left, ...time } = card.time;
-  expect(left).toBe('4m');
+  expect(left).toBe('4 min');
   const text = canonicalize({ ...card, time })!;
   expect(cardDigest(card)).toBe(createHash('sha256').update(text).digest('hex'));
 });

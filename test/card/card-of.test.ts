@@ -490,7 +490,7 @@ test('the time left, against the time that the caller gives', () => {
     left({}),
     left({ deadline: null }, nowMs),
     left({ deadline: 'x' }, nowMs),
-  ]).toEqual(['4m', 'passed', undefined, undefined, undefined]);
+  ]).toEqual(['4 min', 'passed', undefined, undefined, undefined]);
 });
 
 describe('a name that is cut', () => {

@@ -58,7 +58,7 @@ describe.each(shown)('%s', (_where, text) => {
 test('a card says until when, how long that is, and since when', () => {
   const card = cardOf(open, { nowMs: Date.parse('2026-11-29T14:05:00.000Z') });
   const clock = { timeZone: 'Europe/Berlin', nowMs: Date.parse('2026-11-29T14:05:00.000Z') };
-  expect(renderTerminal(card, { clock })).toContain('\nuntil 15:30 CET (25m left), asked 15:00 CET\n');
+  expect(renderTerminal(card, { clock })).toContain('\nuntil 15:30 CET (in 25 min), asked 15:00 CET\n');
 });
 
 test('Slack shows instants by its own clocks, and a time in words where it cannot', () => {

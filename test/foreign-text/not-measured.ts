@@ -311,6 +311,8 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'client/inbox/show-run.ts': ['showRun'],
     'client/inbox/waiting-runs.ts': ['allWaitingRuns', 'countWaitingRuns', 'waitingRuns'],
     'client/inbox/list-approvals.ts': ['settledIds'],
+    'client/inbox/list-runs.ts': ['runNamed'],
+    'packages/cli/src/runs/edits.ts': ['editsOf'],
     'client/send/cancel-run.ts': ['cancelRun'],
     'client/send/control-run.ts': [
       'closeRun',
@@ -394,6 +396,7 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/cli/src/base/read-request.ts': ['readRequest', 'requireShown'],
     'packages/cli/src/base/read-text.ts': ['readText'],
     'packages/cli/src/base/request-id.ts': ['findNamed'],
+    'packages/cli/src/base/named-run.ts': ['namedRun'],
     'packages/cli/src/demo/tell.ts': ['tellJson', 'tellPeople'],
     'packages/cli/src/policy/policy-apply-all.ts': ['applyToRuns'],
     'packages/cli/src/policy/policy-eval.ts': ['applyPolicy', 'evalPolicy'],

@@ -3,11 +3,13 @@ import type { temporal } from '@temporalio/proto';
 import { workflowType } from '../../contract.ts';
 import type { Session } from '../server/connect.ts';
 import { inputOf } from '../history/history-chain.ts';
-import { inParallel } from '../server/call-server.ts';
-import { listedExecutions, indexedIds } from '../server/memo-rows.ts';
+import { callServer, inParallel } from '../server/call-server.ts';
+import { describeRun, listedExecutions, indexedIds } from '../server/memo-rows.ts';
 import { gatedRunsQuery } from '../server/require-gated.ts';
 import { isObject } from '../../core/base/json.ts';
-import { nfc } from '../../core/base/text.ts';
+import { isProblemError, ProblemError } from '../../core/base/problem.ts';
+import { nfc, shortened } from '../../core/base/text.ts';
+import { redactText } from '../../core/redact/find-sensitive.ts';
 
 /** The states of a run in lists. `completed`: also closed, or at a limit; `failed`: also terminated or timed out. */
 export const listedStatuses = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
@@ -31,6 +33,10 @@ export interface ListedRun {
   status: ListedStatus;
   /** The agent with which the run was started; absent for a custom workflow, and if it cannot be read. */
   agent?: string;
+  /** The caller that the starter named. */
+  callerUserId?: string;
+  /** The first words of the task, with placeholders for secrets and personal data. Absent as `agent`. */
+  task?: string;
   /** The number of open requests. */
   open: number;
   /** ISO 8601: when its present execution started. */
@@ -81,14 +87,14 @@ export async function* listRuns(session: Session, filter: RunFilter = {}): Async
 async function listed(session: Session, row: Row): Promise<ListedRun> {
   const workflowId = row.execution?.workflowId ?? '';
   const isRun = row.type?.name === workflowType;
-  const agent = isRun ? await agentOf(session, { workflowId, runId: row.execution?.runId ?? '' }) : undefined;
+  const start = isRun ? await startOf(session, { workflowId, runId: row.execution?.runId ?? '' }) : undefined;
   const open = indexedIds(session, row).length;
   const closedAt = optionalTsToDate(row.closeTime)?.toISOString();
   return {
     workflowId,
     workflowType: row.type?.name ?? '',
     status: statusOf(row, open),
-    ...(agent !== undefined && { agent }),
+    ...start,
     open,
     startedAt: optionalTsToDate(row.startTime)?.toISOString() ?? '',
     ...(closedAt !== undefined && { closedAt }),
@@ -103,34 +109,97 @@ function statusOf({ status }: Row, open: number): ListedStatus {
   return number === 4 ? 'cancelled' : 'failed';
 }
 
-/** The agents of known executions: a run's input never changes. */
-const knownAgents = new WeakMap<Session, Map<string, string>>();
+/** What the first event of a run says of it. */
+type RunStart = Pick<ListedRun, 'agent' | 'callerUserId' | 'task'>;
+
+/** The starts of known executions: a run's input never changes. */
+const knownStarts = new WeakMap<Session, Map<string, RunStart>>();
 const mostKnown = 20_000;
 const longestKnown = 200;
+/** The beginning of a text that is searched for secrets, and what is kept of it. */
+const [longestRead, longestTask] = [4_000, 120];
 
-/** Undefined if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. */
-async function agentOf(
-  session: Session,
-  execution: { workflowId: string; runId: string },
-): Promise<string | undefined> {
-  const known = knownAgents.get(session) ?? new Map<string, string>();
-  knownAgents.set(session, known);
-  const agent = known.get(execution.runId) ?? (await readAgent(session, execution));
-  if (agent === undefined || agent.length > longestKnown) return agent;
-  known.set(execution.runId, agent);
+/** Empty if it cannot be read, or was removed meanwhile. Lists are read often, so each run is read once. */
+async function startOf(session: Session, execution: { workflowId: string; runId: string }): Promise<RunStart> {
+  const known = knownStarts.get(session) ?? new Map<string, RunStart>();
+  knownStarts.set(session, known);
+  const start = known.get(execution.runId) ?? (await readStart(session, execution));
+  if (start === undefined || (start.agent?.length ?? 0) > longestKnown) return start ?? {};
+  known.set(execution.runId, start);
   if (known.size > mostKnown) known.delete(known.keys().next().value!);
-  return agent;
+  return start;
 }
 
-async function readAgent(
+async function readStart(
   session: Session,
   execution: { workflowId: string; runId: string },
-): Promise<string | undefined> {
+): Promise<RunStart | undefined> {
   try {
-    const input = await inputOf(session, execution);
-    const { agent } = isObject(input) ? input : {};
-    return typeof agent === 'string' ? nfc(agent) : undefined;
+    const read = await inputOf(session, execution);
+    const { agent, caller, input } = isObject(read) ? read : {};
+    const { userId } = isObject(caller) ? caller : {};
+    const task = taskOf(input);
+    return {
+      ...(typeof agent === 'string' && { agent: nfc(agent) }),
+      ...(typeof userId === 'string' && { callerUserId: userId.slice(0, longestKnown) }),
+      ...(task !== '' && { task }),
+    };
   } catch {
     return undefined;
   }
+}
+
+/** The beginning of the first text of the user. */
+function taskOf(input: unknown): string {
+  const messages: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input }];
+  const first = messages.find((each) => isObject(each) && each['role'] === 'user');
+  const content = isObject(first) ? first['content'] : undefined;
+  if (typeof content !== 'string') return '';
+  const words = redactText(content.slice(0, longestRead)).replaceAll(/\s+/g, ' ').trim();
+  return shortened(words, longestTask);
+}
+
+/** The most runs among which a prefix is looked up. */
+const mostNamed = 100;
+
+/**
+ * The id of the run that this names: a whole id, or the first characters of one, at least 4, and for a nested run what
+ * follows them from the first `/` on. Throws `run_not_found` if there is none, or several, which it lists.
+ */
+export async function runNamed(session: Session, named: string): Promise<string> {
+  try {
+    await callServer(session, () => describeRun(session, named), { workflowId: named });
+    return named;
+  } catch (error) {
+    if (!isProblemError(error) || error.code !== 'run_not_found' || !namePattern.test(named)) throw error;
+    const ids = await idsNamed(session, named);
+    if (ids.length === 1) return ids[0]!;
+    if (ids.length === 0) throw error;
+    const list = ids.slice(0, 10).join(', ');
+    const message = `'${named}' is the start of several runs: ${list}${ids.length > 10 ? ', …' : ''}.`;
+    throw new ProblemError({ code: 'run_not_found', message }, { cause: error });
+  }
+}
+
+/** Quoted ids with `"` or `\` are not found. */
+const namePattern = /^[\w.:-]{4,200}(?:\/[\w.:/-]{1,200})?$/;
+
+async function idsNamed(session: Session, named: string): Promise<string[]> {
+  const [start, rest] = headAndRest(named);
+  const query = `${gatedRunsQuery(session)} AND WorkflowId STARTS_WITH "${start}"`;
+  const ids = new Set<string>();
+  for await (const page of listedExecutions(session, { query, pageSize })) {
+    for (const { execution } of page) {
+      const id = execution?.workflowId ?? '';
+      if (headAndRest(id)[1] === rest) ids.add(id);
+      if (ids.size === mostNamed) return [...ids];
+    }
+  }
+  return [...ids];
+}
+
+/** The id of a nested run is its parent's with a `/` and the call. */
+function headAndRest(id: string): [head: string, rest: string] {
+  const at = id.indexOf('/');
+  return at < 0 ? [id, ''] : [id.slice(0, at), id.slice(at)];
 }

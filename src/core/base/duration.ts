@@ -21,11 +21,6 @@ export function formatDuration(durationMs: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** The time until an instant, rounded up to seconds; `passed` after it. */
-export function formatTimeLeft(leftMs: number): string {
-  return leftMs < 0 ? 'passed' : formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
-}
-
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 export const durationSentence = 'must be a whole number and a unit, such as 30s, 5m, 1h or 1d, or never';
 const longestMs = 3_650 * 86_400_000;

@@ -143,14 +143,8 @@ test.each<[string, { digest?: string }, string]>([
 
 test('a table shows as many characters of an id as keep the ids apart, and 8 or more', () => {
   expect(['4f0c', '81aa'].map(idOf).map(shortIds(['4f0c', '81aa'].map(idOf)))).toEqual(['4f0c0000', '81aa0000']);
-  const shown = renderApprovals(terminal(), inboxRows, Date.now()).split('\n').slice(1);
-  expect(shown.map((line) => line.split(' ')[0])).toEqual([
-    '4f0c9a1e0',
-    '4f0c9a1e1',
-    '81aa00000',
-    '777700000',
-    '777700000',
-  ]);
+  const shown = renderApprovals(terminal(), inboxRows, Date.now()).match(/^[0-9a-f]+/gm);
+  expect(shown).toEqual(['4f0c9a1e0', '4f0c9a1e1', '81aa00000', '777700000', '777700000']);
 });
 
 test('ids that begin alike take as much longer as they are longer', () => {

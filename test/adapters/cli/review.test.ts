@@ -10,7 +10,9 @@ import { sharedAddress } from '../../support/shared-server.ts';
 import { openWorld, type RunInTest } from '../../support/world.ts';
 import { cli, startOnTerminal } from './support.ts';
 
-const asking = (timeout = '10m') => ({ rules: [{ pattern: '*', action: 'ask', ask: { timeout } }] });
+const asking = (timeout = '10m', ask: { reviewers?: string[] } = {}) => ({
+  rules: [{ pattern: '*', action: 'ask', ask: { timeout, ...ask } }],
+});
 const pay = (to: string, amount = 5) => ({ tool: 'pay', args: { to, amount } });
 /** The end of the question about a card. */
 const question = '[s]kip [q]uit ?: ';
@@ -113,6 +115,30 @@ describe.concurrent('on a terminal', () => {
     );
     await world.client.decide({ requestId: open!.requestId, approved: true });
     expect(await outcomes(run)).toEqual(['approved', 'denied', 'responded', 'approved']);
+  });
+
+  test('search, what happened before, and handing over', async ({ review }) => {
+    const both = [pay('ann'), { tool: 'echo', args: { text: 'a parcel' } }];
+    const script = [{ calls: both }, { text: 'done' }];
+    const run = await world.start(script, { policy: asking('10m', { reviewers: ['rita'] }) });
+    await run.open(2);
+    const rita = review(run);
+    await rita.answers('/ECHO', '1 more', question);
+    await rita.answers('w', "nothing else waits · with 'ECHO' (/ shows all)", 'Echo: text a parcel', question);
+    const context = await rita.answers('/nothing', `Run ${run.workflowId}`, question);
+    expect(context).toMatch(/^user {6}.*\n(?:.*\n)*call {6}1\.1 pay .*\ncall {6}1\.2 echo /m);
+    await rita.answers('/', "nothing waits for approval · with 'nothing' (/ shows all)", '[q]uit: ');
+    await rita.answers('/pay', '1 more', question);
+    await rita.answers('h', 'Pay: to ann', question);
+    await rita.answers('.', 'Who decides in your place', back);
+    await rita.answers('h', question);
+    await rita.answers('bob', 'Who decides in your place', back);
+    await rita.asks('bob', "nothing waits for approval · with 'pay'");
+    const open = await run.open(2);
+    expect(open.find(({ toolName }) => toolName === 'pay')).toMatchObject({
+      delegations: [{ from: 'rita', to: 'bob' }],
+    });
+    await run.handle.terminate();
   });
 
   test('a comment goes with the approval', async ({ review }) => {

@@ -47,14 +47,45 @@ const request = requestDetails({
 
 describe('renderApprovals', () => {
   test('a table with the data needed to choose', () => {
-    const other = { ...row, requestId: 'f'.repeat(32), deadline: null, argumentNames: ['a'.repeat(40)] };
-    const past = { ...row, deadline: '2026-01-02T02:00:00.000Z', toolName: 'pay' };
+    const other = {
+      ...row,
+      requestId: 'f'.repeat(32),
+      deadline: null,
+      severity: 'medium' as const,
+      reviewers: ['group:finance', 'rita'],
+      callerUserId: 'u-17',
+      callerName: 'Dora May',
+    };
+    const past = { ...row, deadline: '2026-01-02T02:00:00.000Z', toolName: 'pay', reviewers: [] };
     expect(renderApprovals(output, [row, other, past], nowMs).split('\n')).toEqual([
-      'REQUEST   TOOL         ARGUMENTS                                 RISK         LEFT      AGENT  RUN',
-      `01234567  delete_file  path                                      destructive  4m10s     tidy   run-1`,
-      `ffffffff  delete_file  ${'a'.repeat(40)}  destructive  no limit  tidy   run-1`,
-      `01234567  pay          path                                      destructive  passed    tidy   run-1`,
+      'REQUEST   LEFT        CALL',
+      '01234567  4 min 10 s  Delete file (path)',
+      '          high        agent tidy',
+      'ffffffff  no limit    Delete file (path)',
+      '                      waits for group finance, rita · asked by Dora May (u-17) · agent tidy',
+      '01234567  passed      Pay (path)',
+      '          high        anyone can answer · agent tidy',
     ]);
+  });
+
+  test.each([80, 120])('%i columns hold the sentence, its facts, and the whole id', (width) => {
+    const shownArguments = {
+      orderId: 'o-17',
+      amount: '89.00 CHF',
+      reason: 'The parcel came broken, and the second one too',
+    };
+    const long = {
+      ...row,
+      toolName: 'refund',
+      shownArguments,
+      notShown: [],
+      shown: 'all' as const,
+      reviewers: ['rita'],
+    };
+    const lines = renderApprovals(terminal(width), [long], nowMs).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+    expect(lines[1]).toMatch(/^01234567 {2}4 min 10 s {2}Refund: orderId o-17, amount 89\.00 CHF, /);
+    expect(lines[2]).toBe('          high        waits for rita · agent tidy');
   });
 
   test('no text of a run reaches the terminal unescaped', () => {
@@ -67,14 +98,14 @@ describe('renderApprovals', () => {
       argumentNames: [hostile],
       shownArguments: { [hostile]: hostile },
     };
-    expect(renderApprovals(output, [bad as ApprovalSummary], nowMs)).toMatch(/^[\x20-\x7e\n…]+$/);
+    expect(renderApprovals(output, [bad as ApprovalSummary], nowMs)).toMatch(/^[\x20-\x7e\n…·]+$/);
   });
 });
 
 test('the list says of a request that nothing can approve it, and why', () => {
   const rows = [row, { ...row, requestId: 'f'.repeat(32), cannotBeApproved: `It needs \u001b[2J'ann'.` }];
   const lines = renderInbox(output, { approvals: rows, unread: [], more: 0 }, nowMs).split('\n');
-  expect(lines.slice(3)).toEqual([String.raw`ffffffff: It needs \u{001B}[2J'ann'.`]);
+  expect(lines.slice(5)).toEqual([String.raw`ffffffff: It needs \u{001B}[2J'ann'.`]);
 });
 
 /** On this terminal, at `nowMs`. */
@@ -87,7 +118,7 @@ describe('what is known without a worker', () => {
   const known: ApprovalSummary = { ...row, argumentNames: ['path', 'note', 'amount'], ...shown };
 
   test('the table has the shown values, and names the other arguments', () => {
-    expect(renderApprovals(output, [known], nowMs)).toContain('  path: C:\\\\temp, amount: 5, note  ');
+    expect(renderApprovals(output, [known], nowMs)).toContain('  Delete file: path C:\\\\temp, amount 5, and more\n');
   });
 
   test('the row names what is not shown, and how to approve it all the same', () => {
@@ -158,7 +189,7 @@ describe('renderCard', () => {
       '│ I will tidy up.',
       '',
       'Time',
-      `until ${local('2026-01-02T03:04:09.500Z')} (4m10s left), asked ${local('2026-01-02T02:59:00.000Z')}`,
+      `until ${local('2026-01-02T03:04:09.500Z')} (in 4 min 10 s), asked ${local('2026-01-02T02:59:00.000Z')}`,
       '',
       'What each answer does',
       "Approve    'delete_file' runs once, with exactly these arguments.",
@@ -267,7 +298,10 @@ describe('renderCard', () => {
     const grant: Grant = { grantId: 'grant-1', tool: 'delete_file', approved: true, scope: { kind: 'tool' } };
     const shown = renderCard(output, { ...request, settled }, {}, { nowMs, grants: [grant] });
     expect(shown).toContain('\nBy        ann (verified)\n');
-    expect(shown).toContain('What ran  {"path":"/tmp/c"}\n');
+    expect(shown).toContain(`Settled   approved with an edit, ${local(settledAt)}\n`);
+    expect(shown).toContain(
+      'Changed   path "/tmp/a\\nb" → "/tmp/c", deep {"list":[1,null]} → nothing\nWhat ran  {"path":"/tmp/c"}\n',
+    );
     const responded: Settlement = { outcome: 'responded', runs: false, settledAt, response: { done: true } };
     expect(renderCard(output, { ...request, settled: responded }, {}, { nowMs })).toContain('Answer   {"done":true}');
   });
@@ -387,15 +421,15 @@ describe('renderRun', () => {
       `started     ${local('2026-01-02T02:00:00.000Z')}`,
       'task queue  countersign',
       'turns       1 (executions: 1)',
-      'calls       5, asked 2, open 1, denied 1; messages refused 3',
+      'calls       5 calls · 1 allowed · 1 waiting · 3 messages refused',
       'tokens      120 in, 40 out',
-      `waits for   ann, Dora May (u-17), ${escapeText(hostile)}, any reviewer, until ${local('2026-01-02T03:00:00.000Z')} (0s left)`,
+      `waits for   ann, Dora May (u-17), ${escapeText(hostile)}, any reviewer, until ${local('2026-01-02T03:00:00.000Z')} (in 0 s)`,
       '',
       'CALL  TOOL  OUTCOME  RAN',
       '1.1   read  allowed  yes',
       '',
       'waiting for approval',
-      'REQUEST   TOOL         ARGUMENTS  RISK         LEFT   AGENT  RUN',
+      'REQUEST   LEFT        CALL',
     ]);
     expect(renderRun(output, view, nowMs)).toMatch(/\nand 2 more$/);
   });

@@ -23,7 +23,7 @@ function printed(events: readonly RunEvent[], width = 60): string {
     },
   };
   const print = eventPrinter(output, {});
-  for (const event of events) print(event);
+  for (const event of events) void print(event);
   return text;
 }
 

@@ -116,8 +116,8 @@ describe('JSON: one value for each change', () => {
 
 describe('a terminal: the list in place', () => {
   const top = '\u001b[H\u001b[J';
-  const table = 'REQUEST   TOOL  ARGUMENTS  RISK   LEFT      AGENT  RUN\n';
-  const line = (id: string): string => `${id.repeat(8)}  pay              write  no limit  clerk  run-1\n`;
+  const table = 'REQUEST   LEFT      CALL\n';
+  const line = (id: string): string => `${id.repeat(8)}  no limit  Pay\n${' '.repeat(20)}agent clerk\n`;
   const end = 'Ctrl-C stops it.';
 
   test('drawn again only if it has changed', async () => {
@@ -140,7 +140,7 @@ describe('a terminal: the list in place', () => {
   });
 
   test('as many rows as fit', async () => {
-    const { out } = await watched([{ ...all(a, b, row('c')), more: 2 }, all(a)], { ...terminal(), height: 6 });
+    const { out } = await watched([{ ...all(a, b, row('c')), more: 2 }, all(a)], { ...terminal(), height: 8 });
     expect(out[0]).toBe(`${top}${table}${line('a')}${line('b')}3 more are not shown.\n${end}`);
   });
 });

@@ -3,7 +3,7 @@ import { argumentFields, fieldFormat } from '../../../src/card/argument-fields.t
 import { cardChange, isChangeNameCut, tableTotals } from '../../../src/card/card-change.ts';
 import { cardDigest, cardOf, misleading } from '../../../src/card/card-of.ts';
 import { type CardRequest, type Card, type CardField, decidingTexts } from '../../../src/card/card.ts';
-import { quoted, settledRows } from '../../../src/card/card-rows.ts';
+import { quoted, editText, settledRows } from '../../../src/card/card-rows.ts';
 import { fieldLabel, fieldNote, saysName } from '../../../src/card/card-words.ts';
 import { cutInline, cutLine, cutLines, grouped, noBounds, wholeText, wrapText } from '../../../src/card/cut-text.ts';
 import { fieldReading } from '../../../src/card/field-reading.ts';
@@ -95,7 +95,8 @@ export const cardInputs: Inputs = {
     runs: [...asked((request) => cardOf(request)), ...asked((request) => cardOf(request, { all: true }))],
   },
   'card/card-rows.ts settledRows': (text) =>
-    settledRows({ outcome: 'denied', reviewerId: 'ann', reason: text, settledAt: at } as never, noBounds),
+    settledRows({ outcome: 'denied', reviewerId: 'ann', reason: text, settledAt: at } as never, {}, noBounds),
+  'card/card-rows.ts editText': (text) => editText({ [text]: text }, { [text]: `${text}x` }),
   'card/card-rows.ts quoted': quoted,
   'card/card-words.ts fieldLabel': (text) => fieldLabel(fieldOf(text)),
   'card/card-words.ts saysName': (text) => saysName(text, text),

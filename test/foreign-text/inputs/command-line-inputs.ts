@@ -8,13 +8,19 @@ import { shortIds } from '../../../packages/cli/src/base/request-id.ts';
 import { renderFields, renderTable } from '../../../packages/cli/src/base/table.ts';
 import { loadFault } from '../../../packages/cli/src/dev/worker-message.ts';
 import { reasonOf } from '../../../packages/cli/src/dev-server/pinned-temporal.ts';
-import { escapedCommand, renderWaiting, timeLeft } from '../../../packages/cli/src/inbox/approval-views.ts';
+import { escapedCommand, leftOf, renderWaiting } from '../../../packages/cli/src/inbox/approval-views.ts';
 import { renderCard } from '../../../packages/cli/src/inbox/card-view.ts';
 import { previewRequest } from '../../../packages/cli/src/inbox/preview-request.ts';
 import { parseSubject, parseSums } from '../../../packages/cli/src/policy/described-call.ts';
 import { readCase } from '../../../packages/cli/src/policy/policy-eval.ts';
 import { problemLine, problemLines, writtenMembers } from '../../../packages/cli/src/policy/policy-file.ts';
-import { withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
+import { shortRunIds } from '../../../packages/cli/src/base/named-run.ts';
+import { searchOf } from '../../../packages/cli/src/review/ask-answer.ts';
+import { editedText } from '../../../packages/cli/src/runs/edits.ts';
+import { renderEvent, withFinish } from '../../../packages/cli/src/runs/event-lines.ts';
+import { renderRun } from '../../../packages/cli/src/runs/run-views.ts';
+import type { RunView } from '../../../src/client/inbox/show-run.ts';
+import type { RecordedEvent } from '../../../src/events/run-event.ts';
 import { terminal } from '../../adapters/cli/support.ts';
 import { cardRequest, nowMs } from '../../card/sample-requests.ts';
 import { almostWithin, documents, escapable, type Inputs, objects, pieces, type Run } from './input.ts';
@@ -49,6 +55,30 @@ const row = (text: string) => ({
   toolName: text,
   reason: text,
   argumentNames: [text],
+});
+const decided = (text: string): RecordedEvent => ({
+  type: 'ApprovalResultEvent',
+  id: 'a.1.0',
+  workflowId: text,
+  at: '2026-01-02T03:04:05.000Z',
+  requestId: text,
+  callId: text,
+  toolName: text,
+  decision: 'approved',
+  reason: text,
+  reviewerId: text,
+  ran: 'pending',
+});
+const runOf = (text: string): RunView => ({
+  workflowId: text,
+  workflowType: text,
+  status: 'running',
+  taskQueue: text,
+  startedAt: text,
+  open: [],
+  more: 0,
+  outcomes: [{ callId: text, toolName: text, requestId: text, outcome: 'approved', ran: 'yes' }],
+  note: text,
 });
 /** One text in a column, and a row for each of its pieces. */
 const table = (output: (typeof outputs)[number], text: string) =>
@@ -93,6 +123,7 @@ export const commandLineInputs: Inputs = {
     (text) => shortIds([text, `${text}!`])(text),
     (text) => shortIds([`${almostWithin(text)}a`, `${almostWithin(text)}b`, ...pieces(text)])(text),
   ],
+  'packages/cli/src/base/named-run.ts shortRunIds': (text) => shortRunIds([text, `${text}!`])(text),
   'packages/cli/src/base/table.ts renderTable': { places: 3 * placesOfWidths, runs: atEach(table) },
   'packages/cli/src/base/table.ts renderFields': {
     places: 2 * placesOfWidths,
@@ -113,7 +144,7 @@ export const commandLineInputs: Inputs = {
     places: 3,
     runs: [(text) => escapedCommand({}, 'approve', text, text)],
   },
-  'packages/cli/src/inbox/approval-views.ts timeLeft': (text) => timeLeft(text, nowMs),
+  'packages/cli/src/inbox/approval-views.ts leftOf': (text) => leftOf(text, nowMs),
   'packages/cli/src/inbox/card-view.ts renderCard': {
     places: 3 * placesOfWidths,
     runs: [
@@ -156,6 +187,16 @@ export const commandLineInputs: Inputs = {
     // Its caller has parsed the text.
     if (isJson(text)) writtenMembers(text);
   }),
+  'packages/cli/src/review/ask-answer.ts searchOf': searchOf,
+  'packages/cli/src/runs/edits.ts editedText': editedText,
+  'packages/cli/src/runs/event-lines.ts renderEvent': {
+    places: 2 * placesOfWidths,
+    runs: atEach((output, text) => renderEvent(output, decided(text), {}, text)),
+  },
+  'packages/cli/src/runs/run-views.ts renderRun': {
+    places: 4 * placesOfWidths,
+    runs: atEach((output, text) => renderRun(output, runOf(text), nowMs, new Map([[text, text]]))),
+  },
   'packages/cli/src/runs/event-lines.ts withFinish': {
     places: 3,
     runs: [(text) => withFinish(outputs[0]!, text, text as never)],

@@ -2,7 +2,7 @@ import { inParallel } from 'countersign/adapter';
 import { escapeJson, escapeText, isProblemError, visibleLine } from 'countersign/base';
 import { argumentsText } from 'countersign/card';
 import type { CountersignClient, ReviewedRequest, ApprovalSummary } from 'countersign/client';
-import { timeLeft } from '../inbox/approval-views.ts';
+import { leftOf } from '../inbox/approval-views.ts';
 import type { Output } from '../base/output.ts';
 import { readRequest } from '../base/read-request.ts';
 import { renderFields } from '../base/table.ts';
@@ -96,7 +96,7 @@ export function renderFrozen(output: Output, { requests, leftOut }: FrozenSet, n
         ['agent', escapeText(row.agentName)],
         ['risk', `${escapeText(row.riskLevel)} (severity ${escapeText(row.severity)})`],
         ['reason', escapeText(row.reason)],
-        ['left', row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs)],
+        ['left', row.deadline === null ? 'no limit' : leftOf(row.deadline, nowMs)],
         ['arguments', text],
       ]),
     ].join('\n'),

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { escapeText, instantText, shownPerson, terminalClock } from 'countersign/base';
 import type { Grant } from 'countersign/client';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import { namedRun } from '../base/named-run.ts';
 import { scopeText } from '../inbox/card-view.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import type { Output } from '../base/output.ts';
@@ -29,9 +30,9 @@ export function addGrants(program: Command): void {
 
   withClientFlags(grants.command('list <run>', { isDefault: true }), jsonFields.grant)
     .description('list the grants and standing denials of a run')
-    .action((workflowId: string, options: ClientFlags) =>
+    .action((run: string, options: ClientFlags) =>
       withClient(options, async (client, output) => {
-        const all = await client.grants(workflowId);
+        const all = await client.grants(await namedRun(client, run));
         if (!output.forPeople) for (const grant of all) output.json(grant);
         else output.line(all.length === 0 ? 'This run has no grants.' : renderGrants(output, all));
       }),
@@ -41,13 +42,13 @@ export function addGrants(program: Command): void {
     .description('revoke grants of a run; calls that they answered stay answered')
     .option('--all', 'all of them');
   withSigner(withReviewer(revoke, 'why; the audit keeps it')).action(
-    (workflowId: string, ids: string[], options: RevokeOptions) => {
+    (run: string, ids: string[], options: RevokeOptions) => {
       if ((options.all === true) === ids.length > 0) {
         throw new UsageError('Say which grants: their ids, as `countersign grants list` shows them, or --all.');
       }
       return withClient(options, async (client, output) => {
         const message = { grants: ids.length > 0 ? ids : ('all' as const), ...senderOf(options) };
-        printReceipt(output, await client.revoke(workflowId, message, signerOf(options)));
+        printReceipt(output, await client.revoke(await namedRun(client, run), message, signerOf(options)));
       });
     },
   );

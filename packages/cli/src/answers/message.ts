@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type ClientFlags, withClient, withClientFlags } from '../base/command-line.ts';
+import { namedRun } from '../base/named-run.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { readText } from '../base/read-text.ts';
 import { MissingArgumentError, UsageError } from '../base/report-error.ts';
@@ -20,20 +21,15 @@ export function addMessage(program: Command): void {
     .option('--stop', 'instead of TEXT: end the running turn; its open requests are withdrawn')
     .option('--by <name>', 'who you are, as a claimed name (default: the user of this system)')
     .option('--reason <text>', 'why; the audit keeps it')
-    .action(
-      async (
-        workflowId: string,
-        given: string | undefined,
-        { by, reason, retry, stop, ...options }: MessageOptions,
-      ) => {
-        const all = [given !== undefined, retry, stop].filter((each) => each === true);
-        if (all.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
-        const message = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
-        await withClient(options, async (client, output) => {
-          printReceipt(output, await client.message(workflowId, { ...message, ...senderOf({ reviewer: by, reason }) }));
-        });
-      },
-    );
+    .action(async (run: string, given: string | undefined, { by, reason, retry, stop, ...options }: MessageOptions) => {
+      const all = [given !== undefined, retry, stop].filter((each) => each === true);
+      if (all.length > 1) throw new UsageError('Give one of TEXT, --retry and --stop.');
+      const message = stop ? { stop } : retry ? { retry } : { content: await readGiven(given) };
+      await withClient(options, async (client, output) => {
+        const sent = { ...message, ...senderOf({ reviewer: by, reason }) };
+        printReceipt(output, await client.message(await namedRun(client, run), sent));
+      });
+    });
 }
 
 async function readGiven(given: string | undefined): Promise<string> {

@@ -141,6 +141,8 @@ export const jsonFields = {
     workflowType: true,
     status: true,
     agent: true,
+    callerUserId: true,
+    task: true,
     open: true,
     startedAt: true,
     closedAt: true,

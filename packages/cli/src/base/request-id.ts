@@ -63,12 +63,12 @@ async function findSettled({ session }: CountersignClient, named: string, run?: 
   throw unknown(`No request that is listed so far starts with '${named}'; one settled long ago needs its whole id.`);
 }
 
-/** Shortens these ids as far as they remain distinct. */
-export function shortIds(ids: readonly string[]): (id: string) => string {
+/** Shortens these ids as far as they remain distinct, to `least` characters or more. */
+export function shortIds(ids: readonly string[], least = shortLength): (id: string) => string {
   // Sorted, ids with the longest common prefixes are neighbours.
   const sorted = [...new Set(ids)].toSorted();
   const lengths = sorted.slice(1).map((id, index) => commonLength(sorted[index]!, id) + 1);
-  const length = lengths.reduce((most, each) => Math.max(most, each), shortLength);
+  const length = lengths.reduce((most, each) => Math.max(most, each), least);
   return (id) => id.slice(0, length);
 }
 

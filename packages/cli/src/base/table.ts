@@ -14,7 +14,7 @@ interface Columns {
 
 /**
  * Columns under a header row, as wide as the terminal at most. Cells of the widest columns are cut first, with an
- * ellipsis. The caller escapes the cells.
+ * ellipsis. A cell may have several lines. The caller escapes the cells.
  */
 export function renderTable(
   output: Output,
@@ -24,7 +24,7 @@ export function renderTable(
 ): string {
   const natural = head.map((title, column) =>
     // Not as parameters of one call, which allows fewer than a table may have rows.
-    rows.reduce((widest, row) => Math.max(widest, stringWidth(row[column]!)), stringWidth(title)),
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column]!)), stringWidth(title)),
   );
   const room = output.width - gap.length * (head.length - 1);
   const mayBeCut = (column: number): boolean => !whole.includes(head[column]!);
@@ -35,8 +35,9 @@ export function renderTable(
 
   const linesOf = (row: string[]): string[][] => {
     const cells = row.map((cell, column) => {
-      const lines = wrapped.includes(head[column]!) ? wrap(cell, widths[column]!) : [cell];
-      return lines.map((line) => truncate(line, widths[column]!));
+      const lines = cell.split('\n');
+      const broken = wrapped.includes(head[column]!) ? lines.flatMap((line) => wrap(line, widths[column]!)) : lines;
+      return broken.map((line) => truncate(line, widths[column]!));
     });
     const height = Math.max(...cells.map((lines) => lines.length));
     return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
@@ -48,6 +49,10 @@ export function renderTable(
       .trimEnd();
   const titles = head.map((title, column) => output.style('bold', truncate(title, widths[column]!)));
   return [titles, ...rows.flatMap(linesOf)].map(join).join('\n');
+}
+
+function widthOf(cell: string): number {
+  return Math.max(...cell.split('\n').map((line) => stringWidth(line)));
 }
 
 /** Narrows the widest of these columns until all fit into `room`, or none is wider than `least`. */

@@ -1,5 +1,5 @@
-import { formatTimeLeft, escapeText, visibleLine } from 'countersign/base';
-import { argumentsText, undeliveredMessage } from 'countersign/card';
+import { escapeText, escapeUnseen, shownPerson, timeLeft, visibleLine } from 'countersign/base';
+import { argumentsText, rowSentence, undeliveredMessage } from 'countersign/card';
 import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
 import type { CommonOptions } from '../base/command-line.ts';
 import { nextCommand } from '../base/command-line.ts';
@@ -41,23 +41,53 @@ export function unreadText({ requestIds, message }: UnreadRun): string {
   return escapeText(`${requestIds.join(', ')}: ${message}`);
 }
 
-/** Open requests as a table, earliest deadline first. */
+/** The lines of one request in `renderApprovals`. */
+export const linesOfRequest = 2;
+
+/** Open requests as a table, earliest deadline first: the sentence of each, and below it who is concerned. */
 export function renderApprovals(output: Output, rows: ApprovalSummary[], nowMs: number): string {
   const short = shortIds(rows.map(({ requestId }) => requestId));
   return renderTable(
     output,
-    ['REQUEST', 'TOOL', 'ARGUMENTS', 'RISK', 'LEFT', 'AGENT', 'RUN'],
+    ['REQUEST', 'LEFT', 'CALL'],
     rows.map((row) => [
       escapeText(short(row.requestId)),
-      escapeText(row.toolName),
-      visibleLine(argumentsText(row)),
-      escapeText(row.riskLevel),
-      row.deadline === null ? 'no limit' : timeLeft(row.deadline, nowMs),
-      escapeText(row.agentName),
-      escapeText(row.workflowId),
+      `${row.deadline === null ? 'no limit' : leftOf(row.deadline, nowMs)}\n${severityOf(output, row)}`,
+      `${escapeUnseen(rowSentence(row))}\n${factsOf(row)}`,
     ]),
-    { whole: ['REQUEST', 'RUN'] },
+    { whole: ['REQUEST', 'LEFT'] },
   );
+}
+
+/** Empty for the usual severity. */
+function severityOf(output: Output, { severity }: ApprovalSummary): string {
+  if (severity === 'medium') return '';
+  const style = severity === 'critical' ? 'red' : severity === 'high' ? 'yellow' : 'dim';
+  return output.style(style, escapeText(severity));
+}
+
+/** For whom a request waits, the user of its run, and its agent. */
+function factsOf(row: ApprovalSummary): string {
+  const { agentName, callerUserId, callerName } = row;
+  return [
+    ...waitsFor(row),
+    ...(callerUserId === null ? [] : [`asked by ${shownPerson(callerUserId, callerName)}`]),
+    `agent ${agentName}`,
+  ]
+    .map((fact) => escapeText(fact))
+    .join(' · ');
+}
+
+/** The most names of one row. */
+const mostNames = 3;
+
+/** Empty if the row had no room for them. */
+function waitsFor({ reviewers }: ApprovalSummary): string[] {
+  if (reviewers === undefined) return [];
+  if (reviewers.length === 0) return ['anyone can answer'];
+  const names = reviewers.slice(0, mostNames).map((each) => each.replace(/^group:/, 'group '));
+  const more = reviewers.length - names.length;
+  return [`waits for ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`];
 }
 
 /** One open request and the commands to show and answer it, for the progress of a run or worker. */
@@ -83,7 +113,7 @@ export function escapedCommand(options: CommonOptions, verb: string, requestId: 
   return nextCommand(options, verb, escapeText(requestId), ...run);
 }
 
-export function timeLeft(deadline: string, nowMs: number): string {
+export function leftOf(deadline: string, nowMs: number): string {
   const leftMs = Date.parse(deadline) - nowMs;
-  return Number.isNaN(leftMs) ? '?' : formatTimeLeft(leftMs);
+  return Number.isNaN(leftMs) ? '?' : timeLeft(leftMs);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { escapeText, isProblemError } from 'countersign/base';
 import type { ApprovalList, UnreadRun, ApprovalSummary } from 'countersign/client';
-import { renderInbox } from './approval-views.ts';
+import { linesOfRequest, renderInbox } from './approval-views.ts';
 import type { Output } from '../base/output.ts';
 
 /** Shows a list, or the error of the next one. */
@@ -47,7 +47,7 @@ function screen(output: Output): View {
   return {
     show: (list) => {
       // The head of the table, the number of omitted rows, and the last two lines.
-      const fitting = Math.max(1, output.height - list.unread.length - 4);
+      const fitting = Math.max(1, Math.floor((output.height - list.unread.length - 4) / linesOfRequest));
       const approvals = list.approvals.slice(0, fitting);
       const left = list.approvals.length - approvals.length + list.more;
       inbox = renderInbox(output, { ...list, approvals }, Date.now());

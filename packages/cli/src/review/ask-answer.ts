@@ -5,6 +5,7 @@ import { renderChanges } from '../answers/decide.ts';
 import type { Output } from '../base/output.ts';
 import { cardText, rowFacts } from '../inbox/card-view.ts';
 import { askScope } from './ask-scope.ts';
+import { printContext } from './print-context.ts';
 import type { Context, Questions } from './questions.ts';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -41,7 +42,9 @@ const choices = {
   comment: 'c',
   respond: 'r',
   extend: 'x',
+  delegate: 'h',
   view: 'v',
+  context: 'w',
   back: 'b',
   quit: 'q',
   help: '?',
@@ -55,20 +58,36 @@ e  edit: approve other arguments, in your editor; you see the difference first
 c  comment: write what the model reads before the tool's result; a, A and e send it
 r  respond: you answer in the tool's place
 x  extend: give the request more time
+h  hand over: another person decides in your place
 v  view everything: the raw call, and what is cut
+w  what happened before: the run's messages, calls and decisions so far
+/  search: /text shows only requests with this text, / all again
 s  skip: leave it open, and look at the next one
 b  see what you skipped again
 q  quit; Ctrl-C and Ctrl-D, too. What is not answered stays open`;
 
+/** What the reviewer chose beside a decision. */
+export type OtherAnswer = { untilMs: number } | { to: string } | Search | 'skip' | 'back' | 'quit';
+
+/** Only requests with this text are shown; empty: all. */
+export interface Search {
+  search: string;
+}
+
+/** The search that a line asks for, such as `/refund`; undefined for any other line. */
+export function searchOf(line: string): Search | undefined {
+  const text = line.trim();
+  return text.startsWith('/') ? { search: text.slice(1).trim() } : undefined;
+}
+
 /** Asks until the reviewer gives a valid answer. */
-export async function askAnswer(
-  context: Context,
-  shown: ShownRequest,
-): Promise<ReviewAnswer | { untilMs: number } | 'skip' | 'back' | 'quit'> {
+export async function askAnswer(context: Context, shown: ShownRequest): Promise<ReviewAnswer | OtherAnswer> {
   const { questions, output } = context;
   const { print } = questions;
   for (;;) {
     const line = await questions.answer(`\n${questionOf(shown)}`);
+    const search = searchOf(line);
+    if (search !== undefined) return search;
     const choice = readConsoleLine(line) ?? choiceOf(line.trim());
     switch (choice) {
       case 'approve':
@@ -106,6 +125,14 @@ export async function askAnswer(
         if (untilMs !== undefined) return { untilMs };
         break;
       }
+      case 'delegate': {
+        const to = await questions.text('Who decides in your place (. goes back): ');
+        if (to !== undefined && to.trim() !== '') return { to: to.trim() };
+        break;
+      }
+      case 'context':
+        await printContext(context, shown.row);
+        break;
       case 'view':
         shown.all = true;
         printRequest(print, output, shown);
@@ -137,9 +164,9 @@ function questionOf({ card, request, all, comment }: ShownRequest): string {
     ...(isAlwaysOffered ? ['[A]lways'] : []),
     '[d]eny',
     ...(request === undefined ? [] : ['[e]dit']),
-    '[c]omment [r]espond e[x]tend',
+    '[c]omment [r]espond e[x]tend [h]and over',
     ...(request === undefined || all ? [] : ['[v]iew']),
-    '[s]kip [q]uit ?: ',
+    '[w]hat happened /search [s]kip [q]uit ?: ',
   ];
   return `${comment === undefined ? '' : `With your comment: ${escapeText(comment)}\n`}${keys.join(' ')}`;
 }

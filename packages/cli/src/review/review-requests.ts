@@ -12,9 +12,9 @@ import type {
 } from 'countersign/client';
 import type { Output } from '../base/output.ts';
 import { reviewerOf, type ReviewerOptions, type SignerOptions, signerOf } from '../base/reviewer.ts';
-import { askAnswer, printRequest, type ShownRequest, type ReviewAnswer } from './ask-answer.ts';
+import { askAnswer, printRequest, type ReviewAnswer, type Search, searchOf, type ShownRequest } from './ask-answer.ts';
 import { InputEnded, type Questions, questionsUntil } from './questions.ts';
-import { cardDigest } from 'countersign/card';
+import { cardDigest, rowSentence } from 'countersign/card';
 
 interface Review {
   asking: Asking;
@@ -28,22 +28,31 @@ interface Review {
 const lookEveryMs = 2_000;
 /** Listing all of a large inbox takes seconds. */
 const mostListed = 100;
+/** A search looks further. */
+const mostSearched = 1_000;
 
 /** Ids of requests that this reviewer need not see now. */
 type Aside = Map<string, 'answered' | 'skipped'>;
-type Leave = 'quit' | 'back' | undefined;
+type Leave = Search | 'quit' | 'back' | undefined;
+/** What this reviewer looks at: all requests, or those with a text. */
+interface Place {
+  aside: Aside;
+  search: string;
+}
 
 /** Shows requests one by one and waits for more, until the reviewer leaves or the input ends. */
 export async function reviewRequests(review: Review): Promise<void> {
-  const aside: Aside = new Map();
+  const place: Place = { aside: new Map(), search: '' };
+  const { aside } = place;
   let idle: string | undefined;
   try {
     for (;;) {
-      const next = await look(review, aside);
+      const next = await look(review, place);
       if ('idle' in next && next.idle !== idle) review.asking.print(`\n${next.idle}`);
       idle = 'idle' in next ? next.idle : undefined;
-      const leave = 'idle' in next ? await waitForMore(review, aside, next.idle) : await reviewOne(review, aside, next);
+      const leave = 'idle' in next ? await waitForMore(review, place, next.idle) : await reviewOne(review, aside, next);
       if (leave === 'quit') return;
+      if (typeof leave === 'object') place.search = leave.search;
       if (leave === 'back') for (const [id, why] of aside) if (why === 'skipped') aside.delete(id);
     }
   } catch (error) {
@@ -58,23 +67,31 @@ interface Listed {
 }
 
 /** The request to answer next, or a sentence if there is none. */
-async function look({ client, filter, sender, output }: Review, aside: Aside): Promise<Listed | { idle: string }> {
+async function look(
+  { client, filter, sender, output }: Review,
+  { aside, search }: Place,
+): Promise<Listed | { idle: string }> {
   try {
     // The list may begin with all requests that the reviewer has answered or skipped: read one page beyond them.
-    const listed = await client.approvals.list({ ...filter, limit: mostListed + aside.size });
-    const [row, ...others] = listed.approvals.filter((each) => !aside.has(each.requestId) && !isPast(each.deadline));
+    const limit = (search === '' ? mostListed : mostSearched) + aside.size;
+    const listed = await client.approvals.list({ ...filter, limit });
+    const [row, ...others] = listed.approvals.filter(
+      (each) => !aside.has(each.requestId) && !isPast(each.deadline) && hasText(each, search),
+    );
     const skipped = listed.approvals.filter(({ requestId }) => aside.get(requestId) === 'skipped').length;
     const isCut = listed.next !== undefined;
     const count = listed.unread.flatMap(({ requestIds }) => requestIds).length + (isCut ? 0 : listed.more);
     const unread = count === 0 ? [] : [`${count} cannot be read here, and countersign approvals says why`];
+    const searched = search === '' ? [] : [`with '${escapeText(search)}' (/ shows all)`];
     if (row === undefined) {
       const idle = skipped > 0 ? `nothing else waits · you skipped ${skipped}` : 'nothing waits for approval';
-      return { idle: ['review', idle, ...unread].join(' · ') };
+      return { idle: ['review', idle, ...searched, ...unread].join(' · ') };
     }
     const reviewer = reviewerOf(sender);
     const head = [
       'review',
       others.length === 0 ? 'nothing else waits' : `${others.length}${isCut ? '+' : ''} more`,
+      ...searched,
       ...(skipped === 0 ? [] : [`${skipped} skipped`]),
       ...unread,
       ...(reviewer === undefined ? [] : [`you are ${escapeText(reviewer)}`]),
@@ -86,10 +103,19 @@ async function look({ client, filter, sender, output }: Review, aside: Aside): P
   }
 }
 
-function waitForMore(review: Review, aside: Aside, idle: string): Promise<Leave> {
+/** True if what a list shows of a request has this text, in any case. */
+function hasText(row: ApprovalSummary, search: string): boolean {
+  const { requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason } = row;
+  const texts = [requestId, workflowId, toolName, agentName, callerUserId, callerName, severity, reason];
+  const all = [rowSentence(row), ...texts, ...Object.values(row.shownArguments ?? {})].join('\n');
+  return all.toLowerCase().includes(search.toLowerCase());
+}
+
+function waitForMore(review: Review, place: Place, idle: string): Promise<Leave> {
+  const { aside } = place;
   const isBackOffered = [...aside.values()].includes('skipped');
   const hasMore = async (): Promise<Change | undefined> => {
-    const next = await look(review, aside);
+    const next = await look(review, place);
     return 'idle' in next && next.idle === idle ? undefined : new Change();
   };
   return untilChange(review, hasMore, async ({ answer }) => {
@@ -97,6 +123,8 @@ function waitForMore(review: Review, aside: Aside, idle: string): Promise<Leave>
       const line = await answer(
         `What comes is shown here. ${isBackOffered ? '[b]ack to what you skipped ' : ''}[q]uit: `,
       );
+      const search = searchOf(line);
+      if (search !== undefined) return search;
       if (line.trim() === 'q') return 'quit';
       if (line.trim() === 'b') return 'back';
     }
@@ -119,11 +147,13 @@ async function reviewOne(review: Review, aside: Aside, { row, head }: Listed): P
     const asked = await askAnswer({ questions, client, output }, shown);
     if (asked === 'skip') aside.set(row.requestId, 'skipped');
     if (asked === 'skip') return undefined;
-    if (typeof asked === 'string') return asked;
+    if (typeof asked === 'string' || 'search' in asked) return asked;
     const sent =
       'untilMs' in asked
         ? await sendExtension(client, row, asked.untilMs, sender)
-        : await sendAnswer(client, shown, asked, sender);
+        : 'to' in asked
+          ? await sendDelegation(client, row, asked.to, sender)
+          : await sendAnswer(client, shown, asked, sender);
     asking.print(output.style(sent.accepted ? 'green' : 'red', sent.text));
     if (sent.isDone) aside.set(row.requestId, 'answered');
     return undefined;
@@ -234,6 +264,13 @@ function sendExtension(client: CountersignClient, row: ApprovalSummary, untilMs:
   const { requestId, workflowId, toolName } = row;
   const message = { requestId, until: new Date(untilMs).toISOString(), by: reviewerOf(sender) };
   return resultOf(toolName, false, () => client.extend(message, { workflowId, ...signerOf(sender) }));
+}
+
+/** Lets another person decide in this reviewer's place. */
+function sendDelegation(client: CountersignClient, row: ApprovalSummary, to: string, sender: AnswerSender) {
+  const { requestId, workflowId, toolName } = row;
+  const message = { requestId, to, by: reviewerOf(sender) };
+  return resultOf(toolName, true, () => client.delegate(message, { workflowId, ...signerOf(sender) }));
 }
 
 async function resultOf(toolName: string, isDone: boolean, send: () => Promise<Receipt>): Promise<SendResult> {

@@ -11,6 +11,7 @@ import type {
   ApprovalDecision,
   ApprovalRequestEvent,
   ApprovalResultEvent,
+  CountersignClient,
   RawResponseEvent,
   RecordedEvent,
   RunCompleteEvent,
@@ -21,13 +22,18 @@ import { escapedCommand } from '../inbox/approval-views.ts';
 import { type ClientFlags, nextCommand } from '../base/command-line.ts';
 import { truncate } from '../base/fit-text.ts';
 import { type Output, type Style, escapeLines } from '../base/output.ts';
+import { editedText, editOf } from './edits.ts';
 
-/** Prints events: a line or more for people, one JSON value each for programs. */
-export function eventPrinter(output: Output, options: ClientFlags): (event: RunEvent) => void {
-  if (!output.forPeople) return (event) => output.json(event);
+/** Prints events: a line or more for people, one JSON value each for programs. The client is asked what an edit changed. */
+export function eventPrinter(
+  output: Output,
+  options: ClientFlags,
+  client?: CountersignClient,
+): (event: RunEvent) => Promise<void> {
+  if (!output.forPeople) return async (event) => output.json(event);
   /** The model's text on the screen; undefined if the screen is at the start of a line. */
   let streamed: string | undefined;
-  return (event) => {
+  return async (event) => {
     if (event.type === 'RawResponseEvent') {
       streamed = stream(output, event, streamed);
       return;
@@ -36,7 +42,9 @@ export function eventPrinter(output: Output, options: ClientFlags): (event: RunE
     const isShown = message !== undefined && message.content === streamed;
     if (streamed !== undefined) output.write('\n');
     streamed = undefined;
-    if (!isShown) output.line(renderEvent(output, event, options));
+    const isAnswer = event.type === 'ApprovalResultEvent' && client !== undefined;
+    const edit = isAnswer ? await editOf(client, event) : undefined;
+    if (!isShown) output.line(renderEvent(output, event, options, edit));
     else if (message.outputProblem !== undefined) output.line(askedAgain(output, message.outputProblem));
   };
 }
@@ -59,15 +67,18 @@ function label(output: Output, text: string, style: Style): string {
   return output.style(style, text.padEnd(labelWidth));
 }
 
-/** One event for people. Text from the run is escaped, and cut at the width of the terminal. */
-export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags): string {
+/**
+ * One event for people. Text from the run is escaped, and cut at the width of the terminal. `edit`: what the reviewer
+ * changed in the call.
+ */
+export function renderEvent(output: Output, event: RecordedEvent, options: ClientFlags, edit?: string): string {
   switch (event.type) {
     case 'RunItemEvent':
       return renderItem(output, event.item, options);
     case 'ApprovalRequestEvent':
       return renderRequest(output, event, options);
     case 'ApprovalResultEvent':
-      return renderDecision(output, event);
+      return renderDecision(output, event, edit);
     case 'RunCompleteEvent':
       return renderEnd(output, event);
     case 'gap':
@@ -120,16 +131,13 @@ function renderRequest(output: Output, event: ApprovalRequestEvent, options: Cli
 
 const yes: readonly ApprovalDecision[] = ['approved', 'approved_always'];
 
-function renderDecision(output: Output, event: ApprovalResultEvent): string {
+function renderDecision(output: Output, event: ApprovalResultEvent, edit?: string): string {
   const { decision, callId, toolName, reviewerId, reviewerName, reason } = event;
   const who = reviewerId === null ? '' : ` by ${shownPerson(reviewerId, reviewerName)}`;
   const why = reason === null ? '' : `: ${reason}`;
   const style = yes.includes(decision) ? 'green' : 'red';
-  return line(
-    output,
-    label(output, 'decided', style),
-    `${callId} ${toolName} ${decision.replace('_', ' ')}${who}${why}`,
-  );
+  const what = edit === undefined ? decision.replace('_', ' ') : editedText(edit);
+  return line(output, label(output, 'decided', style), `${callId} ${toolName} ${what}${who}${why}`);
 }
 
 function renderEnd(output: Output, { status, output: text, finish, failure }: RunCompleteEvent): string {

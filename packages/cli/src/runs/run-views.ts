@@ -14,9 +14,16 @@ import type { CallOutcome, Delivered, RunResult, RunStatus, Retry, RunView } fro
 import { renderApprovals, unreadText } from '../inbox/approval-views.ts';
 import type { Output } from '../base/output.ts';
 import { renderFields, renderTable } from '../base/table.ts';
+import { editedText } from './edits.ts';
 import { withFinish } from './event-lines.ts';
 
-export function renderRun(output: Output, view: RunView, nowMs: number): string {
+/** `edits`: what reviewers changed in calls, by request. */
+export function renderRun(
+  output: Output,
+  view: RunView,
+  nowMs: number,
+  edits: ReadonlyMap<string, string> = new Map(),
+): string {
   const { run, result, failure, outcomes, returned } = view;
   const clock = terminalClock(nowMs);
   const usage = run?.usage ?? result?.usage;
@@ -33,7 +40,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['closed', view.closedAt === undefined ? undefined : instantText(view.closedAt, clock)],
       ['task queue', escapeText(view.taskQueue)],
       ['turns', run === undefined ? undefined : `${run.turn} (executions: ${run.executions})`],
-      ['calls', run === undefined ? undefined : countsOf(run.counts)],
+      ['calls', run === undefined ? undefined : countsOf(run.counts, outcomes)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
       ['nested tokens', nested === undefined ? undefined : `${nested.inputTokens} in, ${nested.outputTokens} out`],
       ['cost', cost === undefined ? undefined : costText(cost)],
@@ -48,7 +55,7 @@ export function renderRun(output: Output, view: RunView, nowMs: number): string 
       ['note', view.note === undefined ? undefined : escapeText(view.note)],
     ]),
   ];
-  if (outcomes.length > 0) parts.push('', renderOutcomes(output, outcomes));
+  if (outcomes.length > 0) parts.push('', renderOutcomes(output, outcomes, edits));
   if (view.open.length > 0)
     parts.push('', output.style('yellow', 'waiting for approval'), renderApprovals(output, view.open, nowMs));
   if (view.unread !== undefined) parts.push('', output.style('yellow', unreadText(view.unread)));
@@ -129,11 +136,15 @@ export function renderResult(output: Output, result: RunResult): string {
   return [...parts, withFinish(output, result.output, result.finish)].join('\n');
 }
 
-function renderOutcomes(output: Output, outcomes: CallOutcome[]): string {
-  const rows = outcomes.map(({ callId, toolName, outcome, ran, withheld, resultOf }) => [
+function renderOutcomes(
+  output: Output,
+  outcomes: CallOutcome[],
+  edits: ReadonlyMap<string, string> = new Map(),
+): string {
+  const rows = outcomes.map(({ callId, toolName, requestId = '', outcome, ran, withheld, resultOf }) => [
     escapeText(callId),
     escapeText(toolName),
-    escapeText(outcome),
+    edits.has(requestId) ? editedText(edits.get(requestId)) : escapeText(outcome),
     escapeText(withheld === true ? `${ran}, result withheld` : resultOf === undefined ? ran : `${ran}, as ${resultOf}`),
   ]);
   return renderTable(output, ['CALL', 'TOOL', 'OUTCOME', 'RAN'], rows);
@@ -145,7 +156,14 @@ function costText({ amount, currency, unpriced = [] }: NonNullable<RunResult['co
   return `unknown: ${known}, and no price for ${unpriced.map((name) => escapeText(name)).join(', ')}`;
 }
 
-function countsOf(counts: { calls: number; asks: number; open: number; denials: number; refused: number }): string {
-  const { calls, asks, open, denials, refused } = counts;
-  return `${calls}, asked ${asks}, open ${open}, denied ${denials}; messages refused ${refused}`;
+/** How many calls had which outcome, and how many wait: `3 calls · 1 approved · 2 waiting`. */
+function countsOf({ calls, open, refused }: RunStatus['counts'], outcomes: readonly CallOutcome[]): string {
+  const byOutcome = new Map<string, number>();
+  for (const { outcome } of outcomes) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
+  return [
+    calls === 1 ? '1 call' : `${calls} calls`,
+    ...Array.from(byOutcome, ([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`),
+    ...(open === 0 ? [] : [`${open} waiting`]),
+    ...(refused === 0 ? [] : [refused === 1 ? '1 message refused' : `${refused} messages refused`]),
+  ].join(' · ');
 }

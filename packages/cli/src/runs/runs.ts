@@ -4,12 +4,14 @@ import type { ListedRun, ListedStatus, RunEvent } from 'countersign/client';
 import { type ClientFlags, wholeNumber, withClient, withClientFlags, nextCommand } from '../base/command-line.ts';
 import { jsonFields } from '../base/json-fields.ts';
 import { type Output, processOutput } from '../base/output.ts';
+import { namedRun, runName, shortRunIds } from '../base/named-run.ts';
 import { renderTable } from '../base/table.ts';
 import { printReceipt } from '../base/print-receipt.ts';
 import { type ReviewerOptions, senderOf, withReviewer } from '../base/reviewer.ts';
 import { eventPrinter } from './event-lines.ts';
 import { readFileText } from '../policy/policy-file.ts';
 import { MissingArgumentError, UsageError, untilInterrupted } from '../base/report-error.ts';
+import { editsOf } from './edits.ts';
 import { renderRun } from './run-views.ts';
 
 interface RunsOptions extends ClientFlags {
@@ -37,27 +39,27 @@ export function addRuns(program: Command): void {
           if (output.forPeople) rows.push(row);
           else if (rows.push(row) <= limit) output.json(row);
         }
-        if (output.forPeople) output.line(renderRuns(output, rows.slice(0, limit)));
+        if (output.forPeople) output.line(renderRuns(output, rows.slice(0, limit), Date.now()));
         if (rows.length > limit) output.note(`There are more: --limit ${limit} was reached.`);
       }),
     );
 }
 
-function renderRuns(output: Output, rows: readonly ListedRun[]): string {
+/** Runs as a table: what each is asked to do, for whom, and since when. */
+export function renderRuns(output: Output, rows: readonly ListedRun[], nowMs: number): string {
   if (rows.length === 0) return 'There are no such runs.';
-  const clock = terminalClock();
+  const clock = terminalClock(nowMs);
+  const short = shortRunIds(rows.map(({ workflowId }) => workflowId));
   return renderTable(
     output,
-    ['RUN', 'STATUS', 'OPEN', 'AGENT', 'STARTED', 'CLOSED'],
-    rows.map(({ workflowId, workflowType, status, agent, open, startedAt, closedAt }) => [
-      escapeText(workflowId),
-      status,
-      open === 0 ? '' : String(open),
-      agent === undefined ? `(${escapeText(workflowType)})` : escapeText(agent),
-      instantText(startedAt, clock),
-      closedAt === undefined ? '' : instantText(closedAt, clock),
+    ['RUN', 'STATUS', 'STARTED', 'TASK'],
+    rows.map((row) => [
+      escapeText(short(row.workflowId)),
+      row.open === 0 ? row.status : `${row.status} (${row.open})`,
+      instantText(row.startedAt, clock),
+      runName(row),
     ]),
-    { whole: ['RUN'] },
+    { whole: ['RUN', 'STATUS', 'STARTED'] },
   );
 }
 
@@ -66,8 +68,9 @@ export function addCancel(program: Command): void {
   withClientFlags(program.command('cancel <run>'))
     .description('stop a run: open requests are cancelled, running tools are asked to stop')
     .option('--reason <text>', 'why; the history of the run keeps it')
-    .action((workflowId: string, options: ClientFlags & { reason?: string }) =>
+    .action((run: string, options: ClientFlags & { reason?: string }) =>
       withClient(options, async (client, output) => {
+        const workflowId = await namedRun(client, run);
         await client.cancel(workflowId, { reason: options.reason });
         const message = `run '${workflowId}' is being cancelled`;
         if (output.forPeople) output.line(escapeText(message));
@@ -82,9 +85,9 @@ export function addClose(program: Command): void {
     'end a run: open requests are cancelled, running tools finish first',
   );
   withReviewer(command, 'the reason, for the model and the audit').action(
-    (workflowId: string, options: ClientFlags & ReviewerOptions) =>
+    (run: string, options: ClientFlags & ReviewerOptions) =>
       withClient(options, async (client, output) => {
-        printReceipt(output, await client.closeRun(workflowId, senderOf(options)));
+        printReceipt(output, await client.closeRun(await namedRun(client, run), senderOf(options)));
       }),
   );
 }
@@ -100,21 +103,23 @@ export function addShow(program: Command): void {
     .description('show a run: its status, calls, open requests, retries and result')
     .option('--events', 'show its events so far, as `watch` does')
     .option('--file <files...>', 'with --events: an exported history, one file for each execution, oldest first')
-    .action(async (workflowId: string | undefined, options: ShowOptions) => {
+    .action(async (run: string | undefined, options: ShowOptions) => {
       const { events = false, file } = options;
       if (file !== undefined && !events) throw new UsageError('--file is for the events of a history: add --events.');
-      if (file !== undefined && workflowId === undefined) return showFiles(file, options);
+      if (file !== undefined && run === undefined) return showFiles(file, options);
       if (file !== undefined) throw new UsageError('Give either a run or --file.');
-      if (workflowId === undefined) throw new MissingArgumentError('Name the run to show.');
+      if (run === undefined) throw new MissingArgumentError('Name the run to show.');
       await withClient(options, async (client, output) => {
+        const workflowId = await namedRun(client, run);
         if (events) {
-          const print = eventPrinter(output, options);
-          for await (const event of client.events(workflowId, { follow: false })) print(event);
+          const print = eventPrinter(output, options, client);
+          for await (const event of client.events(workflowId, { follow: false })) await print(event);
           return;
         }
         const view = await client.show(workflowId);
-        if (output.forPeople) output.line(renderRun(output, view, Date.now()));
-        else output.json(view);
+        if (!output.forPeople) return output.json(view);
+        const edits = await editsOf(client, workflowId, view.outcomes);
+        output.line(renderRun(output, view, Date.now(), edits));
       });
     });
 }
@@ -123,7 +128,7 @@ async function showFiles(files: readonly string[], options: ShowOptions): Promis
   const texts = await Promise.all(files.map((file) => readFileText(file, 'history')));
   const { eventsOfHistories } = await import('countersign/adapter'); // loads Temporal's protocol
   const print = eventPrinter(processOutput(options), options);
-  for (const event of await eventsOfHistories(texts)) print(event);
+  for (const event of await eventsOfHistories(texts)) await print(event);
 }
 
 interface WatchOptions extends ClientFlags {
@@ -137,16 +142,17 @@ export function addWatch(program: Command): void {
     .description("follow a run until it ends: the model's texts, calls, requests, decisions and results")
     .option('--after <id>', 'go on after this event, also when the run is over')
     .option('--no-tokens', 'wait for the whole answer of the model')
-    .action((workflowId: string, options: WatchOptions) =>
+    .action((run: string, options: WatchOptions) =>
       withClient(options, async (client, output) => {
+        const workflowId = await namedRun(client, run);
         const stop = new AbortController();
         const { tokens, after } = options;
-        const print = eventPrinter(output, options);
+        const print = eventPrinter(output, options, client);
         let last = after;
         const events: AsyncIterable<RunEvent> = client.events(workflowId, { after, tokens, signal: stop.signal });
         const watching = (async () => {
           for await (const event of events) {
-            print(event);
+            await print(event);
             if (event.type !== 'RawResponseEvent') last = event.id;
           }
         })();

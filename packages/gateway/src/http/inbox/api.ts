@@ -152,10 +152,13 @@ export interface StartedRun {
 /** `GET /runs`. */
 export interface RunList {
   /** The newest first. */
-  runs: ListedRun[];
+  runs: NamedRun[];
   /** True: there are others that fit, or that were not looked at. */
   more: boolean;
 }
+
+/** Without the task: only a run's own policy says what of it may be shown. */
+export type NamedRun = Omit<ListedRun, 'task'>;
 
 /** `GET /runs/{id}/grants`. */
 export interface RunGrants {

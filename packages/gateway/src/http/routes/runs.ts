@@ -78,7 +78,8 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
         if (wanted !== undefined && run.agent !== wanted) continue;
         found.more = found.runs.length === limit;
         if (found.more) break;
-        found.runs.push(run);
+        const { task: _, ...shown } = run;
+        found.runs.push(shown);
       }
       found.more ||= looked === mostLooked;
       return context.json(found);

@@ -1,7 +1,7 @@
 /** The responses of routes, for the OpenAPI document. The types are those of `api.ts` and of the contract. */
 import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
-import type { ApprovalDetails, ApprovalSummary, ListedRun, Receipt, StandingDelegation } from 'countersign/client';
+import type { ApprovalDetails, ApprovalSummary, Receipt, StandingDelegation } from 'countersign/client';
 import type {
   ApprovalView,
   Delegations,
@@ -9,6 +9,7 @@ import type {
   InboxPage,
   InboxRow,
   Matches,
+  NamedRun,
   Receipts,
   RunGrants,
   RunJournal,
@@ -178,11 +179,12 @@ export const matchList = shapeOf<Matches>()({
   looked: z.int(),
 }).openapi('Matches');
 
-const listedRun = shapeOf<ListedRun>()({
+const listedRun = shapeOf<NamedRun>()({
   workflowId: z.string(),
   workflowType: z.string(),
   status: z.string(),
   agent: optionalText,
+  callerUserId: optionalText,
   open: z.int(),
   startedAt: z.string(),
   closedAt: optionalText,
