@@ -11,7 +11,9 @@ import { type AgentUsage, agentUsage, type UsingRun } from './agent-usage.ts';
 import {
   type Answer,
   answersOf,
+  isBulkDenial,
   isByPeople,
+  isInBatch,
   timeOf,
   type Deciding,
   type ReviewerStatistics,
@@ -74,7 +76,7 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
   const tallyOf = (run: CountedRun, deciding: Deciding): Tally => {
     const place = placeOf(run, deciding);
     const key = JSON.stringify(place);
-    const known = tallies.get(key) ?? { place, counts: noCounts(), times: [] };
+    const known = tallies.get(key) ?? { place, counts: noCounts(), times: [], readingTimes: [] };
     tallies.set(key, known);
     return known;
   };
@@ -91,11 +93,16 @@ export function decisionStatistics(runs: readonly CountedRun[], sinceMs: number)
     for (const request of projectJournal(entries, run.ended).requests) {
       const openedMs = timeOf(request.openedAt);
       if (!(openedMs >= sinceMs)) continue;
-      const { counts, times } = tallyOf(run, asking.get(request.requestId) ?? {});
-      const { outcome = 'open', settledAt } = request;
+      const { counts, times, readingTimes } = tallyOf(run, asking.get(request.requestId) ?? {});
+      const { outcome = 'open', settledAt, viewed } = request;
       counts.asked += 1;
       counts[isSettled(outcome) ? outcome : 'open'] += 1;
-      if (isByPeople(outcome)) times.push(Math.max(0, timeOf(settledAt ?? '') - openedMs));
+      if (isByPeople(outcome)) {
+        const timeMs = Math.max(0, timeOf(settledAt ?? '') - openedMs);
+        times.push(timeMs);
+        const isQuickByNature = isBulkDenial({ approved: outcome !== 'denied', inBatch: isInBatch(viewed) });
+        if (!isQuickByNature) readingTimes.push(timeMs);
+      }
       for (const answer of answersOf(request)) {
         const id = answer.reviewerId === null ? null : idIn(run.directory, answer.reviewerId);
         const key = id === null ? null : personKey(id);

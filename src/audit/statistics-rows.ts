@@ -1,5 +1,6 @@
 import { shortened } from '../core/base/text.ts';
 import type { JournalEntry } from '../core/ledger/journal-entry.ts';
+import type { Viewed } from '../core/messages/viewed.ts';
 import type { ProjectedRequest } from '../events/journal.ts';
 
 /** The effects of one rule. */
@@ -20,6 +21,7 @@ export interface RuleStatistics {
   /** Requests that were opened. The next seven add up to it. */
   asked: number;
   approved: number;
+  /** Requests that people denied. */
   denied: number;
   responded: number;
   expired: number;
@@ -30,7 +32,7 @@ export interface RuleStatistics {
   approvalRate: Share;
   /** From request to settlement, of the requests settled by people. In milliseconds. */
   medianMs: number | null;
-  /** Of the requests settled by people: less than three seconds after they were opened. */
+  /** Of the requests settled by people, without denials in bulk: less than three seconds after they were opened. */
   underThreeSeconds: Share;
   /** Of the requests that are settled. */
   expiredShare: Share;
@@ -47,9 +49,9 @@ export interface ReviewerStatistics {
   approvalRate: Share;
   /** From request to answer, in milliseconds. */
   medianMs: number | null;
-  /** Of all answers: less than three seconds after the request was opened. */
+  /** Of the answers without denials in bulk: less than three seconds after the request was opened. */
   underThreeSeconds: Share;
-  /** Of the answers whose channel reports how long the card was displayed: less than three seconds. */
+  /** Of those whose channel reports how long the card was displayed: less than three seconds. */
   glanced: Share;
   /** Of all answers: given together with others. */
   inBatches: Share;
@@ -73,6 +75,8 @@ export interface Tally {
   counts: Counts;
   /** From request to settlement, of the requests settled by people. */
   times: number[];
+  /** These times without those of denials in bulk. */
+  readingTimes: number[];
 }
 
 export function noCounts(): Counts {
@@ -93,20 +97,21 @@ export function placeOf(
 }
 
 /** The figures of a rule. */
-export function ruleRow({ place, counts, times }: Tally): RuleStatistics {
+export function ruleRow({ place, counts, times, readingTimes }: Tally): RuleStatistics {
   return {
     ...place,
     ...counts,
     approvalRate: { count: counts.approved, of: counts.approved + counts.denied + counts.responded },
     medianMs: median(times),
-    underThreeSeconds: shareOf(times, (each) => each < hastyMs),
+    underThreeSeconds: shareOf(readingTimes, (each) => each < hastyMs),
     expiredShare: { count: counts.expired, of: counts.asked - counts.open },
   };
 }
 
 /** The figures of a reviewer. */
 export function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): ReviewerStatistics {
-  const viewed = answers.flatMap(({ viewedMs }) => viewedMs ?? []);
+  const read = answers.filter((answer) => !isBulkDenial(answer));
+  const viewed = read.flatMap(({ viewedMs }) => viewedMs ?? []);
   const reviewerName = answers.findLast((answer) => answer.reviewerName !== undefined)?.reviewerName;
   return {
     reviewerId,
@@ -114,11 +119,16 @@ export function reviewerRow([reviewerId, answers]: [string | null, Answer[]]): R
     answers: answers.length,
     approvalRate: shareOf(answers, ({ approved }) => approved),
     medianMs: median(answers.map(({ afterMs }) => afterMs)),
-    underThreeSeconds: shareOf(answers, ({ afterMs }) => afterMs < hastyMs),
+    underThreeSeconds: shareOf(read, ({ afterMs }) => afterMs < hastyMs),
     glanced: shareOf(viewed, (each) => each < hastyMs),
     inBatches: shareOf(answers, ({ inBatch }) => inBatch),
     verified: shareOf(answers, ({ verified }) => verified),
   };
+}
+
+/** True for a denial given together with others: it runs nothing, and one look at the list is enough for it. */
+export function isBulkDenial({ approved, inBatch }: Pick<Answer, 'approved' | 'inBatch'>): boolean {
+  return !approved && inBatch;
 }
 
 /** How many of how many. */
@@ -162,10 +172,15 @@ export function answersOf(request: ProjectedRequest): Answer[] {
         afterMs,
         verified: vote.identity === 'verified',
         ...(seen?.durationMs !== undefined && { viewedMs: seen.durationMs }),
-        inBatch: (seen?.batch ?? 1) > 1,
+        inBatch: isInBatch(seen),
       },
     ];
   });
+}
+
+/** True if a channel reports that others were decided with it. */
+export function isInBatch(viewed: Viewed | undefined): boolean {
+  return (viewed?.batch ?? 1) > 1;
 }
 
 /** True for an outcome decided by people. */

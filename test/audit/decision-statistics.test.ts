@@ -53,6 +53,18 @@ test.each<[string, Partial<JournalEntry>[], object]>([
     },
   ],
   [
+    'denials in bulk, which are no haste, and an approval in bulk, which may be',
+    [
+      opened('a'),
+      opened('b'),
+      opened('c'),
+      settled('a', 1_000, { outcome: 'denied', viewed: { batch: 14 } }),
+      settled('b', 1_000, { outcome: 'denied', viewed: { batch: 14 } }),
+      settled('c', 1_000, { outcome: 'approved', viewed: { batch: 2 } }),
+    ],
+    { denied: 2, approved: 1, deniedByPolicy: 0, medianMs: 1_000, underThreeSeconds: { count: 1, of: 1 } },
+  ],
+  [
     'answered in the place of the tool',
     [opened('a'), settled('a', 9_000, { outcome: 'responded' })],
     {
@@ -96,6 +108,23 @@ test.each<[string, Partial<JournalEntry>[], object]>([
   const { rules } = counted(journal(...entries));
   expect(rules).toHaveLength(1);
   expect(rules[0]).toMatchObject({ rule: 'money', layer: 'ceiling', policy: 'p1', ...figures });
+});
+
+test('a reviewer who denies many at once does not answer in haste', () => {
+  const bulk = { outcome: 'denied', reviewerId: 'rita', viewed: { batch: 14, durationMs: 900 } } as const;
+  const ids = Array.from({ length: 14 }, (_, index) => `${index}`);
+  const alone = settled('z', 2_000, { outcome: 'denied', reviewerId: 'rita', viewed: { durationMs: 1_500 } });
+  const { reviewers } = counted(
+    journal(...[...ids, 'z'].map((id) => opened(id)), ...ids.map((id) => settled(id, 1_000, bulk)), alone),
+  );
+  expect(reviewers).toMatchObject([
+    {
+      answers: 15,
+      underThreeSeconds: { count: 1, of: 1 },
+      glanced: { count: 1, of: 1 },
+      inBatches: { count: 14, of: 15 },
+    },
+  ]);
 });
 
 test('a request that another rule took over counts for that rule', () => {
@@ -156,7 +185,7 @@ test('a reviewer: votes and settling answers, how long the card was displayed, a
       answers: 2,
       approvalRate: { count: 1, of: 2 },
       medianMs: 4_000,
-      underThreeSeconds: { count: 1, of: 2 },
+      underThreeSeconds: { count: 1, of: 1 },
       glanced: { count: 1, of: 1 },
       inBatches: { count: 1, of: 2 },
       verified: { count: 1, of: 2 },

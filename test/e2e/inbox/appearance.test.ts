@@ -156,7 +156,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
     const [bob, rita] = [quick.get('bob')!, quick.get('rita')!];
     expect((await cells('Reviewers')).toSorted(([one], [other]) => one!.localeCompare(other!))).toEqual([
       [
-        expect.stringMatching(/^bob answers in haste$/),
+        expect.stringMatching(/^bob Often quick \(5 of 5 under 3 s\)$/),
         '5',
         '100 % (5 of 5)',
         median(bob.medianMs),
@@ -194,6 +194,7 @@ withChromium('every view of the inbox (needs Chromium)', () => {
               String(each.deniedByPolicy),
               each.open > 0 ? `${each.asked} (${each.open} open)` : String(each.asked),
               share(each.approvalRate),
+              String(each.denied),
               median(each.medianMs),
               share(each.underThreeSeconds),
               share(each.expiredShare),

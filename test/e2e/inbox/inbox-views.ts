@@ -111,7 +111,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     at('open run', '/runs/ticket-17', 'Approval requested'),
     at('cancel', '/runs/ticket-17', 'Approval requested', press('Cancel the run')),
     at('start', '/start', 'Task'),
-    at('operator', '/operator', 'answers in haste'),
+    at('operator', '/operator', 'Often quick'),
     at('not found', '/nowhere', 'Page not found'),
     at('palette', '/', list, async (page) => {
       await page.keyboard.press('Control+k');

@@ -45,7 +45,7 @@ withChromium('the views of runs (need Chromium)', () => {
     const { page, world } = inbox;
     await page.goto(`${world.gateway.url}/inbox/start`);
     await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByText('Name the agent.').waitFor();
+    await page.getByText('Choose an agent.').waitFor();
     await page.getByRole('combobox', { name: 'Agent' }).fill('tester');
     const turns = [
       { text: 'I look.', calls: [{ tool: 'look', args: { what: 'the moon' } }] },
@@ -65,7 +65,7 @@ withChromium('the views of runs (need Chromium)', () => {
     await page.getByRole('combobox', { name: 'Agent' }).fill('tester');
     const turns = [{ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer.' }];
     await page.getByRole('textbox', { name: 'Task' }).fill(JSON.stringify(turns));
-    await page.getByRole('checkbox', { name: 'Keep it open for more messages' }).check();
+    await page.getByRole('checkbox', { name: 'Keep the conversation open' }).check();
     await page.getByRole('button', { name: 'Start' }).click();
     const answer = (text: string) => page.locator('.run-events').getByText(text, { exact: true });
     await answer('First answer.').waitFor();

@@ -29,6 +29,17 @@ export function MedianCell({ ms }: { ms: number | null }) {
   return <td class="figure">{ms === null ? '–' : medianText(ms)}</td>;
 }
 
+/** Says of answers that at least half of them were quick, such as `Often quick (14 of 17 under 3 s)`. */
+export function QuickNote({ shares }: { shares: readonly Share[] }) {
+  const quick = shares.find(isHasty);
+  if (quick === undefined) return null;
+  return (
+    <p class="warn">
+      Often quick ({quick.count} of {quick.of} under 3 s)
+    </p>
+  );
+}
+
 /** True if at least half of some answers were too quick to have been read. */
 export function isHasty({ count, of }: Share): boolean {
   return of >= 5 && count * 2 >= of;
@@ -39,9 +50,10 @@ export function RuleFigureHeads() {
   return (
     <>
       <th scope="col">Allowed</th>
-      <th scope="col">Denied</th>
+      <th scope="col">Denied by rule</th>
       <th scope="col">Asked</th>
       <th scope="col">Approved</th>
+      <th scope="col">Denied by people</th>
       <th scope="col">Median</th>
       <th scope="col">Under 3 s</th>
       <th scope="col">Expired</th>
@@ -53,12 +65,13 @@ export function RuleFigureHeads() {
 export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }) {
   if (figures === undefined) {
     return (
-      <td colSpan={7} class="soft">
+      <td colSpan={8} class="soft">
         decided no call
       </td>
     );
   }
-  const { allowed, deniedByPolicy, asked, open, approvalRate, medianMs, underThreeSeconds, expiredShare } = figures;
+  const { allowed, deniedByPolicy, asked, open, denied, approvalRate, medianMs, underThreeSeconds, expiredShare } =
+    figures;
   return (
     <>
       <td class="figure">{allowed}</td>
@@ -68,6 +81,7 @@ export function RuleFigures({ figures }: { figures: RuleStatistics | undefined }
         {open > 0 && <span class="soft"> ({open} open)</span>}
       </td>
       <ShareCell share={approvalRate} />
+      <td class="figure">{denied}</td>
       <MedianCell ms={medianMs} />
       <ShareCell share={underThreeSeconds} isWarning={isHasty(underThreeSeconds)} />
       <ShareCell share={expiredShare} isWarning={isHasty(expiredShare)} />

@@ -11,13 +11,16 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
     <section aria-labelledby="policy-title">
       <h2 id="policy-title">Policy in force</h2>
       {present === undefined ? (
-        <p>No policy of the operator binds the newest run. The risk of each tool decides.</p>
+        <p>
+          {others.length === 0 && withoutPolicy === 0
+            ? 'No run has recorded a policy yet.'
+            : 'No policy of the operator binds the newest run. The risk of each tool decides.'}
+        </p>
       ) : (
         <>
           <p class="soft">
-            <code title={present.digest}>{present.digest.slice(0, 12)}</code> · recorded by {present.runs}{' '}
-            {present.runs === 1 ? 'run' : 'runs'}, the first <LocalTime at={present.firstAt} />, the last{' '}
-            <LocalTime at={present.lastAt} />
+            Policy <code title={present.digest}>{present.digest.slice(0, 7)}</code> · in use since{' '}
+            <LocalTime at={present.firstAt} />
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>
           <TableFrame title="Rules of the policy">
@@ -66,7 +69,7 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
           <ul>
             {others.map(({ digest, runs, firstAt, lastAt }) => (
               <li key={digest}>
-                <code>{digest.slice(0, 12)}</code>: {runs} {runs === 1 ? 'run' : 'runs'}, from{' '}
+                <code title={digest}>{digest.slice(0, 7)}</code>: {runs} {runs === 1 ? 'run' : 'runs'}, from{' '}
                 <LocalTime at={firstAt} /> to <LocalTime at={lastAt} />
               </li>
             ))}

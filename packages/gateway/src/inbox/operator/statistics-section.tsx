@@ -2,7 +2,7 @@ import { shownPerson } from 'countersign/base';
 import type { AgentUsage, ReviewerStatistics, RuleStatistics } from 'countersign/audit';
 import type { Statistics } from '../../http/inbox/api.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import { isHasty, MedianCell, ShareCell, RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
+import { isHasty, MedianCell, QuickNote, ShareCell, RuleFigureHeads, RuleFigures, TableFrame } from './figures.tsx';
 
 /** How reviewers answer, what agents used, and the effects of rules that are not in the current policy. */
 export function StatisticsSection({ answer, present }: { answer: Statistics; present: string | undefined }) {
@@ -40,7 +40,7 @@ export function StatisticsSection({ answer, present }: { answer: Statistics; pre
               {others.map((each) => (
                 <tr key={`${each.layer} ${each.policy ?? each.agent} ${each.rule}`}>
                   <th scope="row">
-                    <Foreign text={each.rule ?? 'no rule'} most={80} />
+                    <Foreign text={each.rule ?? 'Calls without a rule'} most={80} />
                   </th>
                   <td class="words">
                     <Foreign text={sourceOf(each)} most={120} />
@@ -81,7 +81,7 @@ function ReviewerTable({ reviewers }: { reviewers: readonly ReviewerStatistics[]
               ) : (
                 <Foreign text={shownPerson(each.reviewerId, each.reviewerName)} most={160} />
               )}
-              {(isHasty(each.underThreeSeconds) || isHasty(each.glanced)) && <p class="warn">answers in haste</p>}
+              <QuickNote shares={[each.glanced, each.underThreeSeconds]} />
             </th>
             <td class="figure">{each.answers}</td>
             <ShareCell share={each.approvalRate} />

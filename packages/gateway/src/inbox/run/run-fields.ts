@@ -23,7 +23,7 @@ export function startBodyOf(
   fields: StartFields,
 ): { body: Record<string, unknown> } | { field: keyof StartFields; problem: string } {
   const agent = fields.agent.trim();
-  if (agent === '') return { field: 'agent', problem: 'Name the agent.' };
+  if (agent === '') return { field: 'agent', problem: 'Choose an agent.' };
   if (fields.input.trim() === '') return { field: 'input', problem: 'Write the task of the agent.' };
   const policy = policyOf(fields.policy);
   if (typeof policy === 'string') return { field: 'policy', problem: policy };

@@ -75,9 +75,9 @@ export function OperatorView() {
 function CoveredNote({ covered: { runs, unread, more, since, at } }: { covered: Covered }) {
   return (
     <p class="soft">
-      From the histories of {runs} {runs === 1 ? 'run' : 'runs'}, since <LocalTime at={since} />, counted{' '}
-      <LocalTime at={at} />.{more && ' There are more runs: the open ones and those that ended last are counted.'}
-      {unread > 0 && ` ${unread} runs could not be read, or not in time.`}
+      {runs} {runs === 1 ? 'run' : 'runs'} since <LocalTime at={since} /> · updated <LocalTime at={at} />
+      {more && ' · There are more runs: the open ones and those that ended last are counted.'}
+      {unread > 0 && ` · ${unread} runs could not be read, or not in time.`}
     </p>
   );
 }

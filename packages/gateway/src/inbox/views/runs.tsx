@@ -57,7 +57,7 @@ export function RunsView() {
       {shown === undefined && isLoading && <p class="soft">Loading …</p>}
       {shown?.runs.length === 0 && (
         <p class="note empty">
-          {query === '' ? 'No run has been started yet.' : 'No run fits these filters.'}{' '}
+          {query === '' ? 'No run has been started yet.' : 'No run matches.'}{' '}
           {query !== '' && <a href={hrefOf('/runs')}>Show all runs</a>}
         </p>
       )}
@@ -92,7 +92,7 @@ export function RunsView() {
 }
 
 function RunRow({ run }: { run: RunList['runs'][number] }) {
-  const { workflowId, workflowType, status, agent, open, startedAt, closedAt } = run;
+  const { workflowId, workflowType, status, agent, callerUserId, open, startedAt, closedAt } = run;
   return (
     <li>
       <div>
@@ -100,7 +100,14 @@ function RunRow({ run }: { run: RunList['runs'][number] }) {
           <Foreign text={workflowId} most={120} />
         </a>
         <p class="soft">
-          <Foreign text={agent ?? workflowType} most={80} /> · started <LocalTime at={startedAt} />
+          <Foreign text={agent ?? workflowType} most={80} />
+          {callerUserId !== undefined && (
+            <>
+              {' '}
+              for <Foreign text={callerUserId} most={80} />
+            </>
+          )}{' '}
+          · started <LocalTime at={startedAt} />
           {closedAt !== undefined && (
             <>
               {' '}

@@ -97,7 +97,7 @@ export function StartRunView() {
           checked={fields.session}
           onChange={(event) => set({ session: event.currentTarget.checked })}
         />
-        Keep it open for more messages
+        Keep the conversation open
       </label>
       <details>
         <summary>{mayLoosen ? 'Policy, mode and caller' : 'Policy'}</summary>
