@@ -1,6 +1,8 @@
 /** Adds up the tokens and costs in the results of runs, for each agent. docs/statistics.md explains each figure. */
 import { totalUsage, type Usage } from '../core/base/model-answer.ts';
+import { jsonDigest } from '../core/base/digest.ts';
 import { shortened } from '../core/base/text.ts';
+import type { Json } from '../core/base/tool-call.ts';
 import type { RunCost } from '../core/policy/run-cost.ts';
 import { longestRowName } from './statistics-rows.ts';
 import { compilePolicy } from '../core/policy/compiled-policy.ts';
@@ -124,11 +126,19 @@ export function policyInForce(runs: readonly RecordingRun[]): PolicyInForce {
   return {
     ...(newest !== undefined &&
       recorded !== undefined && {
-        present: { ...recorded, policy: newest.policy, rules: placedRules(newest.policy, newest.lines) },
+        present: { ...recorded, ...placedPolicy(newest.policy, newest.lines) },
       }),
     others: [...all.values()].filter((each) => each !== recorded).slice(0, mostOthers),
     withoutPolicy: newestFirst.filter(({ ceiling }) => ceiling === null).length,
   };
+}
+
+/** A policy of the operator with the place of each rule, before any run has recorded it. */
+export function placedPolicy(
+  policy: Policy,
+  lines?: RuleLines,
+): { digest: string; policy: Policy; rules: PlacedRule[] } {
+  return { digest: jsonDigest(policy as unknown as Json), policy, rules: placedRules(policy, lines) };
 }
 
 function placedRules(policy: Policy, lines: RuleLines | undefined): PlacedRule[] {

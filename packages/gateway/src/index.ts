@@ -3,6 +3,7 @@
 import 'countersign/require-node';
 export { startGateway } from './http/start-gateway.ts';
 export type { Gateway, GatewayOptions } from './http/start-gateway.ts';
+export type { KnownWorker } from './http/gateway-context.ts';
 export { readIdentityFile } from './http/identity/identity-file.ts';
 export type { GatewayIdentity, OpenIdSettings } from './http/identity/identity.ts';
 export type { TokenEntry } from './http/identity/identity.ts';

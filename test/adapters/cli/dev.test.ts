@@ -90,6 +90,12 @@ test('starts everything, follows the files of the module, keeps a worker that wo
   expect((await fetch(String(url))).headers.get('content-type')).toBe('text/html; charset=utf-8');
   const inbox = new URL('/approvals', String(url));
   expect(await (await fetch(inbox)).json()).toMatchObject({ approvals: [] });
+  const agents = new URL('/agents', String(url));
+  expect(await (await fetch(agents)).json()).toEqual({ agents: ['greeter'], complete: true });
+  const policy = await (await fetch(new URL('/policy', String(url)))).json();
+  expect(policy).toMatchObject({
+    present: { runs: 0, rules: [{ place: 'policy.yaml:1', rule: { pattern: 'greet' } }] },
+  });
 
   const run = async (id: string): Promise<unknown> => {
     const result = await cli(['run', 'greeter', '--input', 'x', '--id', id, '--address', String(address)]);

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { attributeTypes, escapeText } from 'countersign/base';
-import { type CommonOptions, wholeNumber, withServerOptions } from '../base/command-line.ts';
+import { type CommonOptions, nextCommand, wholeNumber, withServerOptions } from '../base/command-line.ts';
 import { configFile } from '../base/load-config.ts';
 import { type Output, processOutput } from '../base/output.ts';
 import { UsageError, untilInterrupted } from '../base/report-error.ts';
 import { requireFreePort } from '../base/require-free-port.ts';
+import type { GatewayOptions } from '@countersign/gateway';
 import type { WorkerEvent } from './reloading-worker.ts';
 
 interface DevOptions extends CommonOptions {
@@ -18,6 +19,9 @@ interface DevOptions extends CommonOptions {
   db?: string;
   taskQueue?: string;
 }
+
+/** Where a command looks for Temporal without a flag. */
+const usualAddress = '127.0.0.1:7233';
 
 /** One line of the output with `--json`. */
 export type DevEvent =
@@ -83,10 +87,19 @@ async function develop(
   const working = worker.run();
   // The gateway needs the module's codecs, so it waits until the module loads.
   await Promise.race([first.promise, working, server.ended]);
-  const gateway = await startInbox(module, { ...options, address, namespace }, uiUrl, cleanUp);
+  const gateway = await startInbox(module, { ...options, address, namespace }, cleanUp, {
+    temporalUi: uiUrl ?? undefined,
+    worker: () => worker.declared,
+  });
   const url = `${gateway.url}/inbox/`;
   if (output.forPeople) {
-    output.line(`\nInbox  ${output.style('bold', url)}`);
+    const [agent = 'AGENT'] = worker.declared?.agents ?? [];
+    // Without flags that only repeat what a command assumes.
+    const connection = { ...(address !== usualAddress && { address }), ...(namespace !== 'default' && { namespace }) };
+    output.line(`\nInbox          ${output.style('bold', url)}`);
+    if (uiUrl !== null) output.line(`Temporal's UI  ${uiUrl}`);
+    output.line(`Start a run    ${nextCommand(connection, 'run', escapeText(agent), '--input', 'Hello')}`);
+    output.line(`               or in the inbox: ${url}start`);
     output.line(output.style('dim', `Temporal listens on ${address}. Ctrl-C stops everything.\n`));
   } else output.json({ event: 'ready', url, address, namespace, uiUrl } satisfies DevEvent);
   await Promise.race([working, server.ended]);
@@ -134,15 +147,15 @@ async function writeBundle(home: string): Promise<string> {
 async function startInbox(
   module: string,
   options: DevOptions & { address: string },
-  uiUrl: string | null,
   cleanUp: { add(step: () => Promise<unknown>): void },
+  beside: Pick<GatewayOptions, 'temporalUi' | 'worker'>,
 ) {
   const { createClient } = await import('countersign/client');
   const { clientOptions } = await import('../base/client-options.ts');
   const { startGateway } = await import('@countersign/gateway');
   const client = await createClient(await clientOptions({ ...options, config: module }));
   cleanUp.add(() => client.close());
-  const gateway = await startGateway({ client, port: options.gatewayPort, temporalUi: uiUrl ?? undefined });
+  const gateway = await startGateway({ client, port: options.gatewayPort, ...beside });
   cleanUp.add(() => gateway.stop());
   return gateway;
 }
@@ -153,7 +166,7 @@ function tellWorkerEvent(event: WorkerEvent, output: Output): void {
   switch (event.event) {
     case 'worker':
       return output.line(
-        `Worker of ${event.agents.map(escapeText).join(', ')}, which follows the files of its module.`,
+        `Worker for ${event.agents.length === 1 ? 'agent' : 'agents'} ${event.agents.map(escapeText).join(', ')}; restarts when its files change.`,
       );
     case 'changed':
       return output.note(output.style('dim', `${event.files.map(shortPath).join(', ')} changed.`));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeclaredWorker } from 'countersign/dev';
 import type { WatchedFiles } from './watched-files.ts';
 import { type WorkerChild, startWorkerChild } from './worker-child.ts';
 import type { WorkerArguments } from './worker-message.ts';
@@ -28,11 +29,17 @@ export class ReloadingWorker {
   readonly #children = new Set<WorkerChild>();
   readonly #stopping = new AbortController();
   #serving: WorkerChild | undefined;
+  #declared: DeclaredWorker | undefined;
 
   constructor(words: WorkerArguments, options: { tell: (event: WorkerEvent) => void; log: (text: string) => void }) {
     this.#words = words;
     this.#tell = options.tell;
     this.#log = options.log;
+  }
+
+  /** What the last worker that could run declares. Undefined before there is one. */
+  get declared(): DeclaredWorker | undefined {
+    return this.#declared;
   }
 
   /** Runs workers until `stop`. */
@@ -78,6 +85,7 @@ export class ReloadingWorker {
     await this.#retire();
     this.#stopping.signal.throwIfAborted();
     this.#serving = next;
+    this.#declared = loaded;
     next.run();
     this.#tell({ event: 'worker', agents: loaded.agents, pid: next.pid });
     return files;

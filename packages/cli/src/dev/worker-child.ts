@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { DeclaredWorker } from 'countersign/dev';
 import { signalGroup, spawnBound } from '../dev-server/bound-child.ts';
 import { WatchedFiles } from './watched-files.ts';
 import { type WorkerArguments, type WorkerMessage, runMessage } from './worker-message.ts';
@@ -19,8 +20,8 @@ export interface WorkerChild {
   readonly pid: number;
   /** The files that its module needs, as far as known. */
   readonly files: WatchedFiles;
-  /** Resolves with the names of its agents once it can run, or with one sentence about why it cannot. */
-  readonly loaded: Promise<{ agents: string[] } | { failed: string }>;
+  /** Resolves with its agents and policy once it can run, or with one sentence about why it cannot. */
+  readonly loaded: Promise<DeclaredWorker | { failed: string }>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<WorkerEnd>;
   run(): void;
@@ -48,7 +49,7 @@ export function startWorkerChild(words: WorkerArguments, log: (text: string) => 
       resolve({ message, isKilled });
     });
   });
-  const loaded = Promise.withResolvers<{ agents: string[] } | { failed: string }>();
+  const loaded = Promise.withResolvers<DeclaredWorker | { failed: string }>();
   child.on('message', (message) => {
     const received = message as WorkerMessage;
     if ('file' in received) files.add(received.file, received.state);

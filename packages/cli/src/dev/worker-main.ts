@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleKind } from 'countersign/dev';
+import { bundleKind, declaredBy } from 'countersign/dev';
 import { createWorker, type WorkerOptions } from 'countersign/worker';
 import { closeModule, configFile, loadWorkerModule, type WorkerModule } from '../base/load-config.ts';
 import { processOutput } from '../base/output.ts';
@@ -59,7 +59,7 @@ try {
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(bundle !== undefined && bundleKind(config) === 'plain' ? { workflowBundle: { codePath: bundle } } : {}),
   });
-  await tell({ ready: { agents: (config.agents ?? []).map(({ name }) => name) } });
+  await tell({ ready: declaredBy(config) });
   await asked;
   await worker.run();
 } catch (error) {

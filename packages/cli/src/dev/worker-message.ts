@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import type { DeclaredWorker } from 'countersign/dev';
 import { countersignFolder } from '../base/countersign-folder.ts';
 
 /** What the process of a worker sends to `countersign dev`. */
@@ -6,7 +7,7 @@ export type WorkerMessage =
   /** The module needs this file, and read it in this state (`fileState`). */
   | { file: string; state: string }
   /** The worker is connected, and runs when `runMessage` arrives. */
-  | { ready: { agents: string[] } }
+  | { ready: DeclaredWorker }
   /** One sentence: why there is no worker. */
   | { failed: string };
 

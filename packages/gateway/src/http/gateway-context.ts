@@ -1,9 +1,17 @@
 import type { Channel, ChatApp, PushApp } from 'countersign/channels';
 import type { CountersignClient, Signer, Decision } from 'countersign/client';
+import type { Policy } from 'countersign/policy';
 import type { Authenticator, Principal } from './identity/principal.ts';
 import type { IdentityService } from './identity/identity-service.ts';
 import type { GatewayLimits, SenderAddress } from './server/limits.ts';
 import type { Site } from './site.ts';
+
+/** What a worker declares: its agents, the operator's policy, and the lines of its rules if a file has it. */
+export interface KnownWorker {
+  agents: readonly string[];
+  policy?: Policy;
+  ruleLines?: { file: string; lines: number[] };
+}
 
 /** What all routes of one gateway share. */
 export interface GatewayContext {
@@ -29,6 +37,8 @@ export interface GatewayContext {
   readonly chatWaitMs: number;
   /** Temporal's UI, such as `http://127.0.0.1:8233`. */
   readonly temporalUi?: string;
+  /** What the worker beside the gateway declares; undefined if it is not known. */
+  readonly worker: () => KnownWorker | undefined;
   readonly limits: Required<GatewayLimits>;
   readonly senderAddress: SenderAddress;
   /** One line for the operator. Never a secret, never an argument of a call. */

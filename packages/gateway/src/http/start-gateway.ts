@@ -7,7 +7,7 @@ import type { CountersignClient, Signer } from 'countersign/client';
 import { slackChat } from './accounts/slack-chat.ts';
 import { createApp } from './create-app.ts';
 import type { Authenticator } from './identity/principal.ts';
-import type { GatewayContext } from './gateway-context.ts';
+import type { GatewayContext, KnownWorker } from './gateway-context.ts';
 import type { GatewayIdentity } from './identity/identity.ts';
 import { createIdentityService, type IdentityService, localAuthenticator } from './identity/identity-service.ts';
 import { type GatewayLimits, defaultLimits, senderAddress } from './server/limits.ts';
@@ -54,6 +54,12 @@ export interface GatewayOptions {
   chatWaitMs?: number;
   /** The address of Temporal's UI, such as `http://127.0.0.1:8233`. */
   temporalUi?: string;
+  /**
+   * What the worker beside the gateway declares now, for a program that runs both, such as `countersign dev`. Then
+   * `POST /runs` refuses other agents, and `GET /policy` shows its policy before a run has recorded it. Undefined: not
+   * known. Default: not known.
+   */
+  worker?: () => KnownWorker | undefined;
   /** The quota of one person. */
   limits?: GatewayLimits;
   /**
@@ -81,6 +87,7 @@ const optionNames: Record<keyof GatewayOptions, true> = {
   undoMs: true,
   chatWaitMs: true,
   temporalUi: true,
+  worker: true,
   limits: true,
   trustedProxies: true,
   stopTimeoutMs: true,
@@ -161,6 +168,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     undoMs,
     chatWaitMs,
     temporalUi,
+    worker: options.worker ?? (() => undefined),
     limits: { ...defaultLimits, ...options.limits },
     senderAddress: senderAddress(options.trustedProxies ?? []),
     log,

@@ -79,6 +79,7 @@ export const permissions = {
   'GET /delegations': ['reviewer'],
   'POST /delegations': ['reviewer'],
   'DELETE /delegations': ['reviewer'],
+  'GET /agents': readers,
   'GET /runs': readers,
   'POST /runs': ['starter'],
   'GET /runs/{id}': readers,

@@ -160,6 +160,13 @@ export interface RunList {
 /** Without the task: only a run's own policy says what of it may be shown. */
 export type NamedRun = Omit<ListedRun, 'task'>;
 
+/** `GET /agents`. */
+export interface AgentList {
+  agents: string[];
+  /** True: the worker has no others. False: these are the agents of the newest runs. */
+  complete: boolean;
+}
+
 /** `GET /runs/{id}/grants`. */
 export interface RunGrants {
   grants: Grant[];
@@ -218,11 +225,15 @@ export interface Statistics extends DecisionStatistics {
   covered: Covered;
 }
 
-/** `GET /policy`: the operator's policy, as the newest run recorded it. */
+/** `GET /policy`: the operator's policy, as the newest run recorded it, or as the worker beside the gateway has it. */
 export interface PresentPolicy {
   covered: Covered;
-  /** Absent: no policy of the operator binds the newest run, or there is no run. */
-  present?: RecordedPolicy & { policy: Policy; rules: (PlacedRule & { statistics?: RuleStatistics })[] };
+  /**
+   * Absent: no policy of the operator binds the newest run, or there is no run. Without `firstAt` and `lastAt`, no run has
+   * recorded it yet.
+   */
+  present?: Pick<RecordedPolicy, 'digest' | 'runs'> &
+    Partial<RecordedPolicy> & { policy: Policy; rules: (PlacedRule & { statistics?: RuleStatistics })[] };
   others: RecordedPolicy[];
   withoutPolicy: number;
 }

@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { listedStatuses, requireGated } from 'countersign/adapter';
-import { ProblemError, nfc, type JsonObject, visibleText } from 'countersign/base';
-import type { RunList, ShownRun, StartedRun } from '../inbox/api.ts';
+import { ProblemError, nearestName, nfc, type JsonObject, visibleText } from 'countersign/base';
+import type { AgentList, RunList, ShownRun, StartedRun } from '../inbox/api.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
@@ -13,7 +13,7 @@ import {
   wholeNumberQuery,
 } from '../shapes/input-shapes.ts';
 import { type Principal, isUserOf, requirePrincipal } from '../identity/principal.ts';
-import { json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
+import { agentList, json, runJournal, runList, runView, startedRun } from '../shapes/response-shapes.ts';
 import { parseRunPolicy, beyondDenying, type Mode, type Policy } from 'countersign/policy';
 import type { CountersignClient, RunView, RunCompleteEvent } from 'countersign/client';
 
@@ -21,6 +21,11 @@ const start = defineRoute('POST /runs', {
   summary: 'Start a run of an agent',
   request: { headers: idempotencyHeader, ...body(startBody) },
   responses: { 201: json(startedRun, 'It runs. The same idempotency key gives the same run.') },
+});
+
+const agents = defineRoute('GET /agents', {
+  summary: 'The agents that can be started, as far as the gateway knows them',
+  responses: { 200: json(agentList, "The worker's agents, else those of the newest runs.") },
 });
 
 const list = defineRoute('GET /runs', {
@@ -50,12 +55,16 @@ const journal = defineRoute('GET /runs/{id}/journal', {
 /** The most runs examined for one page: a filter by an agent without runs must not read all of them. */
 const mostLooked = 1_000;
 
+/** The newest runs, whose agents are suggested where the worker is not known. */
+const mostOfNewest = 100;
+
 /** Starting and viewing runs. */
-export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
+export function runRoutes({ client, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   return new OpenAPIHono<HttpEnv>()
     .openapi(start, async (context) => {
       const principal = requirePrincipal(context.var);
       const { agent, input, policy, mode, metadata, caller, session } = context.req.valid('json');
+      checkAgent(agent, worker()?.agents);
       checkPolicy(principal, { policy, mode });
       const idempotencyKey = idempotencyKeyOf(principal, context.req.valid('header')['idempotency-key']);
       const { workflowId } = await client.start(agent, input, {
@@ -67,6 +76,15 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       });
       return context.json({ workflowId } satisfies StartedRun, 201);
+    })
+    .openapi(agents, async (context) => {
+      const known = worker()?.agents;
+      if (known !== undefined) {
+        return context.json({ agents: known.toSorted(), complete: true } satisfies AgentList, 200);
+      }
+      const names = new Set<string>();
+      for await (const run of client.runs({ limit: mostOfNewest })) if (run.agent !== undefined) names.add(run.agent);
+      return context.json({ agents: [...names].sort(), complete: false } satisfies AgentList, 200);
     })
     .openapi(list, async (context) => {
       const { status, agent, limit = 100 } = context.req.valid('query');
@@ -97,6 +115,16 @@ export function runRoutes({ client }: GatewayContext): OpenAPIHono<HttpEnv> {
       const { entries, missing, unread } = await client.journal(id);
       return context.json({ entries, missing, unread });
     });
+}
+
+/** Throws `agent_unknown`, with the agents that exist, if the worker is known and has no such agent. */
+function checkAgent(named: string, known: readonly string[] | undefined): void {
+  if (known === undefined || known.some((name) => nfc(name) === nfc(named))) return;
+  const nearest = nearestName(named, known);
+  const remedy = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
+  const all = known.length === 0 ? 'none' : known.map((name) => `'${name}'`).join(', ');
+  const message = `There is no agent '${named.slice(0, 60)}'; the worker has: ${all}.${remedy}`;
+  throw new ProblemError({ code: 'agent_unknown', message: visibleText(message).slice(0, longestDetail) });
 }
 
 /** The caller of a run: the sender, unless they may act for others. */

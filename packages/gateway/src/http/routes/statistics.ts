@@ -1,10 +1,11 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { surveyDecisions, type Survey } from 'countersign/adapter';
-import { decidedCsv, decidedRequests, decisionStatistics, policyInForce } from 'countersign/audit';
+import { decidedCsv, decidedRequests, decisionStatistics, placedPolicy, policyInForce } from 'countersign/audit';
 import type { Covered, DecidedList, PresentPolicy, Statistics } from '../inbox/api.ts';
 import { requirePrincipal } from '../identity/principal.ts';
 import { defineRoute } from '../shapes/define-route.ts';
-import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
+import type { PolicyInForce, RecordedPolicy } from 'countersign/audit';
+import type { GatewayContext, HttpEnv, KnownWorker } from '../gateway-context.ts';
 import { json } from '../shapes/response-shapes.ts';
 import { decidedList, presentPolicyShape, statisticsShape } from '../shapes/statistics-shapes.ts';
 import { SurveyQueue } from '../inbox/survey-queue.ts';
@@ -62,7 +63,7 @@ interface Counted {
  * The policy in force and the statistics, for operators, and what was decided, for all. One survey of the runs at a time
  * serves all of them.
  */
-export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIHono<HttpEnv> {
+export function statisticsRoutes({ client, stopping, worker }: GatewayContext): OpenAPIHono<HttpEnv> {
   const surveys = new SurveyQueue<Counted>();
   const surveyed = (since: string | undefined): Promise<Counted> => {
     const sinceMs = wholeMinute(since === undefined ? Date.now() - defaultSpanMs : Date.parse(since));
@@ -99,7 +100,7 @@ export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIH
     })
     .openapi(policy, async (context) => {
       const { survey, covered, sinceMs } = await surveyed(context.req.valid('query').since);
-      const { present, ...rest } = policyInForce(survey.runs);
+      const { present, ...rest } = withWorkersPolicy(policyInForce(survey.runs), worker());
       const { rules } = decisionStatistics(survey.runs, sinceMs);
       const ofPresent = rules.filter((each) => each.layer === 'ceiling' && each.policy === present?.digest);
       const answer: PresentPolicy = {
@@ -122,6 +123,27 @@ export function statisticsRoutes({ client, stopping }: GatewayContext): OpenAPIH
       const answer: Statistics = { covered, ...decisionStatistics(survey.runs, sinceMs) };
       return context.json(answer, 200);
     });
+}
+
+type Present = Pick<PresentPolicy, 'present' | 'others' | 'withoutPolicy'>;
+
+/** The policy of the worker beside the gateway binds new runs, also before one has recorded it. */
+function withWorkersPolicy(recorded: PolicyInForce, worker: KnownWorker | undefined): Present {
+  if (worker?.policy === undefined) return recorded;
+  const declared = placedPolicy(worker.policy, worker.ruleLines);
+  const { present, others, withoutPolicy } = recorded;
+  if (declared.digest === present?.digest) return recorded;
+  const before = others.filter(({ digest }) => digest !== declared.digest);
+  const known = others.find(({ digest }) => digest === declared.digest);
+  return {
+    present: { runs: 0, ...known, ...declared },
+    others: present === undefined ? before : [recordOf(present), ...before],
+    withoutPolicy,
+  };
+}
+
+function recordOf({ digest, firstAt, lastAt, runs }: RecordedPolicy): RecordedPolicy {
+  return { digest, firstAt, lastAt, runs };
 }
 
 /** Rounds down, so that requests within a minute are counted once. */

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { problemCodes } from 'countersign/base';
 import type { ApprovalDetails, ApprovalSummary, Receipt, StandingDelegation } from 'countersign/client';
 import type {
+  AgentList,
   ApprovalView,
   Delegations,
   FoundRequests,
@@ -190,6 +191,9 @@ const listedRun = shapeOf<NamedRun>()({
   closedAt: optionalText,
 }).openapi('ListedRun');
 export const runList = shapeOf<RunList>()({ runs: z.array(listedRun), more: z.boolean() }).openapi('RunList');
+export const agentList = shapeOf<AgentList>()({ agents: z.array(z.string()), complete: z.boolean() }).openapi(
+  'AgentList',
+);
 export const startedRun = shapeOf<StartedRun>()({ workflowId: z.string() }).openapi('StartedRun');
 export const runView = shapeOf<ShownRun>()({
   workflowId: z.string(),

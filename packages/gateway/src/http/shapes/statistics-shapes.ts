@@ -76,6 +76,7 @@ export const presentPolicyShape = z
   .object({
     covered,
     present: recordedPolicy
+      .partial({ firstAt: true, lastAt: true })
       .extend({
         policy: z.any(),
         rules: z.array(

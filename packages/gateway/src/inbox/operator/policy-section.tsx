@@ -19,8 +19,15 @@ export function PolicySection({ answer }: { answer: PresentPolicy }) {
       ) : (
         <>
           <p class="soft">
-            Policy <code title={present.digest}>{present.digest.slice(0, 7)}</code> · in use since{' '}
-            <LocalTime at={present.firstAt} />
+            Policy <code title={present.digest}>{present.digest.slice(0, 7)}</code>
+            {present.firstAt === undefined ? (
+              ' · of the worker; no run has recorded it yet'
+            ) : (
+              <>
+                {' '}
+                · in use since <LocalTime at={present.firstAt} />
+              </>
+            )}
             {present.policy.mode !== undefined && ` · mode ${present.policy.mode}`}
           </p>
           <TableFrame title="Rules of the policy">

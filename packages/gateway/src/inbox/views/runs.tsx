@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
+import { FirstSteps } from '../parts/first-steps.tsx';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { listPath, readRunFilters, type RunFilters, statuses, writeRunFilters } from '../run/run-fields.ts';
@@ -55,10 +56,10 @@ export function RunsView() {
         </p>
       )}
       {shown === undefined && isLoading && <p class="soft">Loading …</p>}
-      {shown?.runs.length === 0 && (
+      {shown?.runs.length === 0 && query === '' && <FirstSteps />}
+      {shown?.runs.length === 0 && query !== '' && (
         <p class="note empty">
-          {query === '' ? 'No run has been started yet.' : 'No run matches.'}{' '}
-          {query !== '' && <a href={hrefOf('/runs')}>Show all runs</a>}
+          No run matches. <a href={hrefOf('/runs')}>Show all runs</a>
         </p>
       )}
       <ul class="rows" ref={rows}>

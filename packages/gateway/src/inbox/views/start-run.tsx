@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import { modes } from 'countersign/policy';
-import { sendJson, newMessageId } from '../api/fetch-json.ts';
+import { asProblem, sendJson, newMessageId } from '../api/fetch-json.ts';
 import { problemText } from '../state/texts.ts';
 import { noStartFields, startBodyOf, type StartFields } from '../run/run-fields.ts';
 import { navigate, runHref } from '../state/location.ts';
 import { meOf, session } from '../state/me.ts';
 import { useStore } from '../state/store.ts';
-import type { RunList } from '../../http/inbox/api.ts';
+import type { AgentList } from '../../http/inbox/api.ts';
 import { useJson } from '../api/use-json.ts';
 
 type Wrong = { field?: keyof StartFields; text: string };
@@ -47,7 +47,9 @@ export function StartRunView() {
       const { workflowId } = await sendJson<{ workflowId: string }>('POST', '/runs', made.body, headers);
       navigate(runHref(workflowId));
     } catch (error) {
-      setWrong({ text: problemText(error) });
+      const isAgent = asProblem(error).code === 'agent_unknown';
+      setWrong({ ...(isAgent && { field: 'agent' }), text: problemText(error) });
+      if (isAgent) document.getElementById('start-agent')?.focus();
       setBusy(false);
     }
   };
@@ -149,13 +151,12 @@ export function StartRunView() {
   );
 }
 
-/** The agents of the newest runs, as suggestions of a field: the gateway does not know all agents of its workers. */
+/** The agents as suggestions of a field: those of the worker if the gateway knows them, else those of the newest runs. */
 export function KnownAgents({ id }: { id: string }) {
-  const { value } = useJson<RunList>('/runs');
-  const agents = new Set(value?.runs.flatMap(({ agent }) => (agent === undefined ? [] : [agent])));
+  const { value } = useJson<AgentList>('/agents');
   return (
     <datalist id={id}>
-      {[...agents].sort().map((agent) => (
+      {value?.agents.map((agent) => (
         <option key={agent} value={agent} />
       ))}
     </datalist>
