@@ -77,8 +77,8 @@ export function assessCommands({ call, tool, fields }: CallView): Finding[] {
 export function assessCommandText(text: string): Finding[] {
   if (text.length > longestCommand) return [tooLong];
   const commands = commandWords(text);
-  const starts = commands.map(({ words, piped }) => ({ programs: [...programsIn(words).keys()], piped }));
-  const downloads = starts.some(({ programs }) => holdsWord(programs, downloaders));
+  const starts = commands.map(({ words, piped }) => ({ words, programs: [...programsIn(words).keys()], piped }));
+  const downloads = starts.filter(({ programs }) => holdsWord(programs, downloaders));
   const runsText = starts.some(({ programs }) => holdsWord(programs, interpreters) || programs.includes('eval'));
   const runsInput = starts.some(({ programs, piped }) => piped && holdsWord(programs, interpreters));
   const readsStatements = starts.some(({ programs, piped }) => piped && holdsWord(programs, databaseClients));
@@ -86,7 +86,9 @@ export function assessCommandText(text: string): Finding[] {
   return [
     ...commands.flatMap(assessCommand),
     ...assessStatements(text, isForDatabase),
-    ...(downloads && runsText ? [{ ...critical, reason: 'it runs what it downloads' }] : []),
+    ...(downloads.length > 0 && runsText
+      ? [{ ...critical, reason: 'it runs what it downloads', affected: downloads.map(({ words }) => commandOf(words)) }]
+      : []),
     ...(runsInput ? [runsWhatIsWritten] : []),
     ...(readsStatements ? [unknownCommand] : []),
     ...(/:\s{0,9}\(\s{0,9}\)\s{0,9}\{/.test(text) ? [{ ...critical, reason: 'it starts itself over and over' }] : []),
@@ -139,7 +141,7 @@ function assessCommand({ words, writesTo, overwrites }: CommandWords): Finding[]
     const rest = words.slice(index + 1);
     for (const row of rows) {
       if ((row.with ?? []).every((group) => rest.some((word) => meets(word, group.split(' '))))) {
-        findings.push(...findingsOf(row, words, rest));
+        findings.push(...findingsOf(row, words, operandsOf(program, rest)));
       }
     }
   }
@@ -158,13 +160,37 @@ function isFile(path: string): boolean {
   return !/^(\/dev\/(null|stdout|stderr|tty|fd\/\d)|\d)$/.test(path);
 }
 
-function findingsOf(row: CommandRow, words: readonly string[], rest: readonly string[]): Finding[] {
+/** Conditions of find whose value names files. */
+const namesFiles = /^-i?(?:name|path|wholename|regex)$/;
+
+/** The words after a program that may be files. Of find, not the values of other conditions, as in `-mtime +30`. */
+function operandsOf(program: string, rest: readonly string[]): string[] {
+  const isOption = (word: string): boolean => word.startsWith('-');
+  if (program !== 'find') return rest.filter((word) => !isOption(word)).slice(0, mostOperands);
+  // The places come first, behind -H, -L, -P, -D and -O; then conditions and actions.
+  const first = Math.max(
+    0,
+    rest.findIndex((word) => !/^-[HLPDO]/.test(word)),
+  );
+  const length = rest.slice(first).findIndex((word) => isOption(word) || word === '!');
+  const end = length === -1 ? rest.length : first + length;
+  return rest
+    .filter((_word, index) => (index >= first && index < end) || namesFiles.test(rest[index - 1] ?? ''))
+    .filter((word) => !isOption(word))
+    .slice(0, mostOperands);
+}
+
+function commandOf(words: readonly string[]): string {
+  return `command:${words.join(' ')}`;
+}
+
+function findingsOf(row: CommandRow, words: readonly string[], named: readonly string[]): Finding[] {
   const { severity, reason, reversible, recommend, files } = row;
-  const operands = files === undefined ? [] : rest.filter((word) => !word.startsWith('-')).slice(0, mostOperands);
+  const operands = files === undefined ? [] : named;
   const own: Finding = {
     severity,
     reason,
-    affected: operands.length > 0 ? operands.map((path) => `file:${path}`) : [`command:${words.join(' ')}`],
+    affected: operands.length > 0 ? operands.map((path) => `file:${path}`) : [commandOf(words)],
     reversible,
     recommend,
   };

@@ -87,7 +87,7 @@ export function assessMessages({ tool, fields, readsOnly }: CallView): Finding[]
     ({ words, value }) => holdsWord(words, attachmentWords) && value !== '' && value !== false,
   );
   const message = { recipients, sender: sender === undefined ? undefined : domainOf(sender), tool, attaches };
-  const affected = recipients.map((recipient) => `person:${recipient}`);
+  const affected = recipients.map((recipient) => `${recipient.startsWith('#') ? 'channel' : 'person'}:${recipient}`);
   const count = recipientRows.findLast(({ from }) => recipients.length >= from);
   return [count, ...messageRows.filter(({ test }) => test(message))].flatMap((row): Finding[] =>
     row === undefined ? [] : [{ severity: row.severity, reason: row.reason, affected, reversible: false }],

@@ -58,3 +58,11 @@ test('a message cannot be undone', () => {
     requiresApproval: true,
   });
 });
+
+test('a channel is not a person', () => {
+  const args = { to: '#incidents, ann@a.example' };
+  expect(assessBuiltIn({ tool: 'send_message', args, risk: 'write' })?.affectedResources).toEqual([
+    'channel:#incidents',
+    'person:ann@a.example',
+  ]);
+});
