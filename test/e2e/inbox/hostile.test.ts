@@ -132,7 +132,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     const text = form.getByLabel('All arguments as JSON');
     await text.fill((await text.inputValue()).replace('<u>value 199</u>', 'another'));
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
-    await page.getByText('Approving with your changes: field_199 <u>value 199</u> → another').waitFor();
+    await page.getByText('Approved with your changes: field_199 <u>value 199</u> → another').waitFor();
     await passUndo(page);
     await page.getByText('Your answer settled it').waitFor();
     const { settled } = await inbox.world.client.approvals.get(asked.requestId);

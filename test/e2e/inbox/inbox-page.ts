@@ -36,10 +36,15 @@ export const chromium = findChromium();
 /** Long enough that a test on a busy machine can undo, and shorter than the silence that ends an event stream. */
 export const undoMs = 20_000;
 
-/** Lets the time to undo pass on the clock of a page that holds an approval back. */
+/**
+ * Lets the time to undo pass on the clock of a page that holds an approval back. If the page has gone on to the next
+ * request, it goes back to the one that was approved.
+ */
 export async function passUndo(page: Page): Promise<void> {
   await page.getByRole('progressbar', { name: 'Time to undo' }).waitFor();
+  const isElsewhere = (await page.locator('.decision-bar progress').count()) > 0;
   await page.clock.runFor(undoMs);
+  if (isElsewhere) await page.goBack();
 }
 
 /** Opens a browser on the inbox of a namespace of its own, unless the options name one. */

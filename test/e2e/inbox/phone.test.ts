@@ -45,7 +45,7 @@ withChromium('the inbox on a phone (needs Chromium)', () => {
     });
     await page.clock.pauseAt(Date.now() + 60_000);
     await tap(page, 'Approve');
-    await page.getByText('Approving this call. You can still undo it.').waitFor();
+    await page.getByText('Approved', { exact: true }).waitFor();
     expect(await scrolled(page)).toBe(before);
     await page.clock.runFor(4_900);
     expect(await button(page, 'Undo').count()).toBe(1);

@@ -4,6 +4,7 @@ import { followSession, meOf, session } from './state/me.ts';
 import { followClicks, currentLocation, hrefOf } from './state/location.ts';
 import { Announcer, Header, PageTitle } from './parts/header.tsx';
 import { SignIn } from './parts/sign-in.tsx';
+import { DecisionBar } from './request/decision-bar.tsx';
 import { Overlay } from './palette/overlay.tsx';
 import { findRoute } from './routes.ts';
 import { notifyOfRequests } from './state/notifications.ts';
@@ -56,7 +57,10 @@ function App() {
           <View key={path} params={params} />
         )}
       </main>
-      <Announcer />
+      <div class="notices">
+        <DecisionBar />
+        <Announcer />
+      </div>
       <Overlay />
       <PageTitle title={route.title} />
     </>

@@ -34,18 +34,29 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return answerOf<T>(path, { signal });
 }
 
-/** Sends a body as JSON. */
+/** The most bytes that a browser goes on sending once its page is closed. */
+const mostKeptAlive = 60_000;
+
+/** Sends a body as JSON. A page that is closed meanwhile does not break it off, unless it is too large for that. */
 export async function sendJson<T>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<T> {
+  const text = JSON.stringify(body ?? {});
   return answerOf<T>(path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body ?? {}),
+    body: text,
+    keepalive: isKeptAlive(text),
   });
+}
+
+/** True if a browser sends this body even if its page is closed at once. */
+export function isKeptAlive(text: string): boolean {
+  // A character is at most three bytes.
+  return text.length * 3 <= mostKeptAlive || new TextEncoder().encode(text).length <= mostKeptAlive;
 }
 
 /** A path of the API with its parts encoded. */

@@ -55,6 +55,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
   /** What was sent, while nobody knows whether it arrived: exactly this is sent again. */
   const [unsure, setUnsure] = useState<BatchBody>();
   const undo = useUndo();
+  const deadlines = answered.map(({ row }) => row.deadline);
   const verb = approved ? 'Approve' : 'Deny';
 
   const send = async (): Promise<void> => {
@@ -108,7 +109,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (undo.held !== undefined || isSending || count === 0) return;
-          if (approved && unsure === undefined) undo.hold(() => void send());
+          if (approved && unsure === undefined) undo.hold(() => void send(), deadlines);
           else void send();
         }}
       >
@@ -127,7 +128,7 @@ export function BulkDialog({ approved, requests, onClose }: BulkDialogProps) {
         </p>
         {undo.held !== undefined ? (
           <UndoBar held={undo.held} undo={undo.cancel}>
-            Approving {count === 1 ? 'one request' : `${count} requests`}
+            Approving {count === 1 ? 'one request' : `${count} requests`}. You can still undo it.
           </UndoBar>
         ) : (
           <p class="buttons">

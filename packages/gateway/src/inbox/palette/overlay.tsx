@@ -111,6 +111,7 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
       [['Ctrl', 'K'], 'find or do something (on a Mac: Cmd K)'],
       [['?'], 'this help'],
       [['Esc'], 'close what is open'],
+      [['z'], 'undo the last approval, while it can be undone'],
     ],
   ],
   [

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalDetails } from 'countersign/client';
-import type { GivenAnswer } from './use-decision.ts';
+import type { GivenAnswer } from './decisions.ts';
 import { readJson } from 'countersign/json';
 
 interface FormFrameProps {

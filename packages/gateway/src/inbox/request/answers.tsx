@@ -11,8 +11,17 @@ import { DecisionNote } from './decision-note.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ExtendForm, MoveForm } from './extend-and-move.tsx';
 import { NotYours } from './not-yours.tsx';
-import { UndoBar, useUndo } from './undo.tsx';
-import { type GivenAnswer, type Decision, viewedSince, whyNotApprove, useMessage } from './use-decision.ts';
+import { UndoBar } from './undo.tsx';
+import {
+  type DecisionState,
+  type GivenAnswer,
+  dropDecision,
+  forgetDecision,
+  holdDecision,
+  sendDecision,
+} from './decisions.ts';
+import { goToNext } from './next-request.tsx';
+import { viewedSince, whyNotApprove, useMessage } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
 import { changedValues } from '../form/read-form.ts';
 import { apiPath } from '../api/fetch-json.ts';
@@ -26,9 +35,9 @@ const longestValue = 80;
 interface AnswersProps {
   live: LiveRequest;
   shown: LoadedRequest;
-  decision: Decision;
+  decision: DecisionState;
   /** The card that is on the screen. */
-  card: { isWhole: boolean; digest: string };
+  card: { isWhole: boolean; digest: string; sentence: string };
   /** The answer that the address prepares. */
   prepared?: string;
 }
@@ -43,16 +52,13 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   const [form, setForm] = useState<FormName>();
   // On a narrow screen, the other answers take too much of the card's place.
   const [isUnfolded, setUnfolded] = useState(false);
-  /** The delayed answer in words. */
-  const [summary, setSummary] = useState('');
   const section = useRef<HTMLElement>(null);
-  const undo = useUndo();
   const isArmed = useArmed(shown.shownAtMs) && !shown.hasChanged;
   const why = whyNotApprove(request, card.isWhole);
-  const isBusy = undo.held !== undefined || decision.state.kind === 'sending' || decision.state.kind === 'unsure';
+  const isBusy = ['delayed', 'sending', 'unsure'].includes(decision.kind);
   // The reviewer has not read a text that changed during the time to undo.
   useEffect(() => {
-    if (shown.hasChanged) undo.cancel('Not sent: the request has changed. Look at it again.');
+    if (shown.hasChanged) dropDecision(request, 'the request has changed. Look at it again');
   }, [shown.hasChanged]);
   const focus = (selector: string): void =>
     queueMicrotask(() => section.current?.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true }));
@@ -62,17 +68,21 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   };
   const answer = (given: GivenAnswer): void => {
     if (!isArmed || isBusy) return;
-    const about = (): { digest: string; viewed: ReturnType<typeof viewedSince> } => ({
+    const about = {
+      workflowId: request.workflowId,
+      requestId: request.requestId,
       digest: request.digest,
       viewed: viewedSince(shown.shownAtMs, { card: card.digest, userMessages: request.userMessages?.count ?? 0 }),
-    });
-    decision.forget();
-    if (!given.approved) return void decision.send(given, about());
-    setSummary(answerSummary(request, given));
-    undo.hold(() => void decision.send(given, about()), live.reload);
+      sentence: card.sentence,
+    };
+    if (!given.approved) return sendDecision(given, about);
+    holdDecision(given, { ...about, summary: answerSummary(request, given) }, request);
+    // A tool's schema may refuse an edit: its form then shows why.
+    if (given.modifiedArguments === undefined) goToNext(request);
   };
   const takeBack = (): void => {
-    undo.cancel('Undone. Nothing was sent.');
+    forgetDecision(request);
+    announceText('Undone. Nothing was sent.');
     focus(form === undefined ? '[data-form=approve]' : 'form [type=submit]');
   };
   const open = (name: FormName) => () => {
@@ -125,17 +135,17 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         parent={section}
         foot={moveForm || moveButton}
       >
-        <DecisionNote state={decision.state} />
+        <DecisionNote state={decision} />
       </NotYours>
     );
   }
   const classes = ['answers', ...(isUnfolded ? ['all'] : []), ...(form !== undefined && !isBusy ? ['with-form'] : [])];
   return (
     <section class={classes.join(' ')} aria-label="Your answer" ref={section}>
-      {!(form === 'edit' && decision.state.kind === 'refused') && <DecisionNote state={decision.state} />}
-      {undo.held !== undefined && (
-        <UndoBar held={undo.held} undo={takeBack}>
-          <Foreign text={summary} most={300} />
+      {!(form === 'edit' && decision.kind === 'refused') && <DecisionNote state={decision} />}
+      {decision.kind === 'delayed' && (
+        <UndoBar held={decision.held} undo={takeBack}>
+          <Foreign text={decision.summary} most={300} />
         </UndoBar>
       )}
       {why !== undefined && form === undefined && (
@@ -147,7 +157,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         {form === 'deny' && <DenyForm {...forms} send={answer} />}
         {form === 'comment' && <CommentForm {...forms} send={answer} />}
         {form === 'respond' && <RespondForm {...forms} send={answer} />}
-        {form === 'edit' && <EditForm {...forms} send={answer} state={decision.state} />}
+        {form === 'edit' && <EditForm {...forms} send={answer} state={decision} />}
         {form === 'always' && canAlways && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
         {form === 'extend' && <ExtendForm {...forms} then={() => void live.reload()} />}
         {form === 'delegate' && <DelegateForm {...forms} then={() => void live.reload()} />}
@@ -171,23 +181,22 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
   );
 }
 
-/** The content of a delayed approval, such as `Approving with your changes: amount 20 → 30`. */
+/** The content of a delayed approval, such as `Approved with your changes: amount 20 → 30`. */
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
     const changes = changedValues(request.arguments, modifiedArguments as Json).map(
       ({ place, before, after }) => `${place} ${valueText(before)} → ${valueText(after)}`,
     );
-    return `Approving with your changes: ${changes.join(', ')}`;
+    return `Approved with your changes: ${changes.join(', ')}`;
   }
-  if (typeof always !== 'object')
-    return reason === undefined ? 'Approving this call' : 'Approving this call, with your comment';
+  if (typeof always !== 'object') return reason === undefined ? 'Approved' : 'Approved with your comment';
   const scopes = {
     call: 'and the same call again',
     arguments: `and further calls of ${request.toolName} that match`,
     tool: `and every further call of ${request.toolName}`,
   } as const;
-  return `Approving this call, ${scopes[always.kind]}`;
+  return `Approved, ${scopes[always.kind]}`;
 }
 
 function valueText(value: Json | undefined): string {

@@ -1,6 +1,6 @@
 import { answerLostText } from '../api/fetch-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
-import type { DecisionState } from './use-decision.ts';
+import type { DecisionState } from './decisions.ts';
 import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
@@ -9,7 +9,14 @@ import { LocalTime } from '../parts/time.tsx';
 export function DecisionNote({ state }: { state: DecisionState }) {
   switch (state.kind) {
     case 'idle':
+    case 'delayed':
       return null;
+    case 'dropped':
+      return (
+        <p class="note bad" role="alert">
+          Not sent: <Foreign text={state.why} />.
+        </p>
+      );
     case 'sending':
       return (
         <p class="note plain" role="status">

@@ -6,7 +6,7 @@ import { formOf } from '../form/form-node.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { AnswerForm, type AnswerFormProps } from './answer-form.tsx';
-import type { DecisionState } from './use-decision.ts';
+import type { DecisionState } from './decisions.ts';
 
 /** A decision cannot contain longer arguments. */
 const longestJson = 400_000;

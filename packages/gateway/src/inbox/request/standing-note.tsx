@@ -4,10 +4,7 @@ import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
 import { Foreign } from '../parts/shown-text.tsx';
 import { hrefOf, requestHref } from '../state/location.ts';
-import type { InboxRow } from '../../http/inbox/api.ts';
-import { openRequests } from '../state/open-requests.ts';
-import { isSameRequest, type RequestIds } from '../state/paths.ts';
-import { useStore } from '../state/store.ts';
+import { NextRequest } from './next-request.tsx';
 
 interface StandingNoteProps {
   request: ApprovalDetails;
@@ -98,21 +95,4 @@ export type RequestStanding = 'open' | 'expired' | 'settled';
 export function requestStanding({ settled, deadline }: ApprovalDetails, nowMs: number): RequestStanding {
   if (settled !== undefined) return 'settled';
   return deadline !== null && Date.parse(deadline) <= nowMs ? 'expired' : 'open';
-}
-
-/** Leads to the next open request of this reviewer. */
-export function NextRequest({ class: look, ...shown }: RequestIds & { class?: string }) {
-  const next = nextRequest(useStore(openRequests).open?.rows ?? [], shown);
-  if (next === undefined) return null;
-  return (
-    <a class={look} href={requestHref(next)}>
-      Next request →
-    </a>
-  );
-}
-
-/** The following request in the list, beginning again at its top; undefined: no other waits for this reviewer. */
-export function nextRequest(rows: readonly InboxRow[], shown: RequestIds): InboxRow | undefined {
-  const at = rows.findIndex((row) => isSameRequest(row, shown));
-  return [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at))].find(({ waitsFor }) => waitsFor !== 'others');
 }

@@ -48,7 +48,11 @@ async function ask(): Promise<void> {
   for (;;) {
     try {
       const me = await getJson<Me>('/me');
-      if (lastId !== undefined && lastId !== me.id) location.reload();
+      if (lastId !== undefined && lastId !== me.id) {
+        // What still waits to be sent is not sent in the name of the other person.
+        session.set({ state: 'unknown' });
+        location.reload();
+      }
       lastId = me.id;
       return session.set({ state: 'signed-in', me });
     } catch (error) {

@@ -1,17 +1,17 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ApiProblem } from '../api/fetch-json.ts';
 import { Foreign } from '../parts/shown-text.tsx';
 import { Answers } from '../request/answers.tsx';
 import { CardArticle } from '../request/card-article.tsx';
 import { DecisionNote, Votes } from '../request/decision-note.tsx';
-import { NextRequest, nextRequest, StandingNote, requestStanding } from '../request/standing-note.tsx';
+import { goToNext, NextRequest } from '../request/next-request.tsx';
+import { StandingNote, requestStanding } from '../request/standing-note.tsx';
 import { RunContext } from '../request/run-context.tsx';
-import { useDecision } from '../request/use-decision.ts';
+import { forgetDecision, useDecision } from '../request/decisions.ts';
 import { useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
-import { currentLocation, hrefOf, navigate, requestHref } from '../state/location.ts';
-import { openRequests } from '../state/open-requests.ts';
+import { currentLocation, hrefOf } from '../state/location.ts';
 import { useShortcuts } from '../state/shortcuts.ts';
 import { useStore } from '../state/store.ts';
 import type { ViewProps } from '../state/paths.ts';
@@ -21,21 +21,22 @@ export function RequestPage({ params }: ViewProps) {
   const { workflowId = '', requestId = '' } = params;
   const { query } = useStore(currentLocation);
   const live = useRequest(workflowId, requestId);
-  const decision = useDecision(workflowId, requestId, () => void live.reload());
+  const decision = useDecision({ workflowId, requestId }, () => void live.reload());
   const now = useNow();
   const { shown, problem } = live;
   const { whole, unfold } = useWholeCard(shown);
   useShortcuts({
     v: unfold,
-    n: () => {
-      const next = nextRequest(openRequests.get().open?.rows ?? [], { workflowId, requestId });
-      if (next !== undefined) navigate(requestHref(next));
-    },
+    n: () => goToNext({ workflowId, requestId }),
   });
   const standing = shown === undefined ? undefined : requestStanding(shown.view.request, now);
   // Whether it was open on this page before.
   const wasOpen = useRef(false);
   if (standing === 'open') wasOpen.current = true;
+  // Another answer came first: its note says so.
+  useEffect(() => {
+    if (standing === 'settled' && decision.kind === 'delayed') forgetDecision({ workflowId, requestId });
+  }, [standing]);
   if (shown === undefined) return <NotShown problem={problem} reload={() => void live.reload()} />;
   const { request, card, cardDigest, waitsFor } = shown.view;
   const isOpen = standing === 'open';
@@ -62,7 +63,7 @@ export function RequestPage({ params }: ViewProps) {
           It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />
         </p>
       )}
-      {!isOpen && decision.state.kind !== 'done' && <DecisionNote state={decision.state} />}
+      {!isOpen && decision.kind !== 'done' && <DecisionNote state={decision} />}
       {isOpen && shown.hasChanged && (
         <div class="note bad" role="alert">
           <p>The request has changed while you looked at it. Look at it again before you answer.</p>
@@ -95,13 +96,17 @@ export function RequestPage({ params }: ViewProps) {
             live={live}
             shown={shown}
             decision={decision}
-            card={{ isWhole: card.whole || whole !== undefined, digest: whole?.digest ?? cardDigest }}
+            card={{
+              isWhole: card.whole || whole !== undefined,
+              digest: whole?.digest ?? cardDigest,
+              sentence: card.sentence.text,
+            }}
             prepared={new URLSearchParams(query).get('answer') ?? undefined}
           />
         ) : (
           <StandingNote
             request={request}
-            decisionId={decision.state.kind === 'done' ? decision.state.decisionId : undefined}
+            decisionId={decision.kind === 'done' ? decision.decisionId : undefined}
             isNew={wasOpen.current}
           />
         )}

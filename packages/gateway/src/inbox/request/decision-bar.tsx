@@ -1,0 +1,75 @@
+import { answerLostText } from '../api/fetch-json.ts';
+import { Foreign, Marked } from '../parts/shown-text.tsx';
+import { currentLocation, navigate, requestHref } from '../state/location.ts';
+import { isSameRequest, matchPath } from '../state/paths.ts';
+import { announceText, useStore } from '../state/store.ts';
+import { decisions, forgetDecision, type GivenDecision } from './decisions.ts';
+import { UndoBar } from './undo.tsx';
+
+/** The last answer, over every view but that of its request: how long it can be undone, or why it does not count. */
+export function DecisionBar() {
+  const { path } = useStore(currentLocation);
+  const { workflowId = '', requestId = '' } = matchPath('/requests/:workflowId/:requestId', path) ?? {};
+  const given = [...useStore(decisions).values()].findLast(
+    (each) => isNews(each) && !isSameRequest(each, { workflowId, requestId }),
+  );
+  return (
+    <section class="decision-bar" aria-label="Your last answer">
+      {/* It stays in the page, because screen readers announce only what changes. */}
+      <p class="visually-hidden" role="status">
+        {given === undefined
+          ? ''
+          : given.state.kind === 'delayed'
+            ? 'Approved. You can undo it with z.'
+            : 'It does not count yet.'}
+      </p>
+      {given !== undefined && <News key={requestHref(given)} given={given} />}
+    </section>
+  );
+}
+
+function isNews({ state }: GivenDecision): boolean {
+  return ['delayed', 'unsure', 'refused', 'dropped'].includes(state.kind);
+}
+
+function News({ given }: { given: GivenDecision }) {
+  const { state, sentence } = given;
+  if (state.kind === 'delayed') {
+    const undo = (): void => {
+      forgetDecision(given);
+      announceText('Undone. Nothing was sent.');
+      navigate(requestHref(given));
+    };
+    return (
+      <UndoBar held={state.held} undo={undo} focus={false}>
+        <Foreign text={state.summary} most={300} /> · <Marked text={sentence} />
+      </UndoBar>
+    );
+  }
+  const text =
+    state.kind === 'unsure'
+      ? answerLostText
+      : state.kind === 'refused'
+        ? `Not accepted: ${state.problem.message}`
+        : state.kind === 'dropped' && `Not sent: ${state.why}.`;
+  return (
+    <div class="note bad">
+      <p>
+        <Marked text={sentence} /> · <Foreign text={text || ''} most={500} />
+      </p>
+      <p class="buttons">
+        {state.kind === 'unsure' && (
+          <button type="button" onClick={state.again}>
+            Send it again
+          </button>
+        )}
+        <a class="button" href={requestHref(given)}>
+          Open the request
+        </a>
+        <button type="button" class="quiet" onClick={() => forgetDecision(given)}>
+          Hide
+        </button>
+      </p>
+    </div>
+  );
+}

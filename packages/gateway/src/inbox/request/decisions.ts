@@ -1,0 +1,173 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Receipt, Viewed } from 'countersign/client';
+import { decidingTexts } from 'countersign/card';
+import type { ApprovalView, DecisionBody } from '../../http/inbox/api.ts';
+import {
+  type ApiProblem,
+  apiPath,
+  asProblem,
+  getJson,
+  sendJson,
+  newMessageId,
+  isAnswerLost,
+  isKeptAlive,
+  sendAgain,
+} from '../api/fetch-json.ts';
+import { meOf, session } from '../state/me.ts';
+import { requestKey, type RequestIds } from '../state/paths.ts';
+import { createStore, useStore } from '../state/store.ts';
+import { type HeldBack, holdBack, undoTimeMs } from './hold-back.ts';
+
+/** The reviewer's answer. */
+export type GivenAnswer = Omit<DecisionBody, 'decisionId' | 'digest' | 'viewed'>;
+
+/** One attempt: a retry sends exactly this again. */
+type Attempt = DecisionBody & { decisionId: string };
+
+export type DecisionState =
+  | { kind: 'idle' }
+  /** It can still be undone. */
+  | { kind: 'delayed'; held: HeldBack; summary: string }
+  | { kind: 'sending' }
+  /** It is unknown whether it arrived. */
+  | { kind: 'unsure'; again: () => void }
+  | { kind: 'refused'; problem: ApiProblem }
+  /** It was not sent. */
+  | { kind: 'dropped'; why: string }
+  | { kind: 'done'; receipt: Receipt; decisionId: string };
+
+/** What is answered, and how, in words. */
+interface About extends RequestIds {
+  digest: string;
+  viewed: Viewed;
+  /** The call in words. */
+  sentence: string;
+}
+
+/** The request that was open when an approval was given. */
+type Seen = ApprovalView['request'];
+
+export interface GivenDecision extends About {
+  state: DecisionState;
+}
+
+/** The answers that were given on this page, by request, the newest last. They outlast the view of the request. */
+export const decisions = createStore<ReadonlyMap<string, GivenDecision>>(new Map());
+
+function setState(about: About, state: DecisionState): void {
+  decisions.update((before) => {
+    const key = requestKey(about);
+    const others = [...before].filter(([each]) => each !== key);
+    return new Map([...others, [key, { ...about, state }]]);
+  });
+}
+
+/** The answer to a request that was given on this page, if any. */
+export function decisionOf(ids: RequestIds): GivenDecision | undefined {
+  return decisions.get().get(requestKey(ids));
+}
+
+/** Forgets what became of an earlier answer. */
+export function forgetDecision(ids: RequestIds): void {
+  const state = decisionOf(ids)?.state;
+  if (state === undefined) return;
+  if (state.kind === 'delayed') state.held.cancel();
+  decisions.update((before) => new Map([...before].filter(([each]) => each !== requestKey(ids))));
+}
+
+/** Sends an answer about exactly the call with this digest. */
+export function sendDecision(answer: GivenAnswer, about: About): void {
+  void sendAttempt(attemptOf(answer, about), about);
+}
+
+/**
+ * Sends an approval once it cannot be undone any more, if the request then still is as it was `seen`. An earlier approval
+ * that waits is sent now. The digest alone guards an approval that has no time for another look: the deadline is near, or
+ * the page is left.
+ */
+export function holdDecision(
+  answer: GivenAnswer,
+  { summary, ...about }: About & { summary: string },
+  seen: Seen,
+): void {
+  for (const { state } of decisions.get().values()) if (state.kind === 'delayed') state.held.endNow();
+  const attempt = attemptOf(answer, about);
+  const send = (): void => void sendAttempt(attempt, about);
+  const delayMs = undoTimeMs([seen.deadline]);
+  if (delayMs === undefined) return send();
+  const held = holdBack(delayMs, {
+    send,
+    drop: (why) => setState(about, { kind: 'dropped', why }),
+    check: () => whyNotSent(about, seen),
+    isFragile: !isKeptAlive(JSON.stringify(attempt)),
+  });
+  setState(about, { kind: 'delayed', held, summary });
+}
+
+/** Drops an approval that waits. */
+export function dropDecision(ids: RequestIds, why: string): void {
+  const given = decisionOf(ids);
+  if (given?.state.kind !== 'delayed') return;
+  given.state.held.cancel();
+  setState(given, { kind: 'dropped', why });
+}
+
+// Another person may sign in on this page next, and no approval is sent in their name.
+let signedIn: string | undefined;
+session.subscribe(() => {
+  const id = meOf(session.get())?.id;
+  if (signedIn !== undefined && id !== signedIn) {
+    for (const each of decisions.get().values()) dropDecision(each, 'you signed out');
+  }
+  signedIn = id;
+});
+
+function attemptOf(answer: GivenAnswer, { digest, viewed }: About): Attempt {
+  return { ...answer, digest, viewed, decisionId: newMessageId() };
+}
+
+async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
+  setState(about, { kind: 'sending' });
+  try {
+    const receipt = await sendAgain(() => sendJson<Receipt>('POST', pathOf('approve', about), attempt));
+    setState(about, { kind: 'done', receipt, decisionId: attempt.decisionId });
+  } catch (error) {
+    const problem = asProblem(error);
+    if (isAnswerLost(problem)) setState(about, { kind: 'unsure', again: () => void sendAttempt(attempt, about) });
+    else setState(about, { kind: 'refused', problem });
+  }
+}
+
+/** Why an approval must not be sent: the request is another one now. Undefined also if it cannot be read. */
+async function whyNotSent(ids: RequestIds, seen: Seen): Promise<string | undefined> {
+  try {
+    const { request } = await getJson<ApprovalView>(pathOf('approvals', ids));
+    if (request.settled !== undefined) return `it is settled already: ${request.settled.outcome}`;
+    return decidingTexts(request) === decidingTexts(seen) ? undefined : 'the request has changed. Look at it again';
+  } catch {
+    return undefined;
+  }
+}
+
+function pathOf(route: 'approve' | 'approvals', { workflowId, requestId }: RequestIds): string {
+  return `/${route}${apiPath`/${requestId}`}?workflowId=${encodeURIComponent(workflowId)}`;
+}
+
+/** The answer to a request. `then` runs whenever something has become of it. */
+export function useDecision(ids: RequestIds, then: () => void): DecisionState {
+  const state = useStore(decisions).get(requestKey(ids))?.state ?? { kind: 'idle' };
+  const before = useRef(state.kind);
+  useEffect(() => {
+    const isNew = before.current !== state.kind;
+    before.current = state.kind;
+    if (isNew && !['idle', 'delayed', 'sending'].includes(state.kind)) then();
+  }, [state.kind]);
+  // What was seen on the view of the request is not shown over other views, too.
+  useEffect(
+    () => () => {
+      if (['refused', 'dropped'].includes(decisionOf(ids)?.state.kind ?? 'idle')) forgetDecision(ids);
+    },
+    [],
+  );
+  return state;
+}
