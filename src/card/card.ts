@@ -134,20 +134,27 @@ export interface CardRequest extends ApprovalRequest {
   onTimeout?: 'deny' | 'allow';
 }
 
+/** The members of a request that its own votes, seats and deliveries change. */
+const unsteady = [
+  'votes',
+  'approvals',
+  'approvers',
+  'cannotBeApproved',
+  'people',
+  'delegations',
+  'reviewers',
+  'channels',
+  'deadline',
+  'settled',
+  'always',
+] as const;
+
 /**
- * The texts on which a reviewer bases a decision, as one text; without those that may change at any time: votes, seats,
- * the deadline, the outcome.
+ * The texts on which a reviewer bases a decision, as one text; without those that may change at any time: votes, seats
+ * and who has them, channels, the deadline, the outcome.
  */
 export function decidingTexts(request: CardRequest): string {
-  const {
-    votes: _,
-    approvals: __,
-    delegations: ___,
-    deadline: ____,
-    reviewers: _____,
-    settled: ______,
-    always: _______,
-    ...texts
-  } = request;
+  const texts: Partial<Record<string, unknown>> = { ...request };
+  for (const name of unsteady) delete texts[name];
   return JSON.stringify(texts);
 }

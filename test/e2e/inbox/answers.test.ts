@@ -41,7 +41,7 @@ withChromium('the view of a request (needs Chromium)', () => {
 
     await button(page, 'Approve').click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     expect(await button(page, 'Approve').count()).toBe(0);
     expect((await asked.run.result()).output).toBe('done');
     expect(world.ran()).toContain('pay bob 20');
@@ -113,11 +113,11 @@ withChromium('the view of a request (needs Chromium)', () => {
     await passUndo(page);
     await page.getByText('Not sent: the request has changed. Look at it again.').waitFor();
     await page.getByText('Never mind, do not pay Lea').waitFor();
-    await button(page, 'I have looked again').click();
+    await button(page, 'Continue').click();
     expect(await settlement(asked)).toBeUndefined();
     await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     expect(await settlement(asked)).toMatchObject({ outcome: 'approved', viewed: { userMessages: 1 } });
     await asked.run.handle.terminate();
   });
@@ -170,10 +170,10 @@ withChromium('the view of a request (needs Chromium)', () => {
     isHeld = false;
     amount = 600;
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await page.getByText('The request has changed while you looked at it.').waitFor();
+    await page.getByText('Changed since you opened it').waitFor();
     await letGoOn();
     expect(sent).toEqual([]);
-    await button(page, 'I have looked again').click();
+    await button(page, 'Continue').click();
 
     await approveAndWait();
     await page.getByRole('link', { name: '← Inbox' }).click();
@@ -198,7 +198,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('Denied: No receipt');
   });
 
@@ -231,7 +231,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await changes.textContent()).toContain('30');
     await send.click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await asked.run.result();
     expect(world.ran()).toContain('pay dora 30');
   });
@@ -254,7 +254,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     expect(await form.getByLabel('amount').inputValue()).toBe('1');
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await asked.run.result();
     expect(world.ran()).toContain('pay nia 1');
     expect(world.ran()).not.toContain('pay nia 412.5');
@@ -288,7 +288,7 @@ withChromium('the view of a request (needs Chromium)', () => {
       { requestId, approved: false, reviewerId: 'rita', reason: 'I know this one' },
       { workflowId },
     );
-    await page.getByText('Settled elsewhere: denied by rita').waitFor();
+    await page.getByText('rita denied this at').waitFor();
     expect(await button(page, 'Undo').count()).toBe(0);
     await page.getByText('I know this one').first().waitFor();
     expect(await button(page, 'Approve').count()).toBe(0);
@@ -316,8 +316,8 @@ withChromium('the view of a request (needs Chromium)', () => {
     const { output } = await asked.run.result();
     const winner = pages.findIndex((_, index) => output === `Denied: page ${index}`);
     expect([0, 1]).toContain(winner);
-    await pages[winner]!.getByText('Your answer settled it').waitFor();
-    await pages[1 - winner]!.getByText(`Settled elsewhere: denied`).waitFor();
+    await pages[winner]!.getByText(/^You \w+ this at/).waitFor();
+    await pages[1 - winner]!.getByText(/(?<!You) denied this at/).waitFor();
     await inbox.browser.context.unroute('**/approve/**');
     await pages[1]!.close();
   });
@@ -336,7 +336,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     });
     await button(page, 'Deny …').click();
     await button(page, 'Deny').click();
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await page.unroute('**/approve/**');
     expect(bodies).toHaveLength(2);
     expect(bodies[1]).toEqual(bodies[0]);
@@ -353,10 +353,10 @@ withChromium('the view of a request (needs Chromium)', () => {
     ]);
     await inbox.show(asked);
     await button(page, 'Always …').click();
-    const form = page.getByRole('form', { name: /always approve/ });
+    const form = page.getByRole('form', { name: /allow similar calls/ });
     expect(await form.getByLabel('to', { exact: true }).inputValue()).toBe('bob');
     expect(await form.getByLabel('amount', { exact: true }).inputValue()).toBe('7');
-    await form.getByText(/Of \d+ past calls?, it would have covered 0|no past calls/).waitFor();
+    await form.getByText(/Of \d+ past calls?, it would have covered 0|No earlier call/).waitFor();
     await form.getByLabel('to', { exact: true }).fill('eve');
     await form.getByText('This does not cover the call itself.').waitFor();
     expect(await button(page, 'Approve always').getAttribute('aria-disabled')).toBe('true');
@@ -367,7 +367,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await form.getByText(/it would have covered [1-9]/).waitFor();
     await button(page, 'Approve always').click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('both paid');
     expect(world.ran()).toContain('pay bobby 7');
   });
@@ -384,7 +384,7 @@ withChromium('the view of a request (needs Chromium)', () => {
     await button(page, 'Approve').click();
     await page.getByText('Approved with your comment').waitFor();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     const { settled } = await approvalOf(world.client, asked.requestId);
     expect(settled).toMatchObject({ outcome: 'approved', reason: 'Only this once' });
     expect((await asked.run.result()).output).toMatch(/Only this once[^]*paid 9 to joe/);
@@ -397,10 +397,10 @@ withChromium('the view of a request (needs Chromium)', () => {
     await inbox.show(asked);
     const { deadline } = await world.client.approvals.get(asked.requestId);
     await button(page, 'Extend …').click();
-    await page.getByLabel('How much longer').fill('much');
+    await page.getByLabel('Extend by').fill('much');
     await button(page, 'Extend').click();
     await page.getByText('Write a whole number and a unit').waitFor();
-    await page.getByLabel('How much longer').fill('1m');
+    await page.getByLabel('Extend by').fill('1m');
     await button(page, 'Extend').click();
     await eventually('the deadline moves', async () => {
       const now = await world.client.approvals.get(asked.requestId);
@@ -409,9 +409,9 @@ withChromium('the view of a request (needs Chromium)', () => {
     // Nobody is named, so nobody has a seat to give away.
     expect(await button(page, 'Delegate …').count()).toBe(0);
     await button(page, 'Respond …').click();
-    await page.getByLabel('What the model gets').fill('The bank was told already');
+    await page.getByLabel('The model receives your text').fill('The bank was told already');
     await button(page, 'Respond').click();
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('The bank was told already');
   });
 

@@ -27,7 +27,7 @@ withChromium('a request that changes (needs Chromium)', () => {
     const { requestId, workflowId } = asked;
     const modifiedArguments = { to: 'bob', amount: 500 };
     await world.client.decide({ requestId, approved: true, modifiedArguments, reviewerId: 'ann' }, { workflowId });
-    await page.getByText(/Settled elsewhere: superseded by ann .*an edit of its arguments/).waitFor();
+    await page.getByText('ann edited its arguments at').waitFor();
     expect(await page.getByRole('button', { name: /^(Approve|Deny|Undo)/ }).count()).toBe(0);
     const { settled } = await world.client.approvals.get(requestId, { workflowId });
     expect(settled).toMatchObject({ outcome: 'superseded', by: 'edit', reviewerId: 'ann' });
@@ -40,7 +40,7 @@ withChromium('a request that changes (needs Chromium)', () => {
     expect(await page.locator('main').innerText()).toContain('ann');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await asked.run.result();
     expect(world.ran()).toEqual(['pay bob 500']);
   });

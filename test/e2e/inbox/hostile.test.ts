@@ -134,7 +134,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     await form.getByRole('button', { name: 'Approve with these arguments' }).click();
     await page.getByText('Approved with your changes: field_199 <u>value 199</u> → another').waitFor();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     const { settled } = await inbox.world.client.approvals.get(asked.requestId);
     expect(settled).toMatchObject({ outcome: 'approved' });
     expect(await page.locator(markup).count()).toBe(0);
@@ -164,7 +164,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(await world.client.approvals.get(small.requestId)).toMatchObject({ settled: { outcome: 'approved' } });
     await inbox.show(asked);
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
-    await page.getByText('Not all is on this card').waitFor();
+    await page.getByText('Not everything is shown. Press').waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await page.getByRole('button', { name: 'Show everything' }).click();
     await page
@@ -186,7 +186,7 @@ withChromium('hostile arguments (needs Chromium)', () => {
     expect(shown === `"${longText}"`).toBe(true);
     await approve.click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await eventually('the run says so', async () => {
       const request = await approvalOf(world.client, asked.requestId);
       return request.settled?.outcome === 'approved';

@@ -57,7 +57,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     at('always', request('ticket-21'), 'Send mail', async (page) => {
       await press(/^Always/)(page);
       await page
-        .getByText(/would have covered|There are no past calls/)
+        .getByText(/would have covered|No earlier call/)
         .first()
         .waitFor();
     }),
@@ -72,7 +72,7 @@ export function inboxViews({ gateway, open }: InboxStage): StagedView[] {
     }),
     at('settled', '/runs/ticket-35', 'The run has ended', async (page) => {
       await page.getByRole('table').getByRole('link').first().click();
-      await page.getByText('Settled elsewhere').waitFor();
+      await page.getByText('rita denied this at').waitFor();
     }),
     at('selected rows', '/', list, async (page) => {
       await page.getByLabel(/^Select all/).check();

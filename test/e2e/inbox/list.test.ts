@@ -81,11 +81,11 @@ withChromium('the list of open requests (needs Chromium)', () => {
     expect(await world.client.approvals.get(second.requestId)).not.toHaveProperty('settled');
     await page.keyboard.press('Enter');
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await page.keyboard.press('n');
     await page.getByRole('heading', { name: 'Pay: to cas, amount 3' }).waitFor();
     await answer(first, false);
-    await page.getByText('Settled elsewhere: denied by rita').waitFor();
+    await page.getByText('rita denied this at').waitFor();
     await page.goto(world.gateway.url);
   });
 

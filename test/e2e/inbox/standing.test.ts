@@ -37,7 +37,7 @@ function agents(folder: string): Agent[] {
   });
   const rules = [
     { id: 'one', pattern: '*', action: 'ask' },
-    { id: 'two', pattern: 'wire', action: 'ask', ask: { quorum: 2 } },
+    { id: 'two', pattern: 'wire', action: 'ask', ask: { quorum: 2, reviewers: ['rita', 'sam'] } },
   ];
   const tools = [write, wire];
   const policy = { version: 1, rules };
@@ -61,14 +61,14 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     writeFileSync(join(world.folder, 'release-a.txt'), '');
-    await page.getByText('The request has changed while you looked at it').waitFor();
+    await page.getByText('Changed since you opened it').waitFor();
     await page.locator('.diff .added', { hasText: 'new' }).waitFor();
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
-    await page.getByRole('button', { name: 'I have looked again' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.locator('button[aria-disabled=false]', { hasText: /^Approve$/ }).waitFor();
     await approve.click();
     await passUndo(page);
-    await page.getByText('Your answer settled it: approved by rita').waitFor();
+    await page.getByText(/^You approved this at/).waitFor();
   });
 
   test('the votes of a quorum are shown to the next reviewer, and a viewer gets no answers', async () => {
@@ -77,7 +77,10 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     await inbox.show(asked);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await passUndo(page);
-    await page.getByText('1 of 2 approvals so far').waitFor();
+    await page.getByText('Your approval counts. 1 of 2; still needed: sam.').waitFor();
+    await page.getByText('Waiting for sam.').waitFor();
+    // The vote has changed nothing that has to be read again.
+    expect(await page.getByText('Changed since you opened it').count()).toBe(0);
     const other = await inbox.otherPage();
     await other.setExtraHTTPHeaders(vic.bearer);
     const address = `${world.gateway.url}/inbox/requests/${asked.workflowId}/${asked.requestId}`;
@@ -86,12 +89,12 @@ withChromium('a request in the inbox of several people (needs Chromium)', () => 
     expect(await other.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
     await other.setExtraHTTPHeaders(sam.bearer);
     await other.goto(address);
-    await other.getByText('Votes: 1 of 2 approvals').waitFor();
+    await other.getByText('1 of 2 approvals · still needed: sam').waitFor();
     expect(await other.locator('.votes').textContent()).toContain('rita approves');
     await other.getByRole('button', { name: 'Approve', exact: true }).click();
     await passUndo(other);
-    await other.getByText('Your answer settled it: approved by sam').waitFor();
-    await page.getByText('Settled elsewhere: approved by sam').waitFor();
+    await other.getByText(/^You approved this at/).waitFor();
+    await page.getByText('sam approved this at').waitFor();
     expect((await asked.run.result()).output).toBe('done');
     await other.close();
   });

@@ -33,7 +33,7 @@ withChromium("the inbox beside Temporal's UI (needs Chromium)", () => {
     expect(temporal.url()).toContain(`${sharedTemporalUi()}/namespaces/${namespace}/workflows/${asked.workflowId}`);
 
     await signalByForm(temporal, JSON.stringify({ requestId: asked.requestId, approved: true }), async () => undefined);
-    await page.getByText('Settled elsewhere: approved').waitFor();
+    await page.getByText('An unnamed reviewer approved this at').waitFor();
     expect(await page.getByRole('button', { name: /^(Approve|Deny)/ }).count()).toBe(0);
     await row.waitFor({ state: 'detached' });
     expect((await asked.run.result()).output).toBe('done');

@@ -40,7 +40,7 @@ withChromium('the whole way in the inbox (needs Chromium)', () => {
     const before = world.ran().length;
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await passUndo(page);
-    await page.getByText('Your answer settled it').waitFor();
+    await page.getByText(/^You \w+ this at/).waitFor();
     await page.locator('section.run').getByRole('link', { name: workflowId }).click();
 
     await page.getByText('The run has ended').waitFor();

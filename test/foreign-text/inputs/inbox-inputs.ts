@@ -1,5 +1,6 @@
 import { problemText, ageText, leftText } from '../../../packages/gateway/src/inbox/state/texts.ts';
 import { changedValues, placedProblems } from '../../../packages/gateway/src/inbox/form/read-form.ts';
+import { valueChanges } from '../../../packages/gateway/src/inbox/request/what-changed.ts';
 import { emptyForm, formOf, nextItem, nextMember, typeOf } from '../../../packages/gateway/src/inbox/form/form-node.ts';
 import { isUrgent } from '../../../packages/gateway/src/http/inbox/open-view.ts';
 import { readQuery } from '../../../packages/gateway/src/inbox/list/filters.ts';
@@ -49,6 +50,10 @@ export const inboxInputs: Inputs = {
     nextMember({ kind: 'object', members: [], schema }, text, schema),
   ),
   'packages/gateway/src/inbox/form/form-node.ts typeOf': ofSchemas(typeOf),
+  'packages/gateway/src/inbox/request/what-changed.ts valueChanges': [
+    ...objects((args) => valueChanges(args, { ...args, to: 1 })),
+    ...values((value) => valueChanges(value, {})),
+  ],
   'packages/gateway/src/inbox/form/read-form.ts placedProblems': [
     placedProblems,
     (text) => placedProblems(`arguments.${text}: a`),

@@ -128,11 +128,11 @@ const keys: readonly [group: string, rows: readonly [keys: readonly string[], do
   [
     'In a request',
     [
-      [['a'], 'go to the button that approves; Enter presses it'],
-      [['A'], 'approve, and always approve calls like it'],
+      [['a'], 'approve: Enter then presses the button'],
+      [['A'], 'approve, and allow similar calls'],
       [['d'], 'deny with a reason'],
       [['e'], 'edit the arguments'],
-      [['r'], 'answer in the place of the tool'],
+      [['r'], 'answer instead of the tool'],
       [['x'], 'extend its deadline'],
       [['v'], 'show everything that is cut'],
       [['n'], 'next request that waits for you'],

@@ -46,14 +46,14 @@ export function AlwaysForm({
   const { matches, problem } = useMatches(request, scope);
   const tool = <Foreign text={request.toolName} most={100} />;
   const titles = {
-    call: <>only this very call again</>,
+    call: <>exactly this call</>,
     arguments: <>calls of {tool} whose arguments match</>,
     tool: <>every call of {tool}</>,
   } as const;
   const free = Object.keys(request.arguments).filter((name) => (globs[name] ?? null) === null);
   return (
     <AnswerForm
-      title="Approve, and always approve calls like it"
+      title="Approve, and allow similar calls"
       verb="Approve always"
       isBusy={isBusy}
       isBlocked={problem !== '' || matches?.covers === false}
@@ -61,7 +61,7 @@ export function AlwaysForm({
       submit={() => send({ approved: true, always: scope })}
     >
       <fieldset>
-        <legend>Also approve in this run</legend>
+        <legend>In this run, also allow</legend>
         {scopes.map((each) => (
           <label key={each.kind} class="check">
             <input type="radio" name="scope" checked={kind === each.kind} onChange={() => setKind(each.kind)} />{' '}
@@ -147,7 +147,7 @@ function ScopeMatches({ matches }: { matches: Matches | undefined }) {
     <section aria-label="Past calls" aria-live="polite">
       <p>
         {looked === 0
-          ? 'There are no past calls to compare it with.'
+          ? 'No earlier call to compare with.'
           : `Of ${calls(looked)}, it would have covered ${matched.length}.`}
       </p>
       {matched.length > 0 && (

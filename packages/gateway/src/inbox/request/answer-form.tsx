@@ -146,16 +146,16 @@ export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
   const [isJson, setJson] = useState(false);
   const [problem, setProblem] = useState('');
   const submit = (): void => {
-    if (text.trim() === '') return setProblem("Write what the model gets instead of the tool's result.");
+    if (text.trim() === '') return setProblem('Write what the model receives as the result.');
     if (!isJson) return send({ approved: false, response: text });
     const read = readJson(text, { root: 'the answer' });
     if ('problem' in read) setProblem(`Write JSON: ${read.problem}.`);
     else send({ approved: false, response: read.value });
   };
   return (
-    <AnswerForm title="Answer in the tool's place" verb="Respond" isBusy={isBusy} cancel={cancel} submit={submit}>
+    <AnswerForm title="Answer instead of the tool" verb="Respond" isBusy={isBusy} cancel={cancel} submit={submit}>
       <label>
-        What the model gets instead of the tool's result. The call does not run.
+        The model receives your text as the result. The tool does not run.
         <textarea
           rows={4}
           maxLength={20_000}
@@ -169,7 +169,8 @@ export function RespondForm({ isBusy, cancel, send }: AnswerFormProps) {
         />
       </label>
       <label class="check">
-        <input type="checkbox" checked={isJson} onChange={(event) => setJson(event.currentTarget.checked)} /> It is JSON
+        <input type="checkbox" checked={isJson} onChange={(event) => setJson(event.currentTarget.checked)} /> Send as
+        JSON
       </label>
       <p id="respond-problem" class="problem" role="alert">
         {problem}

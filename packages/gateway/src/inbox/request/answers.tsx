@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Json, visibleText } from 'countersign/base';
+import { visibleText } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { announceText, useStore } from '../state/store.ts';
@@ -23,14 +23,12 @@ import {
 import { goToNext } from './next-request.tsx';
 import { viewedSince, whyNotApprove, useMessage } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
-import { changedValues } from '../form/read-form.ts';
+import { valueChanges } from './what-changed.ts';
 import { apiPath } from '../api/fetch-json.ts';
 import type { AnswerName } from '../palette/commands.ts';
 
 /** For this long, keys and clicks do not count: they may be meant for the previous screen. */
 const armingMs = 500;
-
-const longestValue = 80;
 
 interface AnswersProps {
   live: LiveRequest;
@@ -135,14 +133,14 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         parent={section}
         foot={moveForm || moveButton}
       >
-        <DecisionNote state={decision} />
+        <DecisionNote state={decision} request={request} />
       </NotYours>
     );
   }
   const classes = ['answers', ...(isUnfolded ? ['all'] : []), ...(form !== undefined && !isBusy ? ['with-form'] : [])];
   return (
     <section class={classes.join(' ')} aria-label="Your answer" ref={section}>
-      {!(form === 'edit' && decision.kind === 'refused') && <DecisionNote state={decision} />}
+      {!(form === 'edit' && decision.kind === 'refused') && <DecisionNote state={decision} request={request} />}
       {decision.kind === 'delayed' && (
         <UndoBar held={decision.held} undo={takeBack}>
           <Foreign text={decision.summary} most={300} />
@@ -185,10 +183,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
 function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>, answer: GivenAnswer): string {
   const { modifiedArguments, always, reason } = answer;
   if (modifiedArguments !== undefined) {
-    const changes = changedValues(request.arguments, modifiedArguments as Json).map(
-      ({ place, before, after }) => `${place} ${valueText(before)} → ${valueText(after)}`,
-    );
-    return `Approved with your changes: ${changes.join(', ')}`;
+    return `Approved with your changes: ${valueChanges(request.arguments, modifiedArguments).join(', ')}`;
   }
   if (typeof always !== 'object') return reason === undefined ? 'Approved' : 'Approved with your comment';
   const scopes = {
@@ -197,12 +192,6 @@ function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>,
     tool: `and every further call of ${request.toolName}`,
   } as const;
   return `Approved, ${scopes[always.kind]}`;
-}
-
-function valueText(value: Json | undefined): string {
-  if (value === undefined) return 'nothing';
-  const text = typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
 }
 
 /** Passes the user's own seat among the reviewers on. */

@@ -4,9 +4,11 @@ import type { DecisionState } from './decisions.ts';
 import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { LocalTime } from '../parts/time.tsx';
+import { requestHref } from '../state/location.ts';
+import { approvalsText, whoCanAnswer } from './who-answers.ts';
 
 /** The result of the answer. */
-export function DecisionNote({ state }: { state: DecisionState }) {
+export function DecisionNote({ state, request }: { state: DecisionState; request: ApprovalDetails }) {
   switch (state.kind) {
     case 'idle':
     case 'delayed':
@@ -41,20 +43,34 @@ export function DecisionNote({ state }: { state: DecisionState }) {
         </p>
       );
     case 'done': {
-      const { outcome, votes, recorded, grantId, successor, message } = state.receipt;
-      const counted = votes === undefined ? '' : ` ${votes.have} of ${votes.need} approvals so far.`;
-      const text = [
-        recorded === true ? 'Recorded: the next worker applies it.' : (outcome ?? 'Accepted').replaceAll('_', ' '),
-        counted,
-        grantId === undefined ? '' : ` Later calls are covered by ${grantId}.`,
-        successor === undefined ? '' : ` It goes on as request ${successor}.`,
-      ].join('');
+      const { outcome, votes, recorded, grantId, successor } = state.receipt;
+      const { workflowId } = request;
+      // The request is read again after its vote.
+      const who = whoCanAnswer(request);
       return (
         <p class="note good" role="status">
-          Your answer counts: {text}{' '}
-          <span class="small">
-            <Foreign text={message} />
-          </span>
+          {recorded === true
+            ? 'Recorded: the next worker applies it.'
+            : `Your ${state.approved ? 'approval' : 'answer'} counts${votes === undefined && outcome !== undefined ? `: ${outcome.replaceAll('_', ' ')}` : ''}.`}
+          {votes !== undefined && (
+            <>
+              {` ${votes.have} of ${votes.need}`}
+              {who === undefined ? (
+                '.'
+              ) : (
+                <>
+                  ; still needed: <Foreign text={who} most={600} />.
+                </>
+              )}
+            </>
+          )}
+          {grantId !== undefined && ` Later calls are covered by ${grantId}.`}
+          {successor !== undefined && (
+            <>
+              {' '}
+              <a href={requestHref({ workflowId, requestId: successor })}>Go to the request that continues it</a>
+            </>
+          )}
         </p>
       );
     }
@@ -62,12 +78,17 @@ export function DecisionNote({ state }: { state: DecisionState }) {
 }
 
 /** The votes of a quorum so far. */
-export function Votes({ request: { approvals, votes = [], people } }: { request: ApprovalDetails }) {
+export function Votes({ request }: { request: ApprovalDetails }) {
+  const { approvals, votes = [], people } = request;
+  const text = approvalsText(request);
   // The result of the answer shows the single vote that settles a request.
-  if (approvals === undefined || approvals.need < 2) return null;
+  if (approvals === undefined || text === undefined) return null;
   return (
     <section class="votes" aria-label="Votes">
-      <h2>{`Votes: ${approvals.have} of ${approvals.need} approvals`}</h2>
+      <h2>Votes</h2>
+      <p>
+        <Foreign text={text} most={600} />
+      </p>
       <progress max={approvals.need} value={approvals.have} aria-label="Approvals so far" />
       <ul>
         {votes.map(({ reviewerId, reviewerName, identity, approved, at, reason, decisionId }) => (

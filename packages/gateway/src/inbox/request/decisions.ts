@@ -34,7 +34,7 @@ export type DecisionState =
   | { kind: 'refused'; problem: ApiProblem }
   /** It was not sent. */
   | { kind: 'dropped'; why: string }
-  | { kind: 'done'; receipt: Receipt; decisionId: string };
+  | { kind: 'done'; receipt: Receipt; approved: boolean; decisionId: string };
 
 /** What is answered, and how, in words. */
 interface About extends RequestIds {
@@ -130,7 +130,7 @@ async function sendAttempt(attempt: Attempt, about: About): Promise<void> {
   setState(about, { kind: 'sending' });
   try {
     const receipt = await sendAgain(() => sendJson<Receipt>('POST', pathOf('approve', about), attempt));
-    setState(about, { kind: 'done', receipt, decisionId: attempt.decisionId });
+    setState(about, { kind: 'done', receipt, approved: attempt.approved, decisionId: attempt.decisionId });
   } catch (error) {
     const problem = asProblem(error);
     if (isAnswerLost(problem)) setState(about, { kind: 'unsure', again: () => void sendAttempt(attempt, about) });

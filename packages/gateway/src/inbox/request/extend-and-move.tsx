@@ -12,12 +12,9 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
     cancel();
   });
   const { requestId, workflowId, deadline } = request;
+  const until = deadlineAfter(deadline, duration.trim());
   const submit = (): void => {
-    const parsed = parseDuration(duration.trim());
-    if (!('durationMs' in parsed) || parsed.durationMs === null || deadline === null) {
-      return setProblem('Write a whole number and a unit, such as 30s, 5m, 1h or 1d.');
-    }
-    const until = new Date(Date.parse(deadline) + parsed.durationMs).toISOString();
+    if (until === undefined) return setProblem('Write a whole number and a unit, such as 30s, 5m, 1h or 1d.');
     void send(
       `${apiPath`/approvals/${requestId}/extend`}?workflowId=${encodeURIComponent(workflowId)}`,
       { until },
@@ -27,7 +24,7 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
   return (
     <AnswerForm title="Extend the deadline" verb="Extend" isBusy={isBusy || isSending} cancel={cancel} submit={submit}>
       <label>
-        How much longer after its present deadline
+        Extend by{until !== undefined && ` (new deadline ${new Date(until).toLocaleString()})`}
         <input
           list="durations"
           autocomplete="off"
@@ -51,6 +48,14 @@ export function ExtendForm({ request, isBusy, cancel, then }: FormProps & { then
       </p>
     </AnswerForm>
   );
+}
+
+/** The deadline after an extension; undefined if the duration is not readable, or there is no deadline. */
+function deadlineAfter(deadline: string | null, duration: string): string | undefined {
+  const parsed = parseDuration(duration);
+  if (!('durationMs' in parsed) || parsed.durationMs === null || deadline === null) return undefined;
+  const until = new Date(Date.parse(deadline) + parsed.durationMs);
+  return Number.isNaN(until.getTime()) ? undefined : until.toISOString();
 }
 
 /** For an operator: gives the seat of one person to another. */

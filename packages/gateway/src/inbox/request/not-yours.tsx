@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { personsShown } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
+import { whoCanAnswer } from './who-answers.ts';
 
 interface NotYoursProps {
   request: ApprovalDetails;
@@ -14,25 +14,25 @@ interface NotYoursProps {
 }
 
 /** In place of the answers, for people whose answer would be refused. */
-export function NotYours({ request: { reviewers, people }, isReviewer, parent, foot, children }: NotYoursProps) {
+export function NotYours({ request, isReviewer, parent, foot, children }: NotYoursProps) {
+  const who = whoCanAnswer(request);
   return (
     <section class="answers" aria-label="Your answer" ref={parent}>
       {children}
       {isReviewer ? (
         <>
           <p>
-            <strong>This request waits for others.</strong>
+            <strong>
+              {who === undefined ? (
+                'This request waits for others.'
+              ) : (
+                <>
+                  Waiting for <Foreign text={who} most={600} />.
+                </>
+              )}
+            </strong>
           </p>
-          <p>
-            {reviewers.length === 0 ? (
-              'You have voted or passed your seat on.'
-            ) : (
-              <>
-                Only these people can answer it now:{' '}
-                <Foreign text={reviewers.map((id) => personsShown(people)(id)).join(', ')} most={300} />
-              </>
-            )}
-          </p>
+          {request.reviewers.length === 0 && <p>You have voted or passed your seat on.</p>}
         </>
       ) : (
         <p>

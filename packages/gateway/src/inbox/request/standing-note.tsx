@@ -61,19 +61,22 @@ interface SettledProps extends Pick<ApprovalDetails, 'people'> {
 
 function Settled({ settled, people, isOwn }: SettledProps) {
   const { outcome, reviewerId, reviewerName, identity, settledAt, reason, by, byId } = settled;
-  const what = by === 'edit' ? 'an edit of its arguments' : by === 'grant' && byId != null ? byId : `a ${by}`;
+  const did = by === 'edit' ? 'edited its arguments' : `${verbs[outcome] ?? 'settled'} this`;
+  const named = reviewerId === undefined ? 'An unnamed reviewer' : personsShown(people)(reviewerId, reviewerName);
+  const who = isOwn ? 'You' : identity === undefined ? undefined : named;
   return (
     <p>
-      {isOwn ? 'Your answer settled it: ' : `${words[outcome] ?? 'Settled elsewhere'}: `}
-      <strong>{outcome.replaceAll('_', ' ')}</strong>
-      {reviewerId !== undefined && (
+      {who === undefined ? (
         <>
-          {' '}
-          by <Foreign text={personsShown(people)(reviewerId, reviewerName)} most={300} />
-          {identity !== undefined && ` (${identity})`}
+          {words[outcome] ?? 'Settled'}: <strong>{outcome.replaceAll('_', ' ')}</strong>
+          {by !== undefined && ` by ${by === 'grant' && byId != null ? byId : `a ${by}`}`},
         </>
-      )}
-      {by !== undefined && ` by ${what}`}, at <LocalTime at={settledAt} />
+      ) : (
+        <strong>
+          <Foreign text={who} most={300} /> {did}
+        </strong>
+      )}{' '}
+      at <LocalTime at={settledAt} />
       {reason !== undefined && (
         <>
           : <Foreign text={reason} most={2_000} lines />
@@ -82,6 +85,8 @@ function Settled({ settled, people, isOwn }: SettledProps) {
     </p>
   );
 }
+
+const verbs: Partial<Record<string, string>> = { approved: 'approved', denied: 'denied', responded: 'answered' };
 
 /** The effect, if it was not a reviewer's answer. */
 const words: Partial<Record<string, string>> = {

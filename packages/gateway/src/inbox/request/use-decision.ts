@@ -47,5 +47,5 @@ export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'user
 export function whyNotApprove({ shown, preview }: ApprovalDetails, isWhole: boolean): string | undefined {
   if (shown !== 'all') return 'Not all arguments are shown to you, so it cannot be approved here: deny or respond.';
   if (preview?.state === 'pending') return 'The tool is still working out what would change.';
-  return isWhole ? undefined : 'Not all is on this card. Press "Show everything" before you approve it.';
+  return isWhole ? undefined : 'Not everything is shown. Press "Show everything" before you approve it.';
 }

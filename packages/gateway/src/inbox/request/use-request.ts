@@ -13,7 +13,9 @@ export interface LoadedRequest {
   view: ApprovalView;
   /** When its present text appeared on the screen, by this computer's clock. */
   shownAtMs: number;
-  /** True: its text differs from the one read before. */
+  /** As the reviewer has seen it. */
+  seen: ApprovalView['request'];
+  /** True: its text differs from what the reviewer has seen. */
   hasChanged: boolean;
   /** Why the last read failed. */
   lost?: ApiProblem;
@@ -51,7 +53,8 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
       // Another read, which began later, may have shown the changed text already.
       const hasChanged = isOther || (before?.hasChanged ?? false);
       const shownAtMs = before === undefined || isOther ? Date.now() : before.shownAtMs;
-      set({ shown: { view, shownAtMs, hasChanged } });
+      const seen = hasChanged ? (before?.seen ?? view.request) : view.request;
+      set({ shown: { view, seen, shownAtMs, hasChanged } });
       return !hasChanged;
     } catch (error) {
       const problem = asProblem(error);
@@ -87,7 +90,8 @@ export function useRequest(workflowId: string, requestId: string): LiveRequest {
   }, [workflowId, requestId, isPending, isOver]);
   const lookAgain = (): void => {
     const { shown } = latest.current;
-    if (shown !== undefined) set({ shown: { ...shown, hasChanged: false, shownAtMs: Date.now() } });
+    if (shown !== undefined)
+      set({ shown: { ...shown, seen: shown.view.request, hasChanged: false, shownAtMs: Date.now() } });
   };
   return { ...state, reload, lookAgain };
 }

@@ -8,6 +8,7 @@ import { goToNext, NextRequest } from '../request/next-request.tsx';
 import { StandingNote, requestStanding } from '../request/standing-note.tsx';
 import { RunContext } from '../request/run-context.tsx';
 import { forgetDecision, useDecision } from '../request/decisions.ts';
+import { whatChanged } from '../request/what-changed.ts';
 import { useRequest, useWholeCard } from '../request/use-request.ts';
 import { waitsWords } from '../list/request-row.tsx';
 import { LocalTime, TimeLeft, useNow } from '../parts/time.tsx';
@@ -63,13 +64,15 @@ export function RequestPage({ params }: ViewProps) {
           It could not be read again, so what you see may be old: <Foreign text={shown.lost.message} />
         </p>
       )}
-      {!isOpen && decision.kind !== 'done' && <DecisionNote state={decision} />}
+      {!isOpen && decision.kind !== 'done' && <DecisionNote state={decision} request={request} />}
       {isOpen && shown.hasChanged && (
-        <div class="note bad" role="alert">
-          <p>The request has changed while you looked at it. Look at it again before you answer.</p>
+        <div class="note" role="alert">
+          <p>
+            Changed since you opened it: <Foreign text={whatChanged(shown.seen, request)} most={600} />.
+          </p>
           <p class="buttons">
             <button type="button" onClick={live.lookAgain}>
-              I have looked again
+              Continue
             </button>
           </p>
         </div>

@@ -1,0 +1,43 @@
+import type { Json } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
+import { changedValues } from '../form/read-form.ts';
+import { whoCanAnswer } from './who-answers.ts';
+
+const [longestValue, mostValues] = [80, 3];
+
+/** The parts of a request that a reviewer reads before deciding, each with its name in the sentence about a change. */
+const parts: readonly [name: string, of: (request: ApprovalDetails) => unknown][] = [
+  ['what the call would change', ({ preview }) => preview],
+  ['what the user wrote', ({ userMessages }) => userMessages],
+  ['the severity', ({ assessment }) => assessment],
+  ['why you are asked', ({ rule, reason, advice }) => [rule, reason, advice]],
+  ['earlier calls like it', ({ ranBefore, deniedBefore }) => [ranBefore, deniedBefore]],
+  ['the sentence about the call', ({ sentence, contextSummary }) => [sentence, contextSummary]],
+  ['what is hidden from you', ({ shown, redacted }) => [shown, redacted]],
+];
+
+/** What has changed in a request, such as `amount 6 → 600, what the user wrote`. */
+export function whatChanged(before: ApprovalDetails, after: ApprovalDetails): string {
+  const values = valueChanges(before.arguments, after.arguments);
+  const [from, to] = [whoCanAnswer(before), whoCanAnswer(after)];
+  const changed = [
+    ...values.slice(0, mostValues),
+    ...(values.length > mostValues ? [`${values.length - mostValues} more arguments`] : []),
+    ...parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name),
+    ...(from !== to && from !== undefined && to !== undefined ? [`reviewers ${from} → ${to}`] : []),
+  ];
+  return changed.length === 0 ? 'the tool' : changed.join(', ');
+}
+
+/** What an edit changes, value by value, such as `amount 89 → 50`. */
+export function valueChanges(before: Json, after: Json): string[] {
+  return changedValues(before, after).map(
+    (each) => `${each.place} ${valueText(each.before)} → ${valueText(each.after)}`,
+  );
+}
+
+function valueText(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
+}
