@@ -423,6 +423,8 @@ export const notMeasured: Readonly<Record<string, Readonly<Record<string, readon
     'packages/gateway/src/inbox/parts/sign-in.tsx': ['SignIn'],
     'packages/gateway/src/inbox/request/card-article.tsx': ['CardArticle', 'CardChanges', 'CardFields'],
     'packages/gateway/src/inbox/request/decisions.ts': ['dropDecision', 'holdDecision'],
+    'packages/gateway/src/http/inbox/request-people.ts': ['requestPeople'],
+    'packages/gateway/src/inbox/request/hand-over.tsx': ['PeopleList', 'TakeBack'],
     'packages/gateway/src/inbox/request/hold-back.ts': ['undoTimeMs'],
     'packages/gateway/src/inbox/request/next-request.tsx': ['NextRequest'],
     'packages/gateway/src/inbox/request/use-request.ts': ['useRequest'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Receipts, ApprovalView } from '../../../packages/gateway/src/http/inbox/api.ts';
+import type { Receipts, ApprovalView, RequestPeople } from '../../../packages/gateway/src/http/inbox/api.ts';
 import type { ApprovalRequest, Receipt } from '../../../src/contract.ts';
 import { forAllTests } from '../../support/for-all-tests.ts';
 import { httpProblem } from '../../support/http-problem.ts';
@@ -242,6 +242,11 @@ describe('looking', () => {
     expect(handed.status).toBe(200);
     const view = await json<ApprovalView>(await world.as('ann')('GET', path));
     expect(view.waitsFor).toBe('you');
+    expect((await world.as('vera')('GET', `${path}/people`)).status).toBe(403);
+    const known = await json<RequestPeople>(await world.as('ann')('GET', `${path}/people`));
+    expect(known.isComplete).toBe(true);
+    expect(known.people.map(({ id }) => id)).toEqual(expect.arrayContaining(['ann', 'bob']));
+    expect(known.people.map(({ id }) => id)).not.toContain('vera');
     const moved = { from: 'ann', to: 'zed', reason: 'Ann is ill' };
     const inRun = `?workflowId=${run.workflowId}`;
     expect(await httpProblem(await world.as('ann')('POST', `${path}/move${inRun}`, moved))).toMatchObject({

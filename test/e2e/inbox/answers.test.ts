@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
@@ -20,6 +21,7 @@ withChromium('the view of a request (needs Chromium)', () => {
         const when = `has(args.seconds) && args.seconds == ${seconds}`;
         return { id: `short-${seconds}`, pattern: 'echo', action: 'ask', when, ask: { timeout: `${seconds}s` } };
       }),
+      { id: 'named', pattern: 'wipe', action: 'ask', ask: { reviewers: [userInfo().username, 'sam'] } },
       { id: 'money', pattern: 'pay', action: 'ask', reason: 'Money leaves' },
     ];
     inbox = await openInboxPage({ agentPolicy: { version: 1, rules } });
@@ -407,12 +409,26 @@ withChromium('the view of a request (needs Chromium)', () => {
       return Date.parse(now.deadline!) === Date.parse(deadline!) + 60_000;
     });
     // Nobody is named, so nobody has a seat to give away.
-    expect(await button(page, 'Delegate …').count()).toBe(0);
+    expect(await button(page, 'Hand over …').count()).toBe(0);
     await button(page, 'Respond …').click();
     await page.getByLabel('The model receives your text').fill('The bank was told already');
     await button(page, 'Respond').click();
     await page.getByText(/^You \w+ this at/).waitFor();
     expect((await asked.run.result()).output).toBe('The bank was told already');
+  });
+
+  test('a name is asked about where no directory could know it', async () => {
+    const { page, world } = inbox;
+    const asked = await inbox.ask('wipe', {});
+    await inbox.show(asked);
+    await button(page, 'Hand over …').click();
+    await page.getByLabel('Hand over to').fill('bobb');
+    await button(page, 'Hand over').click();
+    await page.getByText("No directory knows 'bobb'. Hand over anyway?").waitFor();
+    expect(await world.client.approvals.get(asked.requestId)).not.toHaveProperty('delegations');
+    await button(page, 'Hand over anyway').click();
+    await page.getByText('Waiting for sam or bobb.').waitFor();
+    await world.client.cancel(asked.workflowId);
   });
 
   test('the browser complains of nothing, and asks no other server', () => {

@@ -86,7 +86,7 @@ withChromium('several people (needs Chromium)', () => {
     const asked = await inbox.ask('wipe', {});
     await inbox.show(asked);
     await page.getByText('Waiting for sam.').waitFor();
-    for (const name of ['Approve', 'Deny …', 'Delegate …']) expect(await button(page, name).count()).toBe(0);
+    for (const name of ['Approve', 'Deny …', 'Hand over …']) expect(await button(page, name).count()).toBe(0);
     await page.keyboard.press('d');
     expect(await page.getByRole('form').count()).toBe(0);
     // Together with others, too.
@@ -102,16 +102,29 @@ withChromium('several people (needs Chromium)', () => {
     await world.client.cancel(asked.workflowId);
   });
 
-  test('a seat goes to somebody else, who then decides', async () => {
+  test('a seat goes to a person of a directory, is taken back, and goes again, and then decides', async () => {
     const { page, world } = inbox;
     const asked = await inbox.ask('pay', { to: 'ida', amount: 8 });
     await inbox.show(asked);
-    await button(page, 'Delegate …').click();
-    await page.getByLabel('Who answers in your place').fill('zoe');
-    await button(page, 'Delegate').click();
-    await page.getByText('zoe decides in your place now.').waitFor();
-    await page.getByText(/^Waiting for/).waitFor();
+    const handOver = async (to: string): Promise<void> => {
+      await button(page, 'Hand over …').click();
+      await page.locator('datalist#people option[value=zoe]').waitFor({ state: 'attached' });
+      await page.getByLabel('Hand over to').fill(to);
+      await button(page, 'Hand over').click();
+    };
+    await handOver('zoee');
+    await page.getByText("No directory knows 'zoee'.").waitFor();
+    await page.keyboard.press('Escape');
+    await handOver('Zoe');
+    await page.getByText('Handed over to zoe.').waitFor();
+    await page.getByText('Waiting for sam or zoe.').waitFor();
+    await page.getByText('You handed this request over to zoe.').waitFor();
     expect(await button(page, 'Approve').count()).toBe(0);
+    await button(page, 'Take it back').click();
+    await page.getByText('You answer this request again.').waitFor();
+    await button(page, 'Approve').waitFor();
+    await handOver('zoe');
+    await page.getByText('You handed this request over to zoe.').waitFor();
     await otherPage.setExtraHTTPHeaders(zoe.bearer);
     await otherPage.goto(addressOf(asked));
     await otherPage.getByText('waits for you').waitFor();
@@ -130,7 +143,7 @@ withChromium('several people (needs Chromium)', () => {
     await page.goto(world.gateway.url);
     await page.locator('.requests li', { hasText: 'Wipe' }).getByText('requested by Ida Holm (u-17)').waitFor();
     await inbox.show(asked);
-    await button(page, 'Delegate …').waitFor();
+    await button(page, 'Hand over …').waitFor();
     expect(await button(page, 'Move …').count()).toBe(0);
     await otherPage.setExtraHTTPHeaders(olga.bearer);
     await otherPage.goto(addressOf(asked));

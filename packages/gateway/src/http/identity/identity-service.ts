@@ -20,6 +20,8 @@ export interface IdentityService {
   readonly hasLinkKey: boolean;
   /** True: sessions and account links outlive this process. */
   readonly hasSessionKey: boolean;
+  /** The people with a token who may answer requests. */
+  readonly reviewers: readonly Pick<TokenEntry, 'id' | 'groups'>[];
   /** The entry of a token. Throws `unauthenticated`. */
   readonly tokenOf: (token: string) => TokenEntry;
 }
@@ -72,6 +74,7 @@ export function createIdentityService(
     canSignIn,
     hasLinkKey: linkKey !== undefined,
     hasSessionKey: sessionKey !== undefined,
+    reviewers: tokens.filter((each) => each.roles.includes('reviewer')),
     tokenOf,
     authenticator: {
       // A bearer token must be valid on every route. A browser sends its cookie automatically: an invalid one counts as

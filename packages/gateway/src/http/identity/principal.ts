@@ -70,6 +70,7 @@ export const permissions = {
   'GET /approvals/events': readers,
   'GET /approvals/search': readers,
   'GET /approvals/{requestId}': readers,
+  'GET /approvals/{requestId}/people': ['reviewer', 'operator'],
   'POST /approvals/{requestId}/matches': ['reviewer', 'operator'],
   'POST /approve/{requestId}': ['reviewer'],
   'POST /approvals/decide': ['reviewer'],

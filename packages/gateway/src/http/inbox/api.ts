@@ -116,6 +116,13 @@ export interface ApprovalView {
   heldUntil?: string;
 }
 
+/** `GET /approvals/{requestId}/people`: the people to whom a seat of the request can be given. */
+export interface RequestPeople {
+  people: { id: string; name?: string; groups: string[] }[];
+  /** True: the gateway and the policies of the run know no other people. */
+  isComplete: boolean;
+}
+
 /** `POST /approvals/{requestId}/matches`: the past calls that a scope would have covered. */
 export interface Matches {
   /** False: the scope does not cover the call that waits, so an "always" with it is refused. */

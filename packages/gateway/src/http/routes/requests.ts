@@ -3,6 +3,7 @@ import { coveredCalls, requireGated } from 'countersign/adapter';
 import type { DelegateMessage, Receipt } from 'countersign/client';
 import { type Principal, requirePrincipal } from '../identity/principal.ts';
 import type { Matches } from '../inbox/api.ts';
+import { requestPeople } from '../inbox/request-people.ts';
 import { defineRoute } from '../shapes/define-route.ts';
 import type { GatewayContext, HttpEnv } from '../gateway-context.ts';
 import {
@@ -17,7 +18,7 @@ import {
   requestParams,
 } from '../shapes/input-shapes.ts';
 import { sendAs } from '../signing.ts';
-import { json, matchList, receipt } from '../shapes/response-shapes.ts';
+import { json, matchList, receipt, requestPeople as requestPeopleShape } from '../shapes/response-shapes.ts';
 
 const message = { params: requestParams, query: inRun, headers: idempotencyHeader };
 
@@ -37,6 +38,12 @@ const move = defineRoute('POST /approvals/{requestId}/move', {
   summary: "Move one person's seat among the reviewers of a request to another, with a reason",
   request: { ...message, ...body(moveBody) },
   responses: { 200: json(receipt, 'They have the seat.') },
+});
+
+const people = defineRoute('GET /approvals/{requestId}/people', {
+  summary: 'The people to whom a seat among the reviewers of a request can be given',
+  request: { params: requestParams, query: inRun },
+  responses: { 200: json(requestPeopleShape, 'The people.') },
 });
 
 const match = defineRoute('POST /approvals/{requestId}/matches', {
@@ -82,6 +89,13 @@ export function requestRoutes(gateway: GatewayContext): OpenAPIHono<HttpEnv> {
       const { workflowId } = context.req.valid('query');
       const key = context.req.valid('header')['idempotency-key'];
       return context.json(await send(principal, { ...context.req.valid('json'), requestId }, workflowId, key));
+    })
+    .openapi(people, async (context) => {
+      const { requestId } = context.req.valid('param');
+      const { workflowId } = context.req.valid('query');
+      if (workflowId !== undefined) await requireGated(client.session, workflowId);
+      const run = workflowId ?? (await client.approvals.get(requestId)).workflowId;
+      return context.json(await requestPeople(gateway, run));
     })
     .openapi(match, async (context) => {
       const { requestId } = context.req.valid('param');

@@ -12,6 +12,7 @@ import type {
   Matches,
   NamedRun,
   Receipts,
+  RequestPeople,
   RunGrants,
   RunJournal,
   RunList,
@@ -166,6 +167,10 @@ export const requestView = shapeOf<ApprovalView>()({
   undelivered: z.literal(true).optional(),
   heldUntil: optionalText,
 }).openapi('RequestView');
+export const requestPeople = shapeOf<RequestPeople>()({
+  people: z.array(z.object({ id: z.string(), name: optionalText, groups: texts })),
+  isComplete: z.boolean(),
+}).openapi('RequestPeople');
 export const matchList = shapeOf<Matches>()({
   covers: z.boolean(),
   matched: z.array(

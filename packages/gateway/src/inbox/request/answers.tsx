@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { visibleText } from 'countersign/base';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
 import { announceText, useStore } from '../state/store.ts';
 import { type AnswerActions, answerActions, useShortcuts } from '../state/shortcuts.ts';
 import { meOf, session } from '../state/me.ts';
 import { AlwaysForm } from './always-form.tsx';
-import { CommentForm, DenyForm, RespondForm, AnswerForm, personInput, type FormProps } from './answer-form.tsx';
+import { CommentForm, DenyForm, RespondForm } from './answer-form.tsx';
 import { DecisionNote } from './decision-note.tsx';
 import { EditForm } from './edit-form.tsx';
+import { HandOverForm } from './hand-over.tsx';
 import { ExtendForm, MoveForm } from './extend-and-move.tsx';
 import { NotYours } from './not-yours.tsx';
 import { UndoBar } from './undo.tsx';
@@ -21,10 +21,9 @@ import {
   sendDecision,
 } from './decisions.ts';
 import { goToNext } from './next-request.tsx';
-import { viewedSince, whyNotApprove, useMessage } from './use-decision.ts';
+import { viewedSince, whyNotApprove } from './use-decision.ts';
 import type { LiveRequest, LoadedRequest } from './use-request.ts';
 import { valueChanges } from './what-changed.ts';
-import { apiPath } from '../api/fetch-json.ts';
 import type { AnswerName } from '../palette/commands.ts';
 
 /** For this long, keys and clicks do not count: they may be meant for the previous screen. */
@@ -129,6 +128,8 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
     return (
       <NotYours
         request={request}
+        me={me}
+        reload={() => void live.reload()}
         isReviewer={me.roles.includes('reviewer')}
         parent={section}
         foot={moveForm || moveButton}
@@ -158,7 +159,7 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
         {form === 'edit' && <EditForm {...forms} send={answer} state={decision} />}
         {form === 'always' && canAlways && <AlwaysForm {...forms} send={answer} scopes={scopes} />}
         {form === 'extend' && <ExtendForm {...forms} then={() => void live.reload()} />}
-        {form === 'delegate' && <DelegateForm {...forms} then={() => void live.reload()} />}
+        {form === 'delegate' && <HandOverForm {...forms} then={() => void live.reload()} />}
         {moveForm}
         {form === undefined && (
           <AnswerBar
@@ -194,52 +195,6 @@ function answerSummary(request: Pick<ApprovalDetails, 'arguments' | 'toolName'>,
   return `Approved, ${scopes[always.kind]}`;
 }
 
-/** Passes the user's own seat among the reviewers on. */
-function DelegateForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
-  const [to, setTo] = useState('');
-  const { isSending, problem, setProblem, send } = useMessage(() => {
-    then();
-    cancel();
-  });
-  const { requestId, workflowId } = request;
-  const submit = (): void => {
-    if (to.trim() === '') return setProblem('Write who is to answer in your place.');
-    void send(
-      `${apiPath`/approvals/${requestId}/delegate`}?workflowId=${encodeURIComponent(workflowId)}`,
-      {
-        to: to.trim(),
-      },
-      `${visibleText(to.trim())} decides in your place now.`,
-    );
-  };
-  return (
-    <AnswerForm
-      title="Hand this request over"
-      verb="Delegate"
-      isBusy={isBusy || isSending}
-      cancel={cancel}
-      submit={submit}
-    >
-      <label>
-        Who answers in your place
-        <input
-          {...personInput}
-          value={to}
-          aria-invalid={problem === '' ? undefined : 'true'}
-          aria-describedby="delegate-problem"
-          onInput={(event) => {
-            setTo(event.currentTarget.value);
-            setProblem('');
-          }}
-        />
-      </label>
-      <p id="delegate-problem" class="problem" role="alert">
-        {problem}
-      </p>
-    </AnswerForm>
-  );
-}
-
 /** True once a text has been on the screen for half a second. */
 function useArmed(shownAtMs: number): boolean {
   const [armedFor, setArmedFor] = useState<number>();
@@ -272,7 +227,7 @@ const further: readonly [name: FormName, label: string, approves: boolean][] = [
   ['respond', 'Respond …', false],
   ['always', 'Always …', true],
   ['extend', 'Extend …', false],
-  ['delegate', 'Delegate …', false],
+  ['delegate', 'Hand over …', false],
   ['move', 'Move …', false],
 ];
 

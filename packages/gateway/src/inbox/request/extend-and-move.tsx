@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { parseDuration, personsShown, visibleText } from 'countersign/base';
 import { apiPath } from '../api/fetch-json.ts';
 import { AnswerForm, type FormProps, personInput } from './answer-form.tsx';
+import { PeopleList, usePeople } from './hand-over.tsx';
 import { useMessage } from './use-decision.ts';
 
 /** Extends the deadline of a request. */
@@ -64,6 +65,7 @@ export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: 
   const [from, setFrom] = useState(approvers.length === 1 ? approvers[0]! : '');
   const [to, setTo] = useState('');
   const [reason, setReason] = useState('');
+  const known = usePeople(request);
   const { isSending, problem, setProblem, send } = useMessage(() => {
     then();
     cancel();
@@ -106,8 +108,9 @@ export function MoveForm({ request, isBusy, cancel, then }: FormProps & { then: 
       </datalist>
       <label>
         Who answers
-        <input {...personInput} value={to} {...field(setTo)} />
+        <input list="people" {...personInput} value={to} {...field(setTo)} />
       </label>
+      <PeopleList id="people" people={known?.people ?? []} />
       <label>
         Reason, which the audit keeps
         <textarea rows={2} maxLength={2_000} value={reason} {...field(setReason)} />

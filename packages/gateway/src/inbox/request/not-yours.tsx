@@ -1,10 +1,13 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import type { ApprovalDetails } from 'countersign/client';
 import { Foreign } from '../parts/shown-text.tsx';
+import { TakeBack } from './hand-over.tsx';
 import { whoCanAnswer } from './who-answers.ts';
 
 interface NotYoursProps {
   request: ApprovalDetails;
+  me: { id: string };
+  reload: () => void;
   isReviewer: boolean;
   parent: RefObject<HTMLElement | null>;
   /** The result of an earlier answer. */
@@ -14,7 +17,7 @@ interface NotYoursProps {
 }
 
 /** In place of the answers, for people whose answer would be refused. */
-export function NotYours({ request, isReviewer, parent, foot, children }: NotYoursProps) {
+export function NotYours({ request, me, reload, isReviewer, parent, foot, children }: NotYoursProps) {
   const who = whoCanAnswer(request);
   return (
     <section class="answers" aria-label="Your answer" ref={parent}>
@@ -32,6 +35,7 @@ export function NotYours({ request, isReviewer, parent, foot, children }: NotYou
               )}
             </strong>
           </p>
+          <TakeBack request={request} me={me} then={reload} />
           {request.reviewers.length === 0 && <p>You have voted or passed your seat on.</p>}
         </>
       ) : (

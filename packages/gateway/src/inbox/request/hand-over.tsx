@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import { visibleText } from 'countersign/base';
+import type { ApprovalDetails } from 'countersign/client';
+import type { RequestPeople } from '../../http/inbox/api.ts';
+import { apiPath } from '../api/fetch-json.ts';
+import { useJson } from '../api/use-json.ts';
+import { AnswerForm, type FormProps, personInput } from './answer-form.tsx';
+import { useMessage } from './use-decision.ts';
+
+/** A path of the API about a request. */
+function pathOf({ requestId, workflowId }: ApprovalDetails, last: 'people' | 'delegate'): string {
+  return `${apiPath`/approvals/${requestId}`}/${last}?workflowId=${encodeURIComponent(workflowId)}`;
+}
+
+/** The options of a field that names a person. */
+export function PeopleList({ id, people }: { id: string; people: RequestPeople['people'] }) {
+  return (
+    <datalist id={id}>
+      {people.map((person) => (
+        <option key={person.id} value={person.id}>
+          {visibleText([person.name, ...person.groups].filter((text) => text !== undefined).join(', '))}
+        </option>
+      ))}
+    </datalist>
+  );
+}
+
+/** The people who can get a seat in a request; undefined until they are known. */
+export function usePeople(request: ApprovalDetails): RequestPeople | undefined {
+  return useJson<RequestPeople>(pathOf(request, 'people')).value;
+}
+
+/** Gives the user's own seat among the reviewers to another person. */
+export function HandOverForm({ request, isBusy, cancel, then }: FormProps & { then: () => void }) {
+  const [to, setTo] = useState('');
+  /** The unknown name that is sent if it is submitted again. */
+  const [asked, setAsked] = useState<string>();
+  const known = usePeople(request);
+  const { isSending, problem, setProblem, send } = useMessage(() => {
+    then();
+    cancel();
+  });
+  const name = to.trim();
+  const submit = (): void => {
+    if (name === '') return setProblem('Write who is to answer in your place.');
+    const id = idOf(name, known?.people ?? []);
+    if (id === undefined && known?.isComplete === true) return setProblem(`No directory knows '${visibleText(name)}'.`);
+    if (id === undefined && asked !== name) {
+      setAsked(name);
+      return setProblem(`No directory knows '${visibleText(name)}'. Hand over anyway?`);
+    }
+    void send(pathOf(request, 'delegate'), { to: id ?? name }, `Handed over to ${visibleText(id ?? name)}.`);
+  };
+  return (
+    <AnswerForm
+      title="Hand this request over"
+      verb={asked === name && name !== '' ? 'Hand over anyway' : 'Hand over'}
+      isBusy={isBusy || isSending}
+      cancel={cancel}
+      submit={submit}
+    >
+      <label>
+        Hand over to
+        <input
+          list="people"
+          {...personInput}
+          value={to}
+          aria-invalid={problem === '' ? undefined : 'true'}
+          aria-describedby="delegate-problem"
+          onInput={(event) => {
+            setTo(event.currentTarget.value);
+            setAsked(undefined);
+            setProblem('');
+          }}
+        />
+      </label>
+      <PeopleList id="people" people={known?.people ?? []} />
+      <p id="delegate-problem" class="problem" role="alert">
+        {problem}
+      </p>
+    </AnswerForm>
+  );
+}
+
+/** The id of the person with this id, or with this name if only one has it. */
+function idOf(text: string, people: RequestPeople['people']): string | undefined {
+  const wanted = text.normalize('NFC').toLowerCase();
+  const isWanted = (each: string | undefined): boolean => each?.normalize('NFC').toLowerCase() === wanted;
+  const named = people.filter(({ name }) => isWanted(name));
+  return (people.find(({ id }) => isWanted(id)) ?? (named.length === 1 ? named[0] : undefined))?.id;
+}
+
+/** For the person who has handed a request over: who has it, and a way to take it back until that person has answered. */
+export function TakeBack({ request, me, then }: { request: ApprovalDetails; me: { id: string }; then: () => void }) {
+  const { isSending, problem, send } = useMessage(then);
+  const given = request.delegations?.find(({ from, by }) => from === me.id && by === undefined);
+  if (given === undefined) return null;
+  const take = (): void => {
+    if (!isSending) void send(pathOf(request, 'delegate'), { to: me.id }, 'You answer this request again.');
+  };
+  return (
+    <>
+      <p>You handed this request over to {visibleText(given.to)}.</p>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <p class="buttons">
+        <button type="button" aria-disabled={isSending} onClick={take}>
+          Take it back
+        </button>
+      </p>
+    </>
+  );
+}
