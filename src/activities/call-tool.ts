@@ -173,10 +173,12 @@ export function notAsRecorded(tool: string): ApplicationFailure {
   );
 }
 
-/** The second gate's report on a tool that changed after its call was admitted. */
+/** The second gate's report on a call that did not start because its tool or its preview changed after it was admitted. */
 export interface ChangedDefinition {
   /** The tool as defined on the worker that refused to start it. */
   definition: ToolDefinition | GatedDefinition;
   /** Tools only: the arguments parsed by the new schema, defaults filled in, or why they cannot run. */
   checked?: CheckEditResult;
+  /** Of a changed preview, with the same definition: what reviewers have not seen, in words. */
+  changes?: string[];
 }

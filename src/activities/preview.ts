@@ -3,7 +3,9 @@ import type { PreviewContext, Tool } from '../agents/definitions.ts';
 import { type Registry, definitionOf } from '../agents/registry.ts';
 import { validateArguments } from '../agents/define-tool.ts';
 import type { Caller } from '../contract.ts';
-import { type CallPreview, readChanges } from '../core/base/call-preview.ts';
+import { tableTotals } from '../card/card-change.ts';
+import { boundFacts } from '../core/base/bound-preview.ts';
+import { type CallPreview, type Change, readPreviewed } from '../core/base/call-preview.ts';
 import { fitChanges } from '../text/fit-changes.ts';
 import { shortened } from '../core/base/text.ts';
 import type { JsonObject } from '../core/base/tool-call.ts';
@@ -40,26 +42,61 @@ export function createPreview(registry: Registry): Preview {
     }
     const valid = await validateArguments(tool, args);
     if ('problem' in valid) return failed(valid.problem);
-    const { cancellationSignal, info, log } = Context.current();
-    const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(tool.previewTimeoutMs!)]);
-    const workflowId = info.workflowExecution?.workflowId ?? '';
-    const preview = await changesOf(tool, args, { signal, workflowId, agent, caller, log });
-    cancellationSignal.throwIfAborted();
+    const preview = await takePreview(tool, args, { agent, caller });
+    Context.current().cancellationSignal.throwIfAborted();
     return preview;
   };
+}
+
+/**
+ * Calls the `preview` of a tool that has one, in an activity, with arguments that its schema takes. Whatever goes wrong is
+ * a failed preview.
+ */
+export function takePreview(
+  tool: Tool,
+  args: JsonObject,
+  { agent, caller }: Pick<PreviewInput, 'agent' | 'caller'>,
+): Promise<CallPreview> {
+  const { cancellationSignal, info, log } = Context.current();
+  const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(tool.previewTimeoutMs!)]);
+  const workflowId = info.workflowExecution?.workflowId ?? '';
+  return changesOf(tool, args, { signal, workflowId, agent, caller, log });
 }
 
 async function changesOf(tool: Tool, args: JsonObject, context: PreviewContext): Promise<CallPreview> {
   const { signal } = context;
   try {
     const asking = Promise.resolve().then(() => tool.preview!(args, context));
-    const read = readChanges(await Promise.race([asking, aborted(signal)]));
+    const read = readPreviewed(await Promise.race([asking, aborted(signal)]));
     if ('problem' in read) return failed(read.problem);
-    return { state: 'ready', ...fitChanges(read.changes, maxChangesBytes) };
+    const { changes, facts } = read;
+    const fitted = fitChanges(changes, maxChangesBytes);
+    if (tool.bind === undefined) return { state: 'ready', ...fitted };
+    // Of the changes, all count: also what does not fit into the preview.
+    const bound = boundFacts(facts ?? changes, facts ?? factsOf(changes));
+    return { state: 'ready', ...fitted, bound };
   } catch (error) {
     if (signal.aborted) return failed(`it took longer than ${tool.previewTimeoutMs} ms`);
     return failed(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Changes in few words, by their names. */
+function factsOf(changes: readonly Change[]): Record<string, string> {
+  return Object.fromEntries(changes.map((change) => [change.name, sizeOf(change)]));
+}
+
+function sizeOf(change: Change): string {
+  if (change.kind === 'table') return tableTotals(change.columns, change.rows).join('; ') || 'no rows';
+  const [before, after] = [change.before, change.after].map(linesIn);
+  if (before === undefined) return `new, ${after}`;
+  return after === undefined ? `${before}, removed` : before === after ? before : `${before}, then ${after}`;
+}
+
+function linesIn(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const count = text.split('\n').length;
+  return `${count} line${count === 1 ? '' : 's'}`;
 }
 
 function failed(message: string): CallPreview {

@@ -2,15 +2,18 @@ import type { PayloadConverter } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { ApplicationFailure, activityInfo, Context, getClient, log, metricMeter } from '@temporalio/activity';
 import { z } from 'zod';
+import type { Tool } from '../agents/definitions.ts';
 import { type Registry, definitionOf } from '../agents/registry.ts';
 import type { UngatedWindow } from '../agents/check-gated.ts';
 import { validateArguments } from '../agents/define-tool.ts';
 import { activityNames, channelsWorkflowType, standingDelegationType } from '../contract.ts';
+import { type BoundFacts, type BoundPreview, factsChanged, isBoundFacts } from '../core/base/bound-preview.ts';
 import { callDigest } from '../core/base/digest.ts';
 import { type GatedDefinition, gatedArguments } from '../core/policy/gated-activity.ts';
 import {
   type secondGateTypes,
   definitionChangedType,
+  previewChangedType,
   payloadNotKeptType,
   payloadUnreadType,
   refusedBySecondGate,
@@ -19,7 +22,8 @@ import {
 import { type JsonObject, type ToolDefinition, isRepeatable } from '../core/base/tool-call.ts';
 import { isUndecodable } from '../core/base/undecodable.ts';
 import { type ChangedDefinition, notAsRecorded, unavailable } from './call-tool.ts';
-import type { CheckEdit } from './check-edit.ts';
+import type { CheckEdit, CheckEditResult } from './check-edit.ts';
+import { type PreviewInput, takePreview } from './preview.ts';
 import type { PresentCeiling } from './present-ceiling.ts';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { mayRun } from '../core/policy/modes.ts';
@@ -72,6 +76,7 @@ const permitShape = z.object({
     .array(z.object({ reviewerId: z.string().optional(), keyId: z.string().optional() }))
     .max(maxApprovers)
     .optional(),
+  bound: z.union([z.enum(['pending', 'unknown', 'hidden']), z.custom<BoundFacts>(isBoundFacts)]).optional(),
   // A forged number loosens nothing: the newest engine rules, too.
   engine: z.number().optional().catch(undefined),
 });
@@ -166,7 +171,17 @@ export function secondGate({
       const remedy = activity === undefined ? '' : olderExecutions;
       throw refused('forbidden', `'${called.name}' was called without a permit of this workflow's gate${remedy}`);
     }
-    const { digest, definition, agent, caller, engine, approvedBy = [], heartbeats = false } = permit.data;
+    const {
+      digest,
+      definition,
+      agent,
+      caller,
+      engine,
+      outcome,
+      bound,
+      approvedBy = [],
+      heartbeats = false,
+    } = permit.data;
     // Check this before the digest: by another declaration, the same arguments may read differently.
     const present = definitions.get(called.name) ?? definitionOf(tool!);
     if (definition !== present.definition) {
@@ -190,6 +205,12 @@ export function secondGate({
       return runGated(input, { heartbeats, isRepeatable: isRepeatable(called), payloadConverter }, next);
     const valid = await validateArguments(tool, args);
     if ('problem' in valid) throw refused('arguments_invalid', valid.problem);
+    if (tool.bind === undefined || outcome !== 'approved') return next(input);
+    const checked = (): Promise<CheckEditResult> => checkEdit({ agent, tool: tool.name, args, caller, engine });
+    // Its run recorded the tool before it bound its preview: it asks again, and binds then.
+    if (bound === undefined) throw changed({ definition: present, checked: await checked() });
+    const changes = await changedPreview(tool, args, bound, { agent, caller });
+    if (changes.length > 0) throw previewChanged({ definition: present, checked: await checked(), changes });
     return next(input);
   }
 
@@ -231,6 +252,41 @@ function digestOf(tool: string, args: JsonObject, definition: string): string | 
 function changed(change: ChangedDefinition): ApplicationFailure {
   const message = `'${change.definition.name}' has another definition on this worker than the one that passed the gate`;
   return ApplicationFailure.nonRetryable(message, definitionChangedType, refusedBySecondGate, change);
+}
+
+/** What an approval binds is not so any more: the workflow asks again, with what has changed. */
+function previewChanged(change: ChangedDefinition): ApplicationFailure {
+  const message = `what '${change.definition.name}' would change is not what its reviewers approved`;
+  return ApplicationFailure.nonRetryable(message, previewChangedType, refusedBySecondGate, change);
+}
+
+/**
+ * What has changed in a preview since its reviewers saw it, in words; empty if the call may run. The preview is taken again
+ * here, just before the call starts.
+ */
+async function changedPreview(
+  tool: Tool,
+  args: JsonObject,
+  bound: BoundPreview,
+  asked: Pick<PreviewInput, 'agent' | 'caller'>,
+): Promise<string[]> {
+  // The policy hides the preview from reviewers, so they approve without one.
+  if (bound === 'hidden') return [];
+  if (bound === 'pending' || bound === 'unknown')
+    return ['The approval was given without a preview that it could bind'];
+  const context = Context.current();
+  const { heartbeatTimeoutMs } = context.info;
+  const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 3) : undefined;
+  try {
+    const now = await takePreview(tool, args, asked);
+    // The run does not wait for the call any more, or its worker stops.
+    if (context.cancellationSignal.aborted) return ['Just before the start, the call was cut off'];
+    if (now.state === 'ready' && now.bound !== undefined) return factsChanged(bound, now.bound);
+    const why = now.state === 'failed' ? `: ${now.message}` : '';
+    return [`Just before the start, the tool could not say what would change${why}`];
+  } finally {
+    clearInterval(beat);
+  }
 }
 
 function unread(message: string): ApplicationFailure {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Change } from '../core/base/call-preview.ts';
+import type { Previewed } from '../core/base/call-preview.ts';
 import { cacheScopes, type Json, type JsonObject, risks, type Risk } from '../core/base/tool-call.ts';
 import { isObject } from '../core/base/json.ts';
 import { checkOptions, checkPositiveInteger, DefinitionError } from './check-options.ts';
@@ -52,12 +52,15 @@ export interface ToolOptions<Schema extends ToolSchema> {
    * only for calls that wait for a reviewer, and before the arguments are approved: it must only read. If it throws,
    * takes too long or returns something else, reviewers see that it failed. Default: none.
    */
-  preview?: (
-    args: StandardSchemaV1.InferOutput<Schema>,
-    context: PreviewContext,
-  ) => readonly Change[] | Promise<readonly Change[]>;
+  preview?: (args: StandardSchemaV1.InferOutput<Schema>, context: PreviewContext) => Previewed | Promise<Previewed>;
   /** The longest time that `preview` may take, in milliseconds, of at most 10 minutes. Default 10 seconds. */
   previewTimeoutMs?: number;
+  /**
+   * `preview`: an approved call runs only while its preview holds. Just before the call starts, `preview` runs again. If a
+   * fact that counts has changed, nothing runs, and reviewers are asked again, with what changed. The facts that count are
+   * `facts` if the preview returns `{ changes, facts }`, else all changes. Default: an approval does not bind the preview.
+   */
+  bind?: 'preview';
   /**
    * For a tool with risk `read_only`: its result answers equal calls of the same run, which then neither run nor ask.
    * `run`: until the next message of a session's user; `session`: for the whole session. A call that may change
@@ -103,6 +106,7 @@ const optionNames = [
   'describe',
   'preview',
   'previewTimeoutMs',
+  'bind',
   'cache',
   'pinned',
   'idempotent',
@@ -218,21 +222,23 @@ function heartbeatTimeout(place: string, heartbeat: ToolOptions<ToolSchema>['hea
 const defaultTimeoutMs = 10_000;
 const longestPreviewMs = 600_000;
 
-/** Reads the options `preview` and `previewTimeoutMs` of a tool. */
+/** Reads the options `preview`, `previewTimeoutMs` and `bind` of a tool. */
 export function readPreview<Preview>(
   place: string,
-  { preview, previewTimeoutMs }: { preview?: Preview; previewTimeoutMs?: number },
-): Pick<Tool, 'previewTimeoutMs'> & { preview?: Preview } {
+  { preview, previewTimeoutMs, bind }: { preview?: Preview; previewTimeoutMs?: number; bind?: 'preview' },
+): Pick<Tool, 'previewTimeoutMs' | 'bind'> & { preview?: Preview } {
+  if (bind !== undefined && bind !== 'preview') throw new DefinitionError(`${place}: bind must be 'preview'`);
   if (preview === undefined) {
-    if (previewTimeoutMs === undefined) return {};
-    throw new DefinitionError(`${place}: previewTimeoutMs goes with preview`);
+    if (previewTimeoutMs !== undefined) throw new DefinitionError(`${place}: previewTimeoutMs goes with preview`);
+    if (bind !== undefined) throw new DefinitionError(`${place}: bind goes with preview`);
+    return {};
   }
   if (typeof preview !== 'function') {
     throw new DefinitionError(`${place}: preview must be a function that returns a list of changes`);
   }
   const timeoutMs = previewTimeoutMs ?? defaultTimeoutMs;
   checkPositiveInteger(`${place}: previewTimeoutMs`, timeoutMs, longestPreviewMs);
-  return { preview, previewTimeoutMs: timeoutMs };
+  return { preview, previewTimeoutMs: timeoutMs, ...(bind !== undefined && { bind }) };
 }
 
 /** Reads the option `show` of a tool or a gated activity. A name without a matching argument shows nothing. */

@@ -6,7 +6,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Logger } from '@temporalio/common';
 import type { Caller, Message } from '../contract.ts';
-import type { Change } from '../core/base/call-preview.ts';
+import type { Previewed } from '../core/base/call-preview.ts';
 import type { cacheScopes, Json, JsonObject, Risk } from '../core/base/tool-call.ts';
 import type { TakenFiles } from '../core/base/user-files.ts';
 import type { ModelCallOptions } from './model-call.ts';
@@ -111,16 +111,15 @@ export interface Tool<Schema extends ToolSchema = ToolSchema> {
   readonly timeoutMs: number;
   /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
   readonly previewTimeoutMs?: number;
+  /** If an approved call runs only while its preview holds. */
+  readonly bind?: 'preview';
   /** Only for a result of `agentTool`: the agent whose run a call starts. */
   readonly agent?: Agent;
   /** Only for a handoff tool: the agent that takes over. */
   readonly handoff?: Agent;
   // Methods rather than properties, so that tools with different arguments fit into a `Tool[]`.
   describe?(args: StandardSchemaV1.InferOutput<Schema>): string | Promise<string>;
-  preview?(
-    args: StandardSchemaV1.InferOutput<Schema>,
-    context: PreviewContext,
-  ): readonly Change[] | Promise<readonly Change[]>;
+  preview?(args: StandardSchemaV1.InferOutput<Schema>, context: PreviewContext): Previewed | Promise<Previewed>;
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: ToolContext): unknown;
   checkResult?(result: Json, context: ResultCheckContext<Schema>): Verdict;
 }

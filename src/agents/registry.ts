@@ -96,7 +96,7 @@ function isSameAgent(one: Tool, other: Tool): boolean {
 /** The tool definition that a run records at its start (I12). */
 export function definitionOf(tool: Tool): ToolDefinition {
   const { name, description, schema, risk, subject, shellSubject, beside, pinned } = tool;
-  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, cache, agent, handoff } = tool;
+  const { show, idempotent, heartbeatTimeoutMs, timeoutMs, previewTimeoutMs, bind, cache, agent, handoff } = tool;
   return {
     name,
     description,
@@ -110,6 +110,7 @@ export function definitionOf(tool: Tool): ToolDefinition {
     heartbeatTimeoutMs,
     timeoutMs,
     previewTimeoutMs,
+    bind,
     cache,
     definition: definitionDigest({ name, description, schema, pinned }),
     agent: agent?.name,

@@ -74,6 +74,8 @@ export interface StandingRequest {
   irreversible: number;
   /** The severity to which an advisor raised the call. */
   raised?: Raised;
+  /** Only people answer it, because its preview changed after they approved it. */
+  peopleOnly?: true;
   /** It asks about arguments that a reviewer edited. */
   isEdit?: true;
 }

@@ -11,7 +11,7 @@ import type { Action } from '../core/policy/modes.ts';
 import { sameDemands } from '../core/policy/ask-terms.ts';
 import type { EvidenceCall, Standing, AuditedEntry } from './evidence.ts';
 import type { EvidenceContext } from '../core/ledger/recorded-context.ts';
-import { isCountedBefore, isEdited, openRequestOf, raisedFor } from './standing.ts';
+import { isCountedBefore, isEdited, isPeopleOnly, openRequestOf, raisedFor } from './standing.ts';
 import { orderedEntries } from '../events/journal.ts';
 
 /** One recorded ruling, and all of its inputs. */
@@ -43,7 +43,14 @@ export function ruleAgain(recorded: RecordedRuling): { answer: Case; verdict: Ve
   const { caller, metadata } = context;
   const advised = { advice: entry.advice, raised: raisedFor(standing, entry) };
   const before = admittedBefore(standing, entry.callId);
-  const answer = ruleCase(rules, { ...call, digest, ...advised }, { agent, caller, metadata }, before, atMs);
+  const peopleOnly = isPeopleOnly(standing, entry);
+  const answer = ruleCase(
+    rules,
+    { ...call, digest, ...advised, peopleOnly },
+    { agent, caller, metadata },
+    before,
+    atMs,
+  );
   return { answer, verdict: verdictOf(recorded, answer, digest, atMs) };
 }
 
@@ -107,7 +114,7 @@ function superseded({ entry, call, rules, standing }: RecordedRuling, { ruling }
   if (entry.by === 'grant' && request?.terms !== undefined) {
     const { requestedAt, callerUserId, delegations, terms, digest } = request;
     const asked = { toolName: call.tool, arguments: call.args, digest, requestedAt, callerUserId };
-    const record = { request: asked, terms, delegations, ruled: call };
+    const record = { request: asked, terms, delegations, ruled: { ...call, peopleOnly: request.peopleOnly } };
     const grant = grantOver(standing, record, rules.directories, atMs);
     if (grant?.grantId === entry.byId) {
       return { answer: grant!.approved ? 'allowed' : 'denied', grantId: grant!.grantId, reason: grant!.reason };

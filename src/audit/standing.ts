@@ -77,7 +77,7 @@ export function openRequestOf({ open }: Standing, { requestId }: JournalEntry): 
   return open.find((each) => each.requestId === requestId);
 }
 
-/** True if an irreversible call is counted already: it replaces one whose tool has changed since its approval. */
+/** True if an irreversible call is counted already: it replaces one whose tool or preview changed after its approval. */
 export function isCountedBefore({ running }: Standing, { callId = '' }: JournalEntry): boolean {
   const [turn, index, again = '1'] = callId.split('.');
   const earlier = again === '2' ? `${turn}.${index}` : `${turn}.${index}.${Number(again) - 1}`;
@@ -106,7 +106,8 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
   const { requestId = '', callId = '', digest = '', by, byId, at } = entry;
   const irreversible = ruled === undefined ? 0 : irreversibleCount(ruled.answer.assessment);
   const raised = raisedFor(standing, entry);
-  const isCounted = by === 'definition' && isCountedBefore(standing, entry);
+  const peopleOnly = isPeopleOnly(standing, entry);
+  const isCounted = (by === 'definition' || by === 'preview') && isCountedBefore(standing, entry);
   const request: StandingRequest = {
     requestId,
     callId,
@@ -120,6 +121,7 @@ function afterOpened(standing: Standing, entry: JournalEntry, ruled: Ruled | und
     callerUserId: ruled?.callerUserId ?? null,
     irreversible,
     ...(raised !== undefined && { raised }),
+    ...(peopleOnly === true && { peopleOnly }),
     ...(by === 'edit' && { isEdit: true as const }),
   };
   const more = { calls: byId == null ? 1 : 0, asks: 1, irreversible: isCounted ? 0 : irreversible };
@@ -135,6 +137,16 @@ export function raisedFor(
   if (advice !== undefined) return raisedBy(advice);
   const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
   return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.raised;
+}
+
+/** True for a request about a call whose preview changed after people approved it, and for edits of one. */
+export function isPeopleOnly(
+  { open, settled }: Standing,
+  { kind, requestId, by, byId }: JournalEntry,
+): true | undefined {
+  if (kind === 'opened' && by === 'preview') return true;
+  const asked = kind === 'opened' && by === 'edit' ? byId : requestId;
+  return [...open, ...(settled === undefined ? [] : [settled])].find((each) => each.requestId === asked)?.peopleOnly;
 }
 
 function afterReruled(standing: Standing, entry: JournalEntry, ruled: Ruled | undefined): Standing {
@@ -282,6 +294,7 @@ function standingRequest(record: RequestRecord, call: string | undefined): Stand
     callerUserId,
     irreversible: irreversibleCount(assessment),
     ...(ruled.raised !== undefined && { raised: ruled.raised }),
+    ...(ruled.peopleOnly === true && { peopleOnly: true as const }),
     ...(replaces?.by === 'edit' && { isEdit: true as const }),
   };
 }

@@ -121,6 +121,7 @@ function ownWarnings(request: CardRequest, args: ArgumentFields, fields: readonl
     ...ranBefore(request),
     ...deniedBefore(request),
     ...userMessagesWarning(request),
+    ...previewWarning(request),
     ...misleading(request, fields),
     ...args.warnings,
     ...redactedWarning(request),
@@ -158,6 +159,17 @@ function userMessagesWarning({ userMessages, settled }: CardRequest): string[] {
   return [
     `The user has written ${countedNoun(count, 'message')} that the model had not got when it made this call: ${where}.`,
   ];
+}
+
+const longestChange = 200;
+
+function previewWarning({ replaces, settled }: CardRequest): string[] {
+  if (replaces?.by !== 'preview' || settled !== undefined) return [];
+  const changes = replaces.changes ?? [];
+  const [first, ...others] = changes;
+  const what =
+    first === undefined || first.length > longestChange || others.length > 0 ? 'see why you are asked' : first;
+  return [visibleText(`Nothing ran after the approval, because what would change is not what was shown: ${what}.`)];
 }
 
 function redactedWarning(request: CardRequest): string[] {

@@ -30,6 +30,7 @@ export function whyRows(request: CardRequest, bounds: CardBounds): CardRow[] {
     ...rows('From advisors, not from people', advice.map(adviceSentence), bounds),
     ...(deniedBefore === undefined ? [] : [deniedRow(deniedBefore, bounds)]),
     ...rows('The user has written since', userMessages?.last ?? [], bounds),
+    ...rows('Changed since it was approved', replaces?.changes ?? [], bounds),
     ...rows('Replaces', replaces === undefined ? [] : [replaced(replaces)], bounds),
   ];
 }
@@ -42,7 +43,12 @@ function deniedRow({ at, reviewerId, reason }: NonNullable<CardRequest['deniedBe
 }
 
 function replaced({ requestId, by }: NonNullable<CardRequest['replaces']>): string {
-  return `request ${requestId}, ${by === 'edit' ? 'as a reviewer edited it' : 'whose tool has changed'}`;
+  const ways = {
+    edit: 'as a reviewer edited it',
+    definition: 'whose tool has changed',
+    preview: 'which was approved, and whose preview has changed since',
+  };
+  return `request ${requestId}, ${ways[by]}`;
 }
 
 export function whoRows(request: CardRequest, bounds: CardBounds): CardRow[] {

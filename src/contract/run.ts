@@ -10,6 +10,7 @@ import type {
 import type { AlwaysTerms } from '../core/ledger/make-grant.ts';
 import type { EarlierDenial } from '../core/ledger/denials.ts';
 import type { EarlierRun } from '../core/ledger/earlier-run.ts';
+import type { BoundPreview } from '../core/base/bound-preview.ts';
 import type { CallPreview } from '../core/base/call-preview.ts';
 import type { JournalEntry, JournalHead } from '../core/ledger/journal-entry.ts';
 import type { WaitingFor } from '../core/ledger/waiting-for.ts';
@@ -179,6 +180,8 @@ export interface Permit {
    * The reviewers whose votes approved the call, or made the grant that answered it. Absent: a rule allowed the call.
    */
   approvedBy?: ApprovedBy[];
+  /** What reviewers saw of the preview of a tool that binds it. Absent: the approval binds no preview. */
+  bound?: BoundPreview;
   /** True: the worker heartbeats for a gated activity. */
   heartbeats?: boolean;
   /** Entries that no earlier payload carried. */

@@ -28,7 +28,8 @@ export function eventRequest(
 ): ApprovalRequest & { callId: string } {
   const callId = opened?.callId ?? '';
   const by = opened?.kind === 'opened' ? opened.by : undefined;
-  const replaces = by === 'edit' || by === 'definition' ? { requestId: opened?.byId ?? '', by } : undefined;
+  const isReplacing = by === 'edit' || by === 'definition' || by === 'preview';
+  const replaces = isReplacing ? { requestId: opened?.byId ?? '', by } : undefined;
   const asked = by === 'edit' ? undefined : facts.calls.get(callId);
   const copy = asked === undefined ? undefined : reviewersCopy(asked, facts);
   const redacted = redactedNames(asked?.redaction?.values ?? []);

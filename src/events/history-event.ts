@@ -109,7 +109,7 @@ export interface PlainFailure {
   /** Of an application failure. */
   type?: string;
   message: string;
-  /** Of a refusal because the tool has changed. */
+  /** Of a refusal because the tool or its preview has changed. */
   details?: unknown[];
 }
 

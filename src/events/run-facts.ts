@@ -5,6 +5,7 @@ import type { Ran } from '../core/ledger/approval.ts';
 import { sentences } from '../core/ledger/sentences.ts';
 import {
   definitionChangedType,
+  previewChangedType,
   leftInMidCallTypes,
   payloadNotKeptType,
   payloadUnreadType,
@@ -87,7 +88,7 @@ function endOfFailure({ kind, type = '', message }: PlainFailure): RecordedToolE
   const failed = (why: string, ran: Ran): RecordedToolEnd => ({ content: sentences.failed(why), isError: true, ran });
   if (kind === 'schedule_to_start') return failed('the tool was not started in time', 'no');
   if (kind === 'other' || leftInMidCallTypes.includes(type)) return unknown;
-  if (type === payloadUnreadType || type === definitionChangedType) return undefined;
+  if ([payloadUnreadType, definitionChangedType, previewChangedType].includes(type)) return undefined;
   if (type === payloadNotKeptType) {
     return { content: sentences.resultNotGiven(message), isError: false, ran: 'yes' };
   }

@@ -7,6 +7,7 @@ import { defineTool } from '../../src/agents/define-tool.ts';
 import type { PreviewContext, Tool } from '../../src/agents/definitions.ts';
 import { createRegistry, definitionOf } from '../../src/agents/registry.ts';
 import type { CallPreview } from '../../src/contract.ts';
+import { jsonDigest } from '../../src/core/base/digest.ts';
 import type { Change } from '../../src/core/base/call-preview.ts';
 
 let executions = 0;
@@ -48,7 +49,34 @@ test('the preview gets the arguments and who asks; the tool itself does not run'
   expect(executions).toBe(0);
 });
 
+test('a preview that binds says what counts, and one that does not says nothing of it', async () => {
+  const facts = { rows: 60 };
+  const bound = { ...tool(() => ({ changes: [change], facts })), bind: 'preview' as const };
+  expect(await ask(bound)).toEqual({
+    state: 'ready',
+    changes: [change],
+    bound: { digest: jsonDigest(facts), facts: { rows: '60' } },
+  });
+  expect(await ask(tool(() => ({ changes: [change], facts })))).toEqual({ state: 'ready', changes: [change] });
+});
+
+test('without facts, all changes count, also those that do not fit', async () => {
+  const table: Change = { kind: 'table', name: 'rows', columns: ['n'], rows: [{ before: [1], after: [2] }] };
+  const removed: Change = { kind: 'text', name: 'b', before: 'x\ny', after: null };
+  const large: Change = { kind: 'text', name: 'c', before: null, after: 'x'.repeat(70_000) };
+  const all = [change, table, removed, large];
+  const preview = await ask({ ...tool(() => all), bind: 'preview' });
+  expect(preview).toMatchObject({
+    bound: {
+      digest: jsonDigest(all as never),
+      facts: { a: '1 line', rows: '1 row changed', b: '2 lines, removed', c: 'new, 1 line' },
+    },
+  });
+});
+
 test.each<[string, () => unknown, string]>([
+  ['has other members', () => ({ changes: [], fact: {} }), "expected { changes, facts }, without 'fact'"],
+  ['has facts that are no object', () => ({ changes: [], facts: [] }), 'facts: expected an object, not a list'],
   ['throws', () => Promise.reject(new Error('no such file')), 'no such file'],
   ['throws a text', () => Promise.reject('gone'), 'gone'],
   ['throws half a pair', () => Promise.reject(new Error('a\uD83D')), 'a\uFFFD'],

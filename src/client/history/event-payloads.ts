@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import type { PlainFailure } from '../../events/history-event.ts';
 import { isObject } from '../../core/base/json.ts';
-import { definitionChangedType } from '../../core/base/tool-failure.ts';
+import { definitionChangedType, previewChangedType } from '../../core/base/tool-failure.ts';
 import { isUndecodable } from '../../core/base/undecodable.ts';
 import type { ReadValue } from '../server/read-payload.ts';
 
@@ -52,7 +52,8 @@ export class EventPayloads {
     const { applicationFailureInfo: application, timeoutFailureInfo: timeout } = failure ?? {};
     if (application != null) {
       const type = application.type ?? '';
-      const payloads = type === definitionChangedType ? application.details?.payloads : undefined;
+      const isChange = type === definitionChangedType || type === previewChangedType;
+      const payloads = isChange ? application.details?.payloads : undefined;
       return { kind: 'application', type, message, details: payloads?.map((payload) => this.glance(payload)) };
     }
     // TIMEOUT_TYPE_SCHEDULE_TO_START

@@ -1,6 +1,8 @@
-import type { Json } from './tool-call.ts';
+import type { Json, JsonObject } from './tool-call.ts';
+import type { BoundFacts } from './bound-preview.ts';
 import { canonicalJsonProblem } from './canonical-json.ts';
 import { isObject, kindOf } from './json.ts';
+import { shortened } from './text.ts';
 
 /** What a waiting call would change, as the tool's own `preview` says. */
 export type CallPreview =
@@ -11,6 +13,8 @@ export type CallPreview =
       changes: Change[];
       /** If not all fits into a preview: one sentence that says what is left out. It quotes names of changes. */
       cut?: string;
+      /** If the tool binds its preview: what an approval binds. */
+      bound?: BoundFacts;
     };
 
 /** A change of one thing. `before: null`: it does not exist yet. `after: null`: it would be removed. */
@@ -24,9 +28,25 @@ export type Change =
       rows: { before: Json[] | null; after: Json[] | null }[];
     };
 
+/** What a tool's `preview` returns: the changes alone, or with the facts that an approval binds. */
+export type Previewed = readonly Change[] | { changes: readonly Change[]; facts: JsonObject };
+
 type Read<T> = { value: T } | { problem: string };
 
-/** Checks what a tool's `preview` returned: changes without any other member, or one sentence with a place. */
+/** Checks what a tool's `preview` returned. Returns one sentence with a place if it is something else. */
+export function readPreviewed(value: unknown): { changes: Change[]; facts?: JsonObject } | { problem: string } {
+  if (!isObject(value) || !Object.hasOwn(value, 'changes')) return readChanges(value);
+  const { changes, facts, ...others } = value;
+  const [other] = Object.keys(others);
+  if (other !== undefined) return { problem: `expected { changes, facts }, without '${shortened(other, 40)}'` };
+  const read = readChanges(changes);
+  if ('problem' in read || facts === undefined) return read;
+  if (!isObject(facts)) return { problem: `facts: expected an object, not ${kindOf(facts)}` };
+  const problem = canonicalJsonProblem(facts);
+  return problem === undefined ? { ...read, facts: facts as JsonObject } : { problem: `facts: ${problem}` };
+}
+
+/** Checks a list of changes and drops every other member of them. Returns one sentence with a place if it is none. */
 export function readChanges(value: unknown): { changes: Change[] } | { problem: string } {
   if (!Array.isArray(value)) return { problem: `expected a list of changes, not ${kindOf(value)}` };
   const changes: Change[] = [];

@@ -47,6 +47,8 @@ export interface ToolDefinition {
   timeoutMs: number;
   /** If the tool has a `preview`: the longest time that it may take, in milliseconds. Not part of `definition`. */
   previewTimeoutMs?: number;
+  /** If an approved call runs only while its preview holds. Not part of `definition`. */
+  bind?: 'preview';
   /** How long a result answers equal calls. It counts only if the risk is `read_only`. Not part of `definition`. */
   cache?: (typeof cacheScopes)[number];
   /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`, and of what else the tool pins. */

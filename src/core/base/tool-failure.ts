@@ -8,11 +8,15 @@ export const secondGateTypes = [
   'undecodable',
   'arguments_invalid',
   'definition_changed',
+  'preview_changed',
   'tool_unavailable',
 ] as const;
 
 /** The worker's definition of the tool is not the admitted one (I8). The second detail is a `ChangedDefinition`. */
 export const definitionChangedType = 'definition_changed';
+
+/** The tool's preview is not the one that reviewers saw. The second detail is a `ChangedDefinition` with `changes`. */
+export const previewChangedType = 'preview_changed';
 
 /** The worker stopped while the tool ran: its effect may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';

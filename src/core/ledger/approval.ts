@@ -69,8 +69,11 @@ export interface ApprovalRequest {
   digest: string;
   /** For a nested run: workflow ids of the runs above it, the root's first. Empty for any other run. */
   lineage: string[];
-  /** The request that this one replaces, and why: its arguments were edited, or its tool changed after the approval. */
-  replaces?: { requestId: string; by: 'edit' | 'definition' };
+  /**
+   * The request that this one replaces, and why: its arguments were edited, or its tool or its preview changed after the
+   * approval. `changes`: of the preview, in words, redacted like the summary.
+   */
+  replaces?: { requestId: string; by: 'edit' | 'definition' | 'preview'; changes?: readonly string[] };
   /** The run's, from its input. */
   metadata: JsonObject;
   /** The advisors' answers about the call, redacted like the summary. Absent: the run consulted no advisor. */

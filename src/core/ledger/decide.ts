@@ -133,7 +133,9 @@ function decideEdited(
   const { digest, asked } = edit;
   const edited = { arguments: edit.arguments, digest };
   const alone = tally(panelOf(record, directories, atMs), [vote]).outcome === 'approved';
-  if (asked === undefined || (alone && sameDemands(asked.successor.terms, record.terms))) {
+  // Reviewers approve a bound call by its own preview, which nobody has seen of the edited call.
+  const isBound = record.bound !== undefined;
+  if (asked === undefined || (alone && !isBound && sameDemands(asked.successor.terms, record.terms))) {
     const grantedBy = ledger.grants.find(({ grantId }) => grantId === edit.grantId)?.by;
     const voted = { ...record, votes: [vote], editedRedaction: edit.redaction, grantedBy };
     const irreversible = irreversibleCount(edit) - irreversibleCount(record.request.assessment);
@@ -157,9 +159,11 @@ function decideEdited(
   const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs, directories));
   // The reviewer saw the card of this request, not that of its successor.
   const { modifiedArguments: _, digest: __, viewed: ___, ...carried } = { ...decision, requestId: successorId };
-  const carriedOn = chained(opened, (next) =>
-    decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
-  );
+  const carriedOn = isBound
+    ? { ...opened, receipt: undefined }
+    : chained(opened, (next) =>
+        decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
+      );
   const went = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
   const receipt: Receipt = {
     ...went,
@@ -167,7 +171,7 @@ function decideEdited(
     accepted: true,
     outcome: 'superseded',
     successor: successorId,
-    message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? ', which others have to approve' : ''}`,
+    message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? `, ${isBound ? 'to be approved by its own preview' : 'which others have to approve'}` : ''}`,
   };
   return { ...carriedOn, receipt };
 }

@@ -13,6 +13,7 @@ import { withoutHidden, hiderIn } from '../redact/join-redactions.ts';
 import { redactedArguments, redactedNames } from '../redact/redact-arguments.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { RequestRecord, SettledRequest } from './ledger-state.ts';
+import type { BoundFacts } from '../base/bound-preview.ts';
 import type { CallPreview, Change } from '../base/call-preview.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { withoutActions } from '../redact/without-actions.ts';
@@ -22,7 +23,7 @@ import { byteLength } from '../base/text.ts';
 export const hiddenText = '[HIDDEN]';
 
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
-  const { arguments: args, shown } = request;
+  const { arguments: args, shown, replaces } = request;
   return {
     ...request,
     sentence: undefined,
@@ -34,6 +35,7 @@ export function hideInRequest<Request extends ApprovalRequest>(request: Request)
     advice: request.advice && withoutReasons(request.advice),
     // The model's text beside a call describes what the call does.
     contextSummary: '',
+    ...(replaces?.changes !== undefined && { replaces: { ...replaces, changes: undefined } }),
     shown: 'part',
   };
 }
@@ -86,7 +88,7 @@ function hideInScope<Scope extends GrantScope | RequestedScope>(scope: Scope): S
 
 /** The request as reviewers see it. The texts beside the arguments do not repeat what is hidden of these. */
 export function redactInRequest<Request extends ApprovalRequest>(request: Request, redaction: Redaction): Request {
-  const { arguments: args, contextSummary, sentence } = request;
+  const { arguments: args, contextSummary, sentence, replaces } = request;
   const { kinds, values } = redaction;
   const shown = (text: string): string => withoutHidden(text, args, values);
   const names = redactedNames(values);
@@ -97,6 +99,9 @@ export function redactInRequest<Request extends ApprovalRequest>(request: Reques
     contextSummary: redactText(shown(contextSummary), kinds),
     ...(sentence !== undefined && { sentence: redactSecrets(shown(sentence)) }),
     ...(names.length > 0 && { redacted: names }),
+    ...(replaces?.changes !== undefined && {
+      replaces: { ...replaces, changes: replaces.changes.map((each) => redactText(shown(each), kinds)) },
+    }),
   };
 }
 
@@ -181,7 +186,17 @@ function inPreview(preview: CallPreview, change: (text: string) => string): Call
     const rows = each.rows.map(({ before, after }) => ({ before: cells(before), after: cells(after) }));
     return { ...each, name, columns: each.columns.map(change), rows };
   });
-  return { ...preview, changes, ...(preview.cut !== undefined && { cut: change(preview.cut) }) };
+  const { cut, bound } = preview;
+  const facts = (each: BoundFacts): BoundFacts => ({
+    ...each,
+    facts: Object.fromEntries(Object.entries(each.facts).map((fact) => fact.map(change)) as [string, string][]),
+  });
+  return {
+    ...preview,
+    changes,
+    ...(cut !== undefined && { cut: change(cut) }),
+    ...(bound !== undefined && { bound: facts(bound) }),
+  };
 }
 
 function inCell(value: Json, change: (text: string) => string): Json {

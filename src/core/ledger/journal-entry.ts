@@ -66,7 +66,7 @@ export interface JournalEntry {
    * For a settled request: what superseded it. For an opened one: why it replaces request `byId`. For a delegated seat: the
    * person is away, or the operator `byId` moved it. Absent there: the person gave it themselves.
    */
-  by?: Settlement['by'] | 'definition' | 'away' | 'operator';
+  by?: Settlement['by'] | 'definition' | 'preview' | 'away' | 'operator';
   byId?: string | null;
   /** For a ruling with the outcome `cached`: the id of the call whose result answered this one. */
   resultOf?: string;

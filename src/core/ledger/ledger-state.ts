@@ -13,6 +13,7 @@ import type {
 } from './approval.ts';
 import type { AskTerms } from '../policy/ask-terms.ts';
 import type { Assessment } from '../assess/assessment.ts';
+import type { BoundPreview } from '../base/bound-preview.ts';
 import type { Delegation } from '../people/delegation.ts';
 import type { Revoked } from '../people/revoked.ts';
 import type { Denials, EarlierDenial } from './denials.ts';
@@ -42,6 +43,8 @@ export interface RequestRecord {
   hidden?: true;
   /** If the tool has a `preview`: the longest time that it may take, in milliseconds. */
   previewTimeoutMs?: number;
+  /** What an approval binds of the preview. Absent: nothing. */
+  bound?: BoundPreview;
   /** What reviewers do not see of the arguments. What was hidden once stays hidden, whatever the policy says later. */
   redaction?: Redaction;
   /** The same of the arguments that a reviewer wrote. */
@@ -57,6 +60,8 @@ export interface RequestRecord {
     assessment?: Assessment;
     /** The severity to which an advisor raised the call. */
     raised?: Raised;
+    /** True: only people answer it, because its preview changed after they approved it. */
+    peopleOnly?: true;
   };
   /** Reviewers had denied the very same call when the request was opened. */
   deniedBefore?: EarlierDenial;

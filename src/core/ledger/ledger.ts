@@ -3,6 +3,7 @@
  * command)` gives the next ledger, the journal entries for what it decided, and a receipt for the sender of a message.
  * It reads no clock: each command says when it happened, and a decision counts if that is not after the deadline (I6).
  */
+import type { BoundFacts } from '../base/bound-preview.ts';
 import { revokedOf } from '../people/revoked.ts';
 import { withShare } from './argument-sums.ts';
 import type { OutcomeName, Receipt, RefusedDecision, ReviewerVote, Settlement } from './approval.ts';
@@ -53,6 +54,8 @@ export type LedgerCommand =
   | SupersedeCommand
   | UpdateTermsCommand
   | ShowCommand
+  /** The preview of a request that an approval binds has ended. No decision follows from it, so it has no entry. */
+  | { kind: 'bind'; requestId: string; bound: BoundFacts | 'unknown' }
   | ExtendCommand
   | DelegateCommand
   /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
@@ -133,6 +136,8 @@ export function reduce(ledger: Ledger, command: LedgerCommand, directories: Dire
       return updateTerms(ledger, command, directories);
     case 'show':
       return show(ledger, command);
+    case 'bind':
+      return bind(ledger, command);
     case 'extend':
       return extend(ledger, command, directories);
     case 'delegate':
@@ -259,6 +264,15 @@ function show(ledger: Ledger, { requestId, shown, hidden, redaction }: ShowComma
   const { shownArguments, notShown } = shown;
   const request = { ...record.request, shownArguments, notShown };
   return unchanged(withRequest(ledger, { ...record, request, hidden, redaction }));
+}
+
+/** A preview that is taken twice binds nothing if its facts differ: reviewers may have seen either. */
+function bind(ledger: Ledger, { requestId, bound }: Extract<LedgerCommand, { kind: 'bind' }>): Reduction {
+  const record = findOpen(ledger, requestId);
+  if (record?.bound === undefined || record.bound === 'hidden') return unchanged(ledger);
+  const { bound: before } = record;
+  const isSame = typeof before === 'object' && typeof bound === 'object' && before.digest === bound.digest;
+  return unchanged(withRequest(ledger, { ...record, bound: before === 'pending' || isSame ? bound : 'unknown' }));
 }
 
 function step(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'step' }>): Reduction {

@@ -124,7 +124,7 @@ export function grantAnswers(grant: Grant, asked: Asked, directories: Directorie
 /** The parts of a request that determine which grants answer it. */
 export type GrantableRequest = Asked & {
   request: Pick<RequestRecord['request'], 'toolName' | 'arguments' | 'digest'>;
-  ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside'>;
+  ruled: Pick<RequestRecord['ruled'], 'definition' | 'subject' | 'shell' | 'beside' | 'peopleOnly'>;
 };
 
 /** The grant or standing denial that answers an open request, if any. A denial comes first. */
@@ -141,7 +141,9 @@ export function grantOver(
       isOfDefinition(grant, record.ruled.definition) &&
       grantAnswers(grant, record, directories, atMs),
   );
-  return standingDenial(answering, call) ?? grantFor(answering, call, record.terms.always);
+  const denial = standingDenial(answering, call);
+  if (denial !== undefined || record.ruled.peopleOnly === true) return denial;
+  return grantFor(answering, call, record.terms.always);
 }
 
 /**

@@ -26,7 +26,8 @@ export function openRequest(
     ...(deniedBefore !== undefined && { deniedBefore }),
   };
   const { requestId, toolName, digest, deadline, assessment, replaces, reviewers, advice } = record.request;
-  const isCounted = replaces?.by === 'definition' && countsAsIrreversible(ledger, replaces.requestId);
+  const isAgain = replaces?.by === 'definition' || replaces?.by === 'preview';
+  const isCounted = isAgain && countsAsIrreversible(ledger, replaces.requestId);
   const irreversible = isCounted ? 0 : irreversibleCount(assessment);
   const more = { calls: replaces === undefined ? 1 : 0, asks: 1, irreversible };
   const counting = withShare(ledger, record.callId, toolName, record.request.arguments);

@@ -48,6 +48,8 @@ export interface CaseCall extends RuledCall {
   advice?: readonly Advice[];
   /** The severity to which an advisor raised the call before, or the call that it stands for. */
   raised?: Raised;
+  /** True: neither a grant nor an advisor lets it run, because its preview changed after people approved it. */
+  peopleOnly?: true;
 }
 
 /** Whose call it is: the agent in charge, and what the run's starter said. */
@@ -90,7 +92,7 @@ export function ruleCase(
   meter?: RulingMeter,
 ): Case {
   const { policies, layers, assessRules, directories } = rules;
-  const { digest, assessed, definition, advice = [], raised = raisedBy(advice), ...ruled } = call;
+  const { digest, assessed, definition, advice = [], raised = raisedBy(advice), peopleOnly = false, ...ruled } = call;
   const { agent, caller, metadata } = run;
   const { engine, counts } = ledger;
   const unraised = assessRecorded(ruled, assessRules, assessed === undefined ? [] : [assessed], meter);
@@ -114,10 +116,11 @@ export function ruleCase(
     grant.approved &&
     isOfDefinition(grant, definition) &&
     grantAnswers(grant, asked, directories, atMs);
-  const grants = bare.action === 'ask' ? ledger.grants.filter(isAnswering) : [];
+  const grants = bare.action === 'ask' && !peopleOnly ? ledger.grants.filter(isAnswering) : [];
   const granted = grants.length > 0 ? rule(grants) : bare;
   const wasDenied = isDeniedBefore(ledger.denied, digest);
-  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible: assessment.reversible, wasDenied });
+  const { reversible } = assessment;
+  const advised = adviseRuling(granted, advice, { risk: call.risk, reversible, wasDenied, peopleOnly });
   const { ceiling, parents = [], run: ofRun } = policies;
   const deniesImpossible = [ceiling, ...parents, ofRun].some((policy) => policy?.approval.onImpossible === 'deny');
   const why =

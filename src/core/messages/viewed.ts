@@ -14,6 +14,11 @@ export interface Viewed {
    * than there are is refused as `request_changed`.
    */
   userMessages?: number;
+  /**
+   * The `bound.digest` of the preview that was shown: 64 hex characters. An approval of a request that binds another preview
+   * is refused as `request_changed`.
+   */
+  preview?: string;
   /** How many requests were shown and decided at once; at most 10,000. */
   batch?: number;
 }
@@ -35,7 +40,8 @@ const members = {
     (value) =>
       typeof value === 'string' && value !== '' && value.length <= viewedBounds.channel && value.isWellFormed(),
   ],
-  card: ['64 lower-case hex characters', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)],
+  card: ['64 lower-case hex characters', isDigest],
+  preview: ['64 lower-case hex characters', isDigest],
   durationMs: wholeNumber(0, viewedBounds.durationMs),
   userMessages: wholeNumber(0, viewedBounds.userMessages),
   batch: wholeNumber(1, viewedBounds.batch),
@@ -52,6 +58,10 @@ export function viewedProblem(viewed: unknown): string | undefined {
     if (value !== undefined && !fits(value)) return `'viewed.${name}' must be ${expected}`;
   }
   return undefined;
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
 function wholeNumber(least: number, most: number): [string, (value: unknown) => boolean] {

@@ -151,13 +151,18 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 
 /**
  * Applies the answers of advisors to an ask; other rulings stay. One denial denies. The call is allowed if each rule that
- * asks names an advisor that may approve, each of these approved, and the call destroys nothing, can be undone, and was not
- * denied by a reviewer before (`wasDenied`, default false).
+ * asks names an advisor that may approve, each of these approved, and the call destroys nothing, can be undone, was not
+ * denied by a reviewer before (`wasDenied`, default false), and may be approved by others than people (`peopleOnly`).
  */
 export function adviseRuling(
   ruling: Ruling,
   advice: readonly Advice[],
-  { risk, reversible, wasDenied = false }: { risk: Risk; reversible: boolean; wasDenied?: boolean },
+  {
+    risk,
+    reversible,
+    wasDenied = false,
+    peopleOnly = false,
+  }: { risk: Risk; reversible: boolean; wasDenied?: boolean; peopleOnly?: boolean },
 ): Ruling {
   if (ruling.action !== 'ask' || advice.length === 0) return ruling;
   const { severity, engine } = ruling;
@@ -168,7 +173,7 @@ export function adviseRuling(
   };
   const denial = counted.find(({ answer }) => answer === 'deny');
   if (denial !== undefined) return decided('deny', denial);
-  const isHarmless = (risk === 'read_only' || risk === 'write') && reversible && !wasDenied;
+  const isHarmless = (risk === 'read_only' || risk === 'write') && reversible && !wasDenied && !peopleOnly;
   const by = ruling.ask?.by ?? [];
   const approval = counted[0];
   const areAllApproving =

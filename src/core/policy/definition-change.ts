@@ -6,7 +6,7 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import { shortened } from '../base/text.ts';
 import type { Json, JsonObject, ToolDefinition } from '../base/tool-call.ts';
 
-/** How often one call may pass the gate again because its tool's definition changed; then it is refused. */
+/** How often one call may pass the gate again because its tool or its preview changed; then it is refused. */
 export const mostDefinitionChanges = 3;
 
 const longestText = 80;
@@ -28,6 +28,11 @@ export function definitionChange(before: ToolDefinition, after: ToolDefinition):
 /** The model's error if a tool's definition changes from one start to the next, as while two versions are deployed. */
 export function changesTooOften(tool: string): string {
   return `Error: tool '${tool}' was not started: its definition changed ${mostDefinitionChanges + 1} times, so its workers have different versions of it`;
+}
+
+/** The model's error if a call's preview changes from one approval to the next start. */
+export function previewChangesTooOften(tool: string): string {
+  return `Error: tool '${tool}' was not started: after each of ${mostDefinitionChanges + 1} approvals, it would have changed something else than its reviewers saw`;
 }
 
 function argumentChanges(before: JsonObject, after: JsonObject): string[] {

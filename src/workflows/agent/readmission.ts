@@ -3,6 +3,8 @@ import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
 import type { Message } from '../../contract.ts';
 import { definitionChange } from '../../core/policy/definition-change.ts';
+import { shortened } from '../../core/base/text.ts';
+import type { Redaction } from '../../core/redact/redaction.ts';
 import type { AgentConfig } from '../../core/policy/run-config.ts';
 import type { Consultation } from '../gate/consult-advisors.ts';
 import type { ToolDefinition } from '../../core/base/tool-call.ts';
@@ -12,14 +14,15 @@ import { type StartableCall, type HeldCall, type RunState, agentOf } from './run
 const formerKept = 10;
 
 /**
- * Holds a call of an agent for the gate, as the model would request it now: with arguments checked against the new
- * schema, a new id, and a sentence for reviewers about the change.
+ * Holds a call of an agent for the gate, as the model would request it now: with arguments checked against the present
+ * schema, a new id, and for reviewers what has changed. `asked`: the request that approved it. `redaction`: what its
+ * reviewers did not see of the arguments.
  */
 export function heldAgain(
   { modelCallId, tool, written, notice, changes: changesBefore = 0, call: { callId, args } }: StartableCall,
   admitted: ToolDefinition,
-  { definition, checked = { args } }: ChangedDefinition,
-  requestId: string | undefined,
+  { definition, checked = { args }, changes: ofPreview }: ChangedDefinition,
+  asked: { requestId: string; redaction: Redaction | undefined } | undefined,
   messages: readonly Message[],
 ): HeldCall {
   const changes = changesBefore + 1;
@@ -27,7 +30,12 @@ export function heldAgain(
   const requested: ModelCall =
     'problem' in checked
       ? { id: modelCallId, tool, raw: args, problem: `Error: ${checked.problem}` }
-      : { id: modelCallId, tool, ...checked };
+      : { id: modelCallId, tool, ...checked, ...(ofPreview !== undefined && { redaction: asked?.redaction }) };
+  const change =
+    ofPreview === undefined
+      ? { by: 'definition' as const }
+      : { by: 'preview' as const, changes: ofPreview.filter(isText).slice(0, mostChanges).map(bounded) };
+  const about = ofPreview === undefined ? `${definitionChange(admitted, definition)} ` : '';
   return {
     modelCallId,
     tool,
@@ -38,11 +46,24 @@ export function heldAgain(
     held: {
       requested,
       callId: `${first}.${changes + 1}`,
-      contextSummary: `${definitionChange(admitted, definition)} ${summaryOf(messages)}`,
+      contextSummary: `${about}${summaryOf(messages)}`,
       again: true,
-      replaces: requestId === undefined ? undefined : { requestId, by: 'definition' },
+      replaces: asked && { requestId: asked.requestId, ...change },
     },
   };
+}
+
+// Anyone who may fail activities can write the changes.
+
+const mostChanges = 20;
+const longestChange = 1_000;
+
+function isText(change: unknown): change is string {
+  return typeof change === 'string' && change.isWellFormed();
+}
+
+function bounded(change: string): string {
+  return shortened(change, longestChange);
 }
 
 /** Holds a call until its advisors have answered. */

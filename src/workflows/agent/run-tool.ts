@@ -34,7 +34,7 @@ export interface ToolEnd {
   isResult?: boolean;
   /** True if it was not started because its arguments cannot be read now: it can be started again later. */
   unread?: boolean;
-  /** If it was not started because its definition has changed: the tool as it is now. */
+  /** If it was not started because its definition or its preview has changed: the tool as it is now, and what changed. */
   changed?: ChangedDefinition;
   /** True if the approval of the call counts no more: its approvers are revoked. */
   isRevoked?: boolean;
@@ -61,7 +61,8 @@ export async function runTool(
   { awaitsEnd = false }: { awaitsEnd?: boolean } = {},
 ): Promise<ToolEnd> {
   const activities = proxyActivities<Record<string, (permit: Permit, args: JsonObject) => Promise<Json>>>({
-    startToCloseTimeout: tool.timeoutMs,
+    // The second gate takes a bound preview again.
+    startToCloseTimeout: tool.timeoutMs + (tool.bind === undefined ? 0 : (tool.previewTimeoutMs ?? 0)),
     heartbeatTimeout: tool.heartbeatTimeoutMs ?? undefined,
     retry: { maximumAttempts: isRepeatable(tool) ? repeats : 1 },
     summary: `${permit.outcome}: call ${permit.callId}`,

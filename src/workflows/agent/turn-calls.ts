@@ -5,7 +5,7 @@
 import { CancellationScope, createEventGroup } from '@temporalio/workflow';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
 import type { ModelCall } from '../../activities/model-turn.ts';
-import { changesTooOften, mostDefinitionChanges } from '../../core/policy/definition-change.ts';
+import { changesTooOften, mostDefinitionChanges, previewChangesTooOften } from '../../core/policy/definition-change.ts';
 import { withGreaterRisk } from '../../core/policy/gated-activity.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { inlineLimits } from '../../core/base/size-limits.ts';
@@ -306,7 +306,7 @@ export class TurnCalls {
     return answered(each, isRevoked === true ? content : noticed(each, content), isError);
   }
 
-  /** The tool has changed since the call was admitted: the call passes the gate again with the new definition (I8). */
+  /** The tool or its preview has changed since the call was admitted: the call passes the gate again as it is now (I8). */
   #heldAgain(
     each: StartableCall,
     tool: ToolDefinition,
@@ -314,9 +314,13 @@ export class TurnCalls {
     requestId: string | undefined,
   ): TurnCall {
     this.#gate.noteRuling();
-    takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
-    if ((each.changes ?? 0) >= mostDefinitionChanges) return answered(each, changesTooOften(tool.name), true);
-    return heldAgain(each, tool, changed, requestId, this.#state.messages);
+    const isPreview = changed.changes !== undefined;
+    if (!isPreview) takeDefinition(this.#state, tool, withGreaterRisk(changed.definition, tool));
+    if ((each.changes ?? 0) >= mostDefinitionChanges) {
+      return answered(each, isPreview ? previewChangesTooOften(tool.name) : changesTooOften(tool.name), true);
+    }
+    const asked = requestId === undefined ? undefined : { requestId, redaction: this.#gate.redactionOf(requestId) };
+    return heldAgain(each, tool, changed, asked, this.#state.messages);
   }
 
   /** The other agent is in charge from the next turn on; this agent keeps the other calls of the turn. */

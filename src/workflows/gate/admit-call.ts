@@ -24,7 +24,7 @@ import type { ActivePolicies } from '../state/active-policies.ts';
 import type { GateState } from '../state/gate-state.ts';
 import { recordRequest } from '../state/record-request.ts';
 import type { ChangedDefinition } from '../../activities/call-tool.ts';
-import { definitionChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
+import { definitionChangedType, previewChangedType, refusedBySecondGate } from '../../core/base/tool-failure.ts';
 
 /**
  * The gate's answer to one call. `allowed`: it runs, and `approvedBy` made the grant that lets it run. `answered`: it does
@@ -78,7 +78,7 @@ export function admitCall(
   { call, tool, facts, meter }: { call: ToolCall; tool: ToolDefinition; facts: CallFacts; meter?: RulingMeter },
 ): Admission {
   const { callId, args } = call;
-  const { name: toolName, risk, subject, shellSubject, beside, show, previewTimeoutMs, definition } = tool;
+  const { name: toolName, risk, subject, shellSubject, beside, show, previewTimeoutMs, bind, definition } = tool;
   const { ledger, closing = facts.stopped } = state;
   const atMs = clock.nowMs;
   const answered = (outcome: OutcomeName, content: string): Admission => ({
@@ -103,7 +103,13 @@ export function admitCall(
   // Where reviewers see no arguments, the journal has no text that may quote them. The model may read the reason.
   const advice = state.showsArguments ? facts.advice : facts.advice && withoutReasons(facts.advice);
   const ruledCall = { tool: toolName, args, risk, subject, shell, beside };
-  const ruledCase = active.rule({ ...ruledCall, show, digest, assessed, definition, advice }, ledger, atMs, meter);
+  const alone = replaces?.by === 'preview' ? { peopleOnly: true as const } : {};
+  const ruledCase = active.rule(
+    { ...ruledCall, ...alone, show, digest, assessed, definition, advice },
+    ledger,
+    atMs,
+    meter,
+  );
   const { ruling, assessment, limits } = ruledCase;
   if (!mayRun(ruling.action)) {
     state.apply({ kind: 'rule', atMs, callId, toolName, outcome: 'denied_by_policy', ruling, digest, advice });
@@ -152,10 +158,11 @@ export function admitCall(
     return { kind: 'advised', consultation: { advisors, about, subject, shellSubject } };
   }
   const raised = advice && raisedBy(advice);
-  const ruled = { definition, subject, shell, beside, show, assessment: assessed, ...(raised && { raised }) };
+  const ruled = { definition, subject, shell, beside, show, assessment: assessed, ...(raised && { raised }), ...alone };
   const { lineage = [] } = active.options;
   const asked = { callId, tool: toolName, args, risk, ruled, digest, ruledCase, contextSummary, sentence };
-  const record = recordRequest(active, { ...asked, replaces, advice, redaction, previewTimeoutMs, lineage, atMs });
+  const previewed = { previewTimeoutMs, binds: bind !== undefined };
+  const record = recordRequest(active, { ...asked, replaces, advice, redaction, ...previewed, lineage, atMs });
   state.noteGrowth();
   state.apply({ kind: 'open', atMs, record, ruling });
   return { kind: 'asked', requestId: record.request.requestId };
@@ -199,9 +206,12 @@ function shellOf({ subject, shellSubject }: ToolDefinition, { shell }: CallFacts
 
 /** The change that the second gate reported for tool `name`; undefined for every other failure. */
 export function changedDefinitionOf(cause: unknown, name: string): ChangedDefinition | undefined {
-  if (!(cause instanceof ApplicationFailure) || cause.type !== definitionChangedType) return undefined;
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  if (cause.type !== definitionChangedType && cause.type !== previewChangedType) return undefined;
   const [by, change] = (cause.details ?? []) as [unknown, Partial<ChangedDefinition> | undefined];
-  const isWhole = typeof change?.definition?.definition === 'string';
+  const isWhole =
+    typeof change?.definition?.definition === 'string' &&
+    (cause.type === previewChangedType) === Array.isArray(change.changes);
   // Anyone who may fail activities can write this failure too, so it must not change another tool.
   return by === refusedBySecondGate && isWhole && change?.definition?.name === name
     ? (change as ChangedDefinition)

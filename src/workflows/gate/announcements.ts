@@ -1,6 +1,7 @@
 import { proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Announce } from '../../activities/announce.ts';
 import { activityNames } from '../../contract.ts';
+import { isPreviewed } from '../../core/base/bound-preview.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
 import type { UserMessageTaker } from '../messages/user-message.ts';
 import type { ActivePolicies } from '../state/active-policies.ts';
@@ -143,7 +144,7 @@ export class Announcements implements ScheduledTask {
     return changed;
   }
 
-  /** The open requests that have channels. */
+  /** The open requests that have channels. One that cannot be approved before its preview has them from then on. */
   #now(): Map<string, string> {
     const active = this.#active()!;
     const unheard = this.#unheard();
@@ -151,7 +152,7 @@ export class Announcements implements ScheduledTask {
     const written = unheard === 0 ? [] : [`#${unheard}`];
     return new Map(
       this.#state.ledger.open.flatMap((record): [string, string][] => {
-        const names = active.channelsOf(record) ?? [];
+        const names = isPreviewed(record) ? (active.channelsOf(record) ?? []) : [];
         return names.length === 0 ? [] : [[record.request.requestId, [...names, ...written].join(' ')]];
       }),
     );

@@ -11,6 +11,7 @@ import { personKeyOfRun } from '../../core/ledger/panel.ts';
 import { namesIn, type NamedPerson } from '../../core/people/directory.ts';
 import type { OutcomeName, Ran, Settlement } from '../../core/ledger/approval.ts';
 import { defaultAttributeNames } from '../../core/base/attribute-names.ts';
+import { isPreviewed } from '../../core/base/bound-preview.ts';
 import { callDigest } from '../../core/base/digest.ts';
 import type { JournalEntry, JournalHead } from '../../core/ledger/journal-entry.ts';
 import { openedAtMs } from '../../core/ledger/escalation.ts';
@@ -21,6 +22,7 @@ import type { Policy, PolicyLayers } from '../../core/policy/policy.ts';
 import { type PolicyChange, laterChange } from '../../core/policy/run-side.ts';
 import { approvedSentence, editedSentence, settledSentence } from '../../core/ledger/sentences.ts';
 import { redactText } from '../../core/redact/find-sensitive.ts';
+import type { Redaction } from '../../core/redact/redaction.ts';
 import { secretKinds } from '../../core/redact/kinds.ts';
 import type { ToolCall, ToolDefinition } from '../../core/base/tool-call.ts';
 import { activation, misused, needsPlugin } from '../sandbox/activation.ts';
@@ -250,6 +252,12 @@ export class Gate {
     };
   }
 
+  /** What reviewers did not see of the arguments of a settled request, as they ran or would run. */
+  redactionOf(requestId: string): Redaction | undefined {
+    const asked = this.#latest(requestId);
+    return asked?.editedRedaction ?? asked?.redaction;
+  }
+
   /** Those whose word settled a request so that its call runs or is answered; empty if a policy settled it. */
   approversOf(requestId: string): Approver[] {
     const asked = this.#latest(requestId);
@@ -364,13 +372,19 @@ export class Gate {
   #outcome(
     requestId: string | undefined,
     byGrant: Approver[] = [],
-  ): Pick<Permit, 'outcome' | 'requestId' | 'approvedBy'> {
+  ): Pick<Permit, 'outcome' | 'requestId' | 'approvedBy' | 'bound'> {
     if (requestId === undefined) return { outcome: 'allowed', ...(byGrant.length > 0 && { approvedBy: byGrant }) };
-    const isApproved = this.settlement(requestId)?.outcome === 'approved';
+    const asked = this.#latest(requestId);
+    const settlement = this.settlement(requestId);
+    const isApproved = settlement?.outcome === 'approved';
     const approvedBy = this.approversOf(requestId);
+    // Reviewers saw the preview of the call before its edit.
+    const isEdited = settlement?.edited !== undefined && settlement.edited.digest !== asked?.request.digest;
+    const bound = asked?.bound && boundOf(asked, isEdited);
     return {
       outcome: isApproved ? 'approved' : 'allowed',
-      requestId: this.#latest(requestId)?.request.requestId ?? requestId,
+      requestId: asked?.request.requestId ?? requestId,
+      ...(isApproved && bound !== undefined && { bound }),
       ...(approvedBy.length > 0 && { approvedBy }),
     };
   }
@@ -392,4 +406,10 @@ export class Gate {
   #latest(requestId: string): RequestRecord | SettledRequest | undefined {
     return requestInPlaceOf(this.ledger, requestId);
   }
+}
+
+function boundOf(asked: RequestRecord, isEdited: boolean): Permit['bound'] {
+  if (isEdited) return 'unknown';
+  // The policy has hidden it from reviewers before it was finished.
+  return asked.bound === 'pending' && isPreviewed(asked) ? 'hidden' : asked.bound;
 }

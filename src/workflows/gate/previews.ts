@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Preview } from '../../activities/preview.ts';
 import { activityNames, type Caller } from '../../contract.ts';
+import { isBoundFacts } from '../../core/base/bound-preview.ts';
 import { byteLength } from '../../core/base/text.ts';
 import { type CallPreview, readChanges } from '../../core/base/call-preview.ts';
 import type { RequestRecord } from '../../core/ledger/ledger.ts';
@@ -14,7 +15,8 @@ const carriedBytes = 64_000;
 
 /**
  * What the open requests would change, as their tools say. A preview is asked for once its request is open, and nothing
- * waits for it: it changes no command but the one that asks for it, and a settled request ignores it.
+ * waits for it: it changes no command but the one that asks for it, and a settled request ignores it. Only a preview that an
+ * approval binds is waited for: its request cannot be approved before.
  */
 export class Previews implements ScheduledTask {
   readonly #state: GateState;
@@ -49,7 +51,10 @@ export class Previews implements ScheduledTask {
     for (const record of unasked) {
       const { requestId } = record.request;
       this.#known.set(requestId, { state: 'pending' });
-      void this.#ask(record).then((preview) => this.#known.set(requestId, preview));
+      void this.#ask(record).then((preview) => {
+        this.#known.set(requestId, preview);
+        if (record.bound !== undefined) this.#bind(requestId, preview);
+      });
     }
     this.#state.noteCommand();
   }
@@ -60,6 +65,15 @@ export class Previews implements ScheduledTask {
     const finished = this.#ofOpen().filter(([, { state }]) => state !== 'pending');
     const kept = finished.filter(([, preview]) => (bytes += byteLength(JSON.stringify(preview))) <= carriedBytes);
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  }
+
+  /**
+   * Decisions depend on it. It changes the open requests, so the index writes a command, and no replay merges this task with
+   * that of a decision (I12).
+   */
+  #bind(requestId: string, preview: CallPreview): void {
+    const bound = (preview.state === 'ready' ? preview.bound : undefined) ?? 'unknown';
+    this.#state.apply({ kind: 'bind', requestId, bound });
   }
 
   #isUnasked(record: RequestRecord): boolean {
@@ -99,8 +113,9 @@ export class Previews implements ScheduledTask {
 function isPreview(result: CallPreview | null): result is CallPreview {
   if (result?.state === 'failed') return typeof result.message === 'string';
   if (result?.state !== 'ready') return false;
-  const { changes, cut } = result;
-  return 'changes' in readChanges(changes) && (cut === undefined || typeof cut === 'string');
+  const { changes, cut, bound } = result;
+  const isWhole = (cut === undefined || typeof cut === 'string') && (bound === undefined || isBoundFacts(bound));
+  return isWhole && 'changes' in readChanges(changes);
 }
 
 /** Reviewers who see no arguments see no preview either. */

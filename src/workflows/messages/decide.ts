@@ -16,6 +16,7 @@ import { type RequestRecord, type CheckedEdit, requestOf } from '../../core/ledg
 import { latestDeadlineMs } from '../../core/ledger/extend-and-delegate.ts';
 import type { DecideCommand } from '../../core/ledger/decide.ts';
 import type { ProblemCode } from '../../core/base/problem.ts';
+import { isPreviewed } from '../../core/base/bound-preview.ts';
 import { sentences } from '../../core/ledger/sentences.ts';
 import { keptValues } from '../../core/redact/kept-values.ts';
 import { notSplit, type ShellSplit } from '../../core/shell/parts.ts';
@@ -42,6 +43,8 @@ export function decideMessages(
       const receipt = state.preview({ kind: 'decide', atMs, decision, voter });
       if (receipt.code !== undefined) return receipt;
       if (isOutdated(decision)) return outdated(decision);
+      const unseen = unseenPreview(decision);
+      if (unseen !== undefined) return unseen;
       return isInTheWay(decision) ? inTheWay(decision) : receipt;
     },
     late: ({ approved, decisionId }, { voter: { reviewerId } }) => {
@@ -61,8 +64,24 @@ export function decideMessages(
     const seen = viewed?.userMessages;
     if (seen === undefined || seen >= userMessageCount() || (!approved && response === undefined)) return false;
     const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
-    // A vote that counts already is a retry.
-    return open !== undefined && !open.votes.some((vote) => decisionId !== undefined && vote.decisionId === decisionId);
+    return open !== undefined && !isRetry(open, { decisionId });
+  }
+
+  /** A vote that counts already is a retry. */
+  function isRetry({ votes }: RequestRecord, { decisionId }: Pick<ParsedDecision, 'decisionId'>): boolean {
+    return votes.some((vote) => decisionId !== undefined && vote.decisionId === decisionId);
+  }
+
+  /** An approval that binds a preview needs one, and the one that its reviewer saw. An edit is not what it previews. */
+  function unseenPreview(decision: ParsedDecision): Receipt | undefined {
+    const { requestId, approved, modifiedArguments, viewed } = decision;
+    const open = state.ledger.open.find(({ request }) => request.requestId === requestId);
+    const isBinding = open?.bound !== undefined && approved && modifiedArguments === undefined;
+    if (!isBinding || isRetry(open, decision)) return undefined;
+    if (!isPreviewed(open)) return notPreviewed(requestId);
+    const shown = typeof open.bound === 'object' ? open.bound.digest : undefined;
+    const isOther = viewed?.preview !== undefined && viewed.preview !== shown;
+    return isOther ? otherPreview(requestId) : undefined;
   }
 
   /** Only one edit of a request may be in flight. */
@@ -82,6 +101,16 @@ export function inTimeIfRuns({ ledger }: GateState, requestId: string): number {
 
 function outdated({ requestId }: ParsedDecision): Receipt {
   const message = `the user has written since the card of request ${requestId} was shown: look at it again`;
+  return refused(requestId, { code: 'request_changed', message });
+}
+
+function notPreviewed(requestId: string): Receipt {
+  const message = `the tool is still working out what request ${requestId} would change: look at it, then repeat`;
+  return refused(requestId, { code: 'rate_limited', message });
+}
+
+function otherPreview(requestId: string): Receipt {
+  const message = `the card of request ${requestId} was shown with another preview: look at it again`;
   return refused(requestId, { code: 'request_changed', message });
 }
 
@@ -178,6 +207,7 @@ export function checkEdit(
             lineage: request.lineage,
             replaces: { requestId, by: 'edit' },
             previewTimeoutMs: found.previewTimeoutMs,
+            binds: found.bound !== undefined,
             // The check may end after the latest time at which the call may be asked about.
             atMs: Math.min(clock.nowMs, latestMs ?? Infinity),
             latestMs,

@@ -27,6 +27,8 @@ export interface CallToAsk {
   replaces?: ApprovalRequest['replaces'];
   advice?: ApprovalRequest['advice'];
   previewTimeoutMs?: number;
+  /** True: an approval binds the preview. */
+  binds?: boolean;
   /** Workflow time at which the request is opened. */
   atMs: number;
   /** The latest possible deadline, whatever the policies say; null or absent: no such limit. */
@@ -76,7 +78,7 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
       deadline: deadlineMs === null ? null : iso(deadlineMs),
       digest,
       lineage: call.lineage,
-      replaces,
+      replaces: replaces && shownReplaces(replaces, args, redaction),
       metadata: metadata ?? {},
       advice: call.advice,
       reviewers: reviewersOf(terms, 0),
@@ -89,6 +91,17 @@ export function recordRequest(active: ActivePolicies, call: CallToAsk): RequestR
     hidden: isHidden ? true : undefined,
     redaction,
     previewTimeoutMs: call.previewTimeoutMs,
+    ...(call.binds === true && { bound: isHidden ? ('hidden' as const) : ('pending' as const) }),
     ruled: call.ruled,
   };
+}
+
+function shownReplaces(
+  replaces: NonNullable<ApprovalRequest['replaces']>,
+  args: JsonObject,
+  redaction: Redaction | undefined,
+): ApprovalRequest['replaces'] {
+  const { changes } = replaces;
+  if (changes === undefined || redaction === undefined) return replaces;
+  return { ...replaces, changes: changes.map((each) => redactSummary(each, args, redaction)) };
 }

@@ -119,7 +119,7 @@ describe('an invalid decision is refused in one sentence', () => {
     ...['cli', null, [], 7].map((viewed): [unknown, string, string] => [
       { ...whole, viewed },
       'invalid_decision',
-      "'viewed' must be an object { channel, card, durationMs, userMessages, batch }, each of them optional",
+      "'viewed' must be an object { channel, card, preview, durationMs, userMessages, batch }, each of them optional",
     ]),
     ...(
       [
@@ -130,6 +130,7 @@ describe('an invalid decision is refused in one sentence', () => {
         [{ channel: 7 }, "'viewed.channel' must be text of 1 to 40 characters"],
         [{ card: digest.toUpperCase() }, "'viewed.card' must be 64 lower-case hex characters"],
         [{ card: digest.slice(1) }, "'viewed.card' must be 64 lower-case hex characters"],
+        [{ preview: digest.slice(1) }, "'viewed.preview' must be 64 lower-case hex characters"],
         [{ durationMs: -1 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
         [{ durationMs: 1.5 }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],
         [{ durationMs: '5' }, "'viewed.durationMs' must be a whole number from 0 to 31536000000"],

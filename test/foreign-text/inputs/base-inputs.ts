@@ -42,7 +42,8 @@ import { lookAlikes, looksLike } from '../../../src/text/look-alikes.ts';
 import { parseDuration } from '../../../src/core/base/duration.ts';
 import { permitMetadata } from '../../../src/core/base/permit-metadata.ts';
 import { isProblemCode, problemCodeOf } from '../../../src/core/base/problem.ts';
-import { readChanges } from '../../../src/core/base/call-preview.ts';
+import { boundFacts, isBoundFacts } from '../../../src/core/base/bound-preview.ts';
+import { readChanges, readPreviewed } from '../../../src/core/base/call-preview.ts';
 import { personsShown, shownPerson } from '../../../src/core/people/directory.ts';
 import { deadlineText, instantText, isTimeZone } from '../../../src/text/instant-text.ts';
 import { nestsTooDeep, sizeOf } from '../../../src/core/base/undecodable.ts';
@@ -141,7 +142,13 @@ export const baseInputs: Inputs = {
   'core/base/permit-metadata.ts permitMetadata': objects(permitMetadata),
   'core/base/problem.ts isProblemCode': isProblemCode,
   'core/base/problem.ts problemCodeOf': problemCodeOf,
+  'core/base/bound-preview.ts boundFacts': objects((value) => boundFacts(value, value)),
+  'core/base/bound-preview.ts isBoundFacts': objects((facts) => isBoundFacts({ digest: '0'.repeat(64), facts })),
   'core/base/call-preview.ts readChanges': [(text) => readChanges(tableOf(text)), (text) => readChanges(textsOf(text))],
+  'core/base/call-preview.ts readPreviewed': [
+    (text) => readPreviewed({ changes: textsOf(text), facts: { [text]: text } }),
+    (text) => readPreviewed({ changes: [], [text]: text }),
+  ],
   'text/visible-text.ts quoteWord': quoteWord,
   'text/read-json.ts readJson': documents((text) => readJson(text, { root: 'a' })),
   'core/base/text.ts shortened': [(text) => shortened(text, 100), (text) => shortened(text, text.length - 1)],

@@ -222,14 +222,19 @@ export const ledgerInputs: Inputs = {
       callerName: text,
     }),
   'core/ledger/waiting-for.ts waitingNotice': requested(waitingNotice),
-  'workflows/agent/readmission.ts heldAgain': (text) =>
-    heldAgain(
-      { modelCallId: text, tool: text, written: {}, call: { callId: text, args: {} } } as never,
-      { name: text, description: text, schema: { title: text } } as never,
-      { definition: { name: text, description: `${text}!`, schema: { title: `${text}!` } } } as never,
-      text,
-      said(text),
-    ),
+  'workflows/agent/readmission.ts heldAgain': [undefined, (text: string) => pieces(text)].map(
+    (changes) => (text: string) =>
+      heldAgain(
+        { modelCallId: text, tool: text, written: {}, call: { callId: text, args: {} } } as never,
+        { name: text, description: text, schema: { title: text } } as never,
+        {
+          definition: { name: text, description: `${text}!`, schema: { title: `${text}!` } },
+          changes: changes?.(text),
+        } as never,
+        { requestId: text, redaction: undefined },
+        said(text),
+      ),
+  ),
   'workflows/agent/start.ts readInput': [
     ...objects((value) => readInput({ ...value, input: 'a' })),
     (text) => readInput({ agent: text, input: text }),

@@ -1,5 +1,5 @@
 import { failedAdvice, raise, readAdvice, readAdvisorAnswer } from '../../../src/core/policy/advice.ts';
-import { changesTooOften } from '../../../src/core/policy/definition-change.ts';
+import { changesTooOften, previewChangesTooOften } from '../../../src/core/policy/definition-change.ts';
 import { gatedArguments, gatedValues } from '../../../src/core/policy/gated-activity.ts';
 import { unmatched } from '../../../src/core/policy/grants.ts';
 import { riskDefault } from '../../../src/core/policy/layer-answer.ts';
@@ -104,6 +104,7 @@ export const policyInputs: Inputs = {
   'core/policy/advice.ts raise': (text) =>
     raise({ ...assessment, reasons: pieces(text) }, { severity: 'critical', advisor: text }),
   'core/policy/definition-change.ts changesTooOften': changesTooOften,
+  'core/policy/definition-change.ts previewChangesTooOften': previewChangesTooOften,
   'core/policy/gated-activity.ts gatedArguments': [
     ...values((value) => gatedArguments({ name: 'pay', argumentNames: undefined }, [value])),
     (text) => gatedArguments({ name: text, argumentNames: undefined }, pieces(text)),

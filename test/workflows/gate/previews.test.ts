@@ -47,7 +47,7 @@ function agentsIn(folder: string) {
         if (how === 'throws') throw new Error('the disk is on fire');
         if (how === 'hangs') return new Promise(() => {});
         if (how === 'blows up') return [change('a', '\n'.repeat(200_000)), change('b', 'small')];
-        return { changes: [] } as never;
+        return { change: [] } as never;
       },
       previewTimeoutMs,
       execute: ({ how }) => `did ${how}`,

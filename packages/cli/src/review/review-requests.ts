@@ -253,6 +253,7 @@ function sendAnswer(client: CountersignClient, shown: ShownRequest, answer: Revi
     channel: 'review',
     ...(card !== undefined && { card: cardDigest(card) }),
     ...(request !== undefined && { userMessages: request.userMessages?.count ?? 0 }),
+    ...(request?.preview?.state === 'ready' && { preview: request.preview.bound?.digest }),
     durationMs: Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)),
   };
   const decision = { requestId, digest, ...answer, reviewerId: reviewerOf(sender), viewed };

@@ -188,7 +188,7 @@ export type DecisionBody = Pick<
 /** The body of `POST /approvals/decide`: one answer to exactly these requests, at most 200. */
 export type BatchBody = Pick<Decision, 'approved' | 'reason' | 'decisionId'> & {
   requests: { requestId: string; digest: string; workflowId: string }[];
-  viewed?: Omit<Viewed, 'batch' | 'card'>;
+  viewed?: Omit<Viewed, 'batch' | 'card' | 'preview'>;
 };
 
 /** The body of `POST /approvals/{requestId}/matches`. */

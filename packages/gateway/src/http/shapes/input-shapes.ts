@@ -60,6 +60,7 @@ const anyObject = z.record(z.string(), z.unknown());
 const viewed = z.strictObject({
   channel: z.string().min(1).max(viewedBounds.channel).optional(),
   card: digest.optional(),
+  preview: digest.optional(),
   durationMs: z.int().min(0).max(viewedBounds.durationMs).optional(),
   userMessages: z.int().min(0).max(viewedBounds.userMessages).optional(),
 });
@@ -119,7 +120,7 @@ export const batchBody = z
     approved: z.boolean(),
     reason,
     decisionId: z.string().min(1).max(120).optional(),
-    viewed: viewed.omit({ card: true }).optional(),
+    viewed: viewed.omit({ card: true, preview: true }).optional(),
   })
   .openapi('BatchBody');
 

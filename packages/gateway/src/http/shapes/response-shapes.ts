@@ -139,7 +139,13 @@ const approvalRequest = shapeOf<ApprovalDetails>()({
   contextSummary: z.string(),
   rulePlace: optionalText,
   lineage: texts,
-  replaces: z.object({ requestId: z.string(), by: z.enum(['edit', 'definition']) }).optional(),
+  replaces: z
+    .object({
+      requestId: z.string(),
+      by: z.enum(['edit', 'definition', 'preview']),
+      changes: z.array(z.string()).optional(),
+    })
+    .optional(),
   metadata: anyObject,
   advice: z.array(anyObject).optional(),
   reviewers: texts,

@@ -69,7 +69,11 @@ export function Answers({ live, shown, decision, card, prepared }: AnswersProps)
       workflowId: request.workflowId,
       requestId: request.requestId,
       digest: request.digest,
-      viewed: viewedSince(shown.shownAtMs, { card: card.digest, userMessages: request.userMessages?.count ?? 0 }),
+      viewed: viewedSince(shown.shownAtMs, {
+        card: card.digest,
+        userMessages: request.userMessages?.count ?? 0,
+        ...(request.preview?.state === 'ready' && { preview: request.preview.bound?.digest }),
+      }),
       sentence: card.sentence,
     };
     if (!given.approved) return sendDecision(given, about);

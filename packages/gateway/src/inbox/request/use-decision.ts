@@ -38,7 +38,7 @@ export function useMessage(then: () => void): Message {
 }
 
 /** What the inbox says of how a request was looked at. */
-export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'userMessages'> = {}): Viewed {
+export function viewedSince(shownAtMs: number, more: Pick<Viewed, 'card' | 'userMessages' | 'preview'> = {}): Viewed {
   const durationMs = Math.round(Math.min(viewedBounds.durationMs, Math.max(0, Date.now() - shownAtMs)));
   return { channel: 'inbox', durationMs, ...more };
 }

@@ -1,0 +1,78 @@
+/**
+ * A preview that binds: an approved call runs only if the preview that is taken just before its start has the same facts
+ * as the one that its reviewers saw.
+ */
+import { jsonDigest } from './digest.ts';
+import { isObject } from './json.ts';
+import type { Json } from './tool-call.ts';
+
+/** The facts of a preview that an approval binds. */
+export type BoundFacts = {
+  /** SHA-256 of the canonical JSON of all that counts: 64 hex characters. */
+  digest: string;
+  /** The facts in words, by name: as many as fit. No text is cut, so that what is hidden is found in it. */
+  facts: Record<string, string>;
+};
+
+/**
+ * What an approval of a request binds. `pending`: its preview is not finished. `unknown`: it failed, or it was taken twice
+ * with different facts. `hidden`: the policy hides the preview from reviewers.
+ */
+export type BoundPreview = BoundFacts | 'pending' | 'unknown' | 'hidden';
+
+/** False for a request that cannot be approved yet: reviewers are to see its preview, which is not finished. */
+export function isPreviewed({ bound, hidden }: { bound?: BoundPreview; hidden?: true }): boolean {
+  return bound !== 'pending' || hidden === true;
+}
+
+const mostFacts = 20;
+const longestName = 200;
+const longestFact = 80;
+const mostDifferences = 10;
+
+/** `counting`: all that counts. `facts`: the same by name, for people. */
+export function boundFacts(counting: Json, facts: Readonly<Record<string, Json>>): BoundFacts {
+  const named = Object.entries(facts).filter(([name]) => name.length <= longestName);
+  const inWords = named.slice(0, mostFacts).map(([name, fact]) => [name, textOf(fact)]);
+  return { digest: jsonDigest(counting), facts: Object.fromEntries(inWords) as Record<string, string> };
+}
+
+/** True for facts as `boundFacts` makes them. Others than a worker can write a preview. */
+export function isBoundFacts(value: unknown): value is BoundFacts {
+  if (!isObject(value)) return false;
+  const { digest, facts } = value;
+  if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest) || !isObject(facts)) return false;
+  const entries = Object.entries(facts);
+  return (
+    entries.length <= mostFacts &&
+    entries.every(([name, fact]) => name.length <= longestName && isText(fact) && fact.length <= longestFact)
+  );
+}
+
+/** What has changed, one text for each fact, such as `rows: 60 → 90`. Empty if the facts are the same. */
+export function factsChanged(before: BoundFacts, now: BoundFacts): string[] {
+  if (before.digest === now.digest) return [];
+  const names = [...new Set([...Object.keys(before.facts), ...Object.keys(now.facts)])];
+  const differences = names.flatMap((name) => {
+    const [was, is] = [factOf(before, name), factOf(now, name)];
+    if (was === is) return [];
+    if (was === undefined) return [`${name}: new, ${is}`];
+    return [is === undefined ? `${name}: was ${was}, and is gone` : `${name}: ${was} → ${is}`];
+  });
+  if (differences.length === 0) return ['Something changed that these facts do not name: see what would change'];
+  const left = differences.length - mostDifferences;
+  return left > 0 ? [...differences.slice(0, mostDifferences), `and ${left} more`] : differences;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
+}
+
+function factOf({ facts }: BoundFacts, name: string): string | undefined {
+  return Object.hasOwn(facts, name) ? facts[name] : undefined;
+}
+
+function textOf(fact: Json): string {
+  const text = typeof fact === 'string' ? fact : JSON.stringify(fact);
+  return text.length <= longestFact ? text : `${text.length} characters`;
+}
