@@ -51,7 +51,7 @@ export const tiers = {
     'workflows/replay/{merged-tasks,random-runs-replay,untaken-events,late-tasks,withdrawn-task}',
     'workflows/replay/{projection,event-counts}',
     'workflows/replay/forged-past',
-    'workflows/gate/{policy-language,previews,show,redaction,described-calls}',
+    'workflows/gate/{policy-language,previews,show,redaction,described-calls,bound-changes}',
     'foreign-text/{policy,ledger,audit,worker,channel,command-line}',
   ],
 } as const satisfies Record<string, readonly string[]>;

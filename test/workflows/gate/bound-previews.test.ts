@@ -132,3 +132,22 @@ test('a world that always changes ends with a sentence for the model', async () 
   ]);
   expect(world.ranAbout(table)).toEqual([]);
 });
+
+test('it costs no further activity', async () => {
+  const table = world.newTable('60 rows');
+  const run = await world.startPurge(table);
+  await approve(run, await previewed(run));
+  await run.result();
+  const { events } = await run.handle.fetchHistory();
+  const activities = events!.flatMap((each) => each.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+  expect(activities).toEqual([
+    'countersign.loadAgent',
+    'countersign.callModel',
+    'countersign.preview',
+    'purge',
+    'countersign.callModel',
+  ]);
+  // The opened request, its finished preview, and its settlement.
+  const upserts = events!.filter((each) => each.upsertWorkflowSearchAttributesEventAttributes != null);
+  expect(upserts).toHaveLength(3);
+});
