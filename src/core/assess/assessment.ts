@@ -10,7 +10,7 @@ export interface Assessment {
   affectedResources: string[];
   /** True if what the call does can be undone. */
   reversible: boolean;
-  /** For reviewers, as `reasons` are. */
+  /** Advice for reviewers, shown where `reasons` are. */
   recommendations: string[];
   /** Modes that ask by assessment ask about such a call. */
   requiresApproval: boolean;
@@ -21,7 +21,7 @@ export interface Assessment {
 /** Limits of one assessment: requests are kept in the run, and shown in lists. */
 export const assessmentBounds = { reasons: 10, affectedResources: 20, recommendations: 5, characters: 200 } as const;
 
-/** More affected resources than an assessment shows, and a limit on what is kept of a list of a million. */
+/** The most affected resources that are collected for one call. An assessment shows fewer: see `assessmentBounds`. */
 export const mostAffected = 1_000;
 
 const severityByRisk: Record<Risk, Severity> = {
@@ -53,7 +53,7 @@ export function severityRank(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-/** The more severe of two. */
+/** The more severe of two severities. */
 export function moreSevere(one: Severity, other: Severity): Severity {
   return severityRank(one) >= severityRank(other) ? one : other;
 }
@@ -64,9 +64,9 @@ export function wantsApproval(severity: Severity): boolean {
 }
 
 /**
- * Joins assessments: the highest severity, all reasons (the most severe first), all resources and recommendations;
- * reversible if all are; approval required if any requires it. Their order does not matter. Bounded. Of none: `safe`,
- * without reasons.
+ * Joins assessments into one: the highest severity, all reasons (the most severe first), all resources and
+ * recommendations; reversible if all are; approval required if any requires it. Lists are cut to `assessmentBounds`.
+ * The order of the assessments does not matter. Without any, the severity is `safe`.
  */
 export function joinAssessments(all: readonly Assessment[]): Assessment {
   const sorted = all
@@ -85,8 +85,8 @@ export function joinAssessments(all: readonly Assessment[]): Assessment {
     sorted.flatMap((each) => each.recommendations),
     assessmentBounds.recommendations,
   );
-  const own = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
-  const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => own.has(text));
+  const fromWorkers = new Set(sorted.flatMap((each) => each.fromWorker ?? []).map(boundText));
+  const fromWorker = [...new Set([...reasons, ...recommendations])].filter((text) => fromWorkers.has(text));
   return {
     severity: sorted[0]?.severity ?? 'safe',
     reasons,

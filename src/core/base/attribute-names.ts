@@ -26,11 +26,11 @@ export const defaultAttributeNames: AttributeNames = { ids: 'ApprovalIds', tags:
 /** Names that a query accepts without quotes. Temporal reserves those that begin with `Temporal`. */
 const nameShape = /^(?!Temporal)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-/** The requested names; or what is wrong with them, as text to put after the place where they were given. */
-export function attributeNames(wishes: AttributeNameOptions): AttributeNames | string {
-  const unknown = Object.keys(wishes).find((key) => !Object.hasOwn(defaultAttributeNames, key));
+/** The names, with defaults filled in; or a problem, as text that follows the place of `requested`. */
+export function attributeNames(requested: AttributeNameOptions): AttributeNames | string {
+  const unknown = Object.keys(requested).find((key) => !Object.hasOwn(defaultAttributeNames, key));
   if (unknown !== undefined) return `'${unknown}' is none of ids, tags, due`;
-  const { ids, tags, due } = { ...defaultAttributeNames, ...wishes };
+  const { ids, tags, due } = { ...defaultAttributeNames, ...requested };
   const given = [ids, due, ...(tags === false || tags === null ? [] : [tags])];
   const bad = given.find((name) => typeof name !== 'string' || !nameShape.test(name));
   if (bad !== undefined)

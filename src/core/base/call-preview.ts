@@ -11,13 +11,13 @@ export type CallPreview =
   | {
       state: 'ready';
       changes: Change[];
-      /** If not all fits into a preview: one sentence that says what is left out. It quotes names of changes. */
+      /** One sentence that says which changes were too large for the preview. It quotes their names. */
       cut?: string;
       /** If the tool binds its preview: what an approval binds. */
       bound?: BoundFacts;
     };
 
-/** A change of one thing. `before: null`: it does not exist yet. `after: null`: it would be removed. */
+/** One thing that would change. `before: null`: the thing does not exist yet. `after: null`: it would be removed. */
 export type Change =
   | { kind: 'text'; name: string; before: string | null; after: string | null }
   | {

@@ -3,7 +3,7 @@ import { ProblemError } from './problem.ts';
 import type { Json } from './tool-call.ts';
 import { isWellFormed } from './text.ts';
 
-/** Maximum nesting of a JSON value that is written again: `[[1]]` is 2 deep. Deeper values are refused (I5d). */
+/** Maximum nesting of a JSON value that has canonical JSON: `[[1]]` is 2 deep. Deeper values are refused (I5d). */
 export const maxCanonicalDepth = 200;
 
 /**
@@ -44,7 +44,7 @@ function isSmallAndSound(value: unknown, depth: number, budget: { left: number }
   budget.left -= 1;
   if (budget.left < 0 || depth > maxCanonicalDepth) return false;
   if (!isContainer(value)) return ownProblem(value) === undefined;
-  // Not `every`, which skips holes.
+  // `every` would skip the holes of a sparse array.
   if (Array.isArray(value))
     return !Array.from(value as unknown[]).some((each) => !isSmallAndSound(each, depth + 1, budget));
   if (!isPlain(value)) return false;
@@ -66,7 +66,10 @@ export function isTooDeep(value: unknown, limit: number = maxCanonicalDepth): bo
   return false;
 }
 
-/** Yields the value, then its members, then theirs. No recursion; no container occurs twice in one level. */
+/**
+ * Yields the levels of a value: the value itself, then its members, then their members, and so on. No recursion; no
+ * container occurs twice in one level.
+ */
 function* levelsOf(value: unknown): Generator<unknown[]> {
   for (let level = [value]; level.length > 0;) {
     yield level;
@@ -83,6 +86,7 @@ function membersOf(container: object): unknown[] {
   return Object.values(container).filter((member) => member !== undefined);
 }
 
+/** Why one value, apart from its members, has no canonical JSON; undefined if it has one. */
 function ownProblem(item: unknown): string | undefined {
   switch (typeof item) {
     case 'boolean':
@@ -102,7 +106,10 @@ function ownProblem(item: unknown): string | undefined {
   }
 }
 
-/** Checks the prototype's shape, not its identity: values cross realms (workflow sandbox, test runner). */
+/**
+ * True for a plain object. Compares the prototype's shape, not its identity, because values cross realms (workflow
+ * sandbox, test runner).
+ */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

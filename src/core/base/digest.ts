@@ -18,8 +18,8 @@ export function callDigest(call: { tool: string; args: JsonObject; definition: s
 }
 
 /**
- * The digest of `{ description, name, schema }`, and of `pinned` if there is one, which changes with the tool's definition.
- * `schema` is JSON Schema.
+ * The digest of a tool's definition: SHA-256 over the canonical JSON of its description, name and JSON Schema, and of
+ * `pinned` if the tool pins more.
  */
 export function definitionDigest(tool: {
   name: string;
@@ -39,7 +39,7 @@ export function jsonDigest(value: Json): string {
   return sha256Hex(canonicalJson(value));
 }
 
-/** Tells one text from most others, and says little of it: 16 bits of its SHA-256. */
+/** The first 16 bits of a text's SHA-256, in hex: enough to tell two texts apart, too few to reveal one. */
 export function shortDigest(text: string): string {
   return sha256Hex(text).slice(0, 4);
 }
@@ -61,26 +61,26 @@ export function bytesFromBase64(text: string): Uint8Array | undefined {
   const length = text.length - padding;
   const bytes = new Uint8Array(Math.floor((length * 6) / 8));
   let bits = 0;
-  let held = 0;
+  let buffer = 0;
   let at = 0;
-  // No expression: one that repeats groups overflows the stack on a text of some megabytes.
+  // Not a regular expression: one that repeats groups overflows the stack on a text of some megabytes.
   for (let index = 0; index < length; index++) {
     const digit = alphabet.indexOf(text[index]!);
     if (digit < 0) return undefined;
-    held = ((held << 6) | digit) & 0xfff;
+    buffer = ((buffer << 6) | digit) & 0xfff;
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    bytes[at] = (held >> bits) & 0xff;
+    bytes[at] = (buffer >> bits) & 0xff;
     at += 1;
   }
-  return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+  return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
 // Ed25519. A worker loads this module once for all its runs (`preloadModules`): the first check
 // builds a table of 1.3 MB in 20 to 30 ms. That table holds constants of the curve and no data of a run.
 
-// Without this, the library uses Web Crypto, which is asynchronous and missing in the sandbox.
+// Without this assignment, the library uses Web Crypto, which is asynchronous and missing in the sandbox.
 hashes.sha512 = sha512;
 
 /** True if the signature (64 bytes) was made with the key (32 bytes), by the strict rules of RFC 8032. Never throws. */

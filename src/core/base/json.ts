@@ -1,4 +1,4 @@
-/** True for an object that is no list. */
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -22,17 +22,18 @@ export function jsonPlace(root: string, path: readonly PropertyKey[]): string {
 }
 
 /**
- * `JSON.parse` without a fault of V8 (12.8 and later, nodejs/node#63785): it reads the key `"a\u0062"` as `a\` if an
- * earlier text of the process had the key `a\` in that place. So two processes could read one text differently. Throws
- * a SyntaxError.
+ * `JSON.parse` without a bug of V8 (12.8 and later, nodejs/node#63785): V8 reads the key `"a\u0062"` as `a\` if an
+ * earlier text of the process had the key `a\` in that place, so two processes could read one text differently. Throws
+ * a SyntaxError for text that is not JSON.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return hasEscapedKey(text) ? readApart(text) : value;
+  return hasEscapedKey(text) ? parseByToken(text) : value;
 }
 
 const isSpace = /\s/;
 
+/** True if a key of an object in this JSON text has an escape. */
 function hasEscapedKey(text: string): boolean {
   if (!text.includes('\\')) return false;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -56,8 +57,10 @@ interface Level {
   key?: string;
 }
 
-/** Reads what is known to be JSON. The fault concerns keys of objects, so each string is read by itself. */
-function readApart(text: string): unknown {
+/**
+ * Parses text that is known to be JSON. Each string is parsed alone, because V8's bug concerns the keys of objects.
+ */
+function parseByToken(text: string): unknown {
   const levels: Level[] = [];
   const scalar = /[^\s,\]}]+/y;
   let root: unknown;
@@ -95,7 +98,7 @@ function readApart(text: string): unknown {
   return root;
 }
 
-/** Finds what two readers of a JSON text could read differently. Parses nothing, so it also runs in a workflow. */
+/** What `strictJsonProblem` refuses, beside texts that two parsers could read differently. */
 
 export interface StrictJsonOptions {
   /** Maximum nesting of arrays and objects. */
@@ -138,7 +141,7 @@ export function strictJsonProblem(
       const end = endOfText(text, start);
       index = end.at;
       const isKey = level?.keys !== undefined && level.expectsKey;
-      // Other strings cannot have a problem.
+      // A value without escapes, in a well-formed text, has no problem.
       if (!isKey && isSound && !end.hasEscapes) continue;
       const value = end.hasEscapes ? unescaped(text.slice(start, index + 1)) : text.slice(start + 1, index);
       if (value === undefined) continue;
@@ -169,7 +172,7 @@ export function strictJsonProblem(
       if (number === undefined) continue;
       index += number.length - 1;
       const isInteger = /^-?\d+$/.test(number);
-      if (holds(Number(number), number, isInteger)) continue;
+      if (isExact(Number(number), number, isInteger)) continue;
       return here(`expected a number that a double holds${isInteger ? ' exactly; send it as text' : ''}`);
     }
   }
@@ -191,6 +194,7 @@ export function endOfText(text: string, start: number): { at: number; hasEscapes
   return { at, hasEscapes };
 }
 
+/** The value of a JSON string; undefined if it is malformed. */
 function unescaped(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted) as string;
@@ -199,8 +203,8 @@ function unescaped(quoted: string): string | undefined {
   }
 }
 
-/** True if the double, written as JSON again, is the number that was read. Fractions may round, integers may not. */
-function holds(number: number, text: string, isInteger: boolean): boolean {
+/** True if the double stands for the number in `text`. Fractions may be rounded, integers may not. */
+function isExact(number: number, text: string, isInteger: boolean): boolean {
   if (!Number.isFinite(number)) return false;
   if (isInteger && BigInt(number) !== BigInt(text)) return false;
   if (number === 0) return !/[1-9]/.test(text.split(/[eE]/, 1)[0]!);
@@ -212,7 +216,7 @@ function normalForm(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  // Not by an expression, which would begin anew at each zero.
+  // Not a regular expression, which takes quadratic time on many zeros.
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   const significant = digits.slice(0, end);

@@ -4,15 +4,17 @@ export interface Usage {
   outputTokens: number;
 }
 
-/** Of one model call. */
+/** Tokens of one model call. */
 export interface ModelUsage extends Usage {
-  /** Those of `inputTokens` that the provider read from its cache. Absent: none, or it does not say. */
+  /**
+   * The part of `inputTokens` that the provider read from its cache. Absent: none, or the provider does not report it.
+   */
   cachedInputTokens?: number;
 }
 
 /**
- * The sum, at most the largest safe integer. What a nested run says of itself comes from another worker: what is no number
- * counts as none.
+ * The sum, at most the largest safe integer. A nested run's usage comes from another worker, so a count that is not a
+ * safe integer counts as 0.
  */
 export function totalUsage(...all: readonly (Usage | undefined)[]): Usage {
   const sum = (name: keyof Usage): number => {
@@ -25,23 +27,23 @@ export function totalUsage(...all: readonly (Usage | undefined)[]): Usage {
 /** Why an answer of a model may not be whole. */
 export type Unfinished = 'length' | 'content-filter' | 'other';
 
-const whys: Record<Unfinished, string> = {
+const reasons: Record<Unfinished, string> = {
   length: 'it reached its maximum length',
   'content-filter': "the provider's filter ended it",
   other: 'the provider does not say why it ended',
 };
 
-/** `finishReason`: as the AI SDK unifies what providers say. Undefined: the answer is whole. */
+/** Why an answer is not whole, from the AI SDK's `finishReason`; undefined if it is whole. */
 export function unfinishedOf(finishReason: string): Unfinished | undefined {
   if (finishReason === 'stop' || finishReason === 'tool-calls') return undefined;
   return isUnfinished(finishReason) ? finishReason : 'other';
 }
 
 export function isUnfinished(value: unknown): value is Unfinished {
-  return typeof value === 'string' && Object.hasOwn(whys, value);
+  return typeof value === 'string' && Object.hasOwn(reasons, value);
 }
 
-/** A sentence without its full stop, for people and models. */
+/** A sentence about an unfinished answer, without its full stop, for people and models. */
 export function unfinishedText(why: Unfinished): string {
-  return `the answer is not whole: ${whys[why]}`;
+  return `the answer is not whole: ${reasons[why]}`;
 }

@@ -18,6 +18,7 @@ export class Permitted {
 
 type Metadata = Readonly<Record<string, Uint8Array>>;
 
+/** The metadata that carries a permit in the payload of an activity's first argument. */
 export function permitMetadata(permit: object): Metadata {
   return { [metadataKey]: new TextEncoder().encode(JSON.stringify(permit)) };
 }

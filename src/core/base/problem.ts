@@ -60,7 +60,7 @@ export function isProblemCode(value: unknown): value is ProblemCode {
   return problemCodes.some((code) => code === value);
 }
 
-/** The code that a failure's `type` names; `internal` if it names none of ours. */
+/** The problem code that a failure's `type` names; `internal` if the type is none of `problemCodes`. */
 export function problemCodeOf(type: unknown): ProblemCode {
   return isProblemCode(type) ? type : 'internal';
 }

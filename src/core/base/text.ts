@@ -19,7 +19,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/\p{Surrogate}/gu, '')}…`;
 }
 
-/** The longest prefix of a list whose JSON has at most `bytes` bytes. */
+/** The longest beginning of a list whose JSON has at most `bytes` bytes. */
 export function fitting<T>(values: readonly T[], bytes: number): T[] {
   let used = 2;
   const end = values.findIndex((value) => {
@@ -37,8 +37,8 @@ export function isWellFormed(text: string): boolean {
 /** Unicode's normal forms, in a time that is linear in the text. */
 
 /**
- * Longest run of combining marks that is put in order. Unicode's own algorithm takes quadratic time for it: 1 MB in one
- * run took three minutes. Words need up to five.
+ * The longest run of combining marks that is normalized. Putting a run in order takes quadratic time: 1 MB in one run
+ * took three minutes. Words need up to five.
  */
 export const maxCombiningMarks = 100;
 
@@ -46,7 +46,7 @@ export const maxCombiningMarks = 100;
 const mayChange = /[\u0300-\uffff]/;
 // Not literals: the bundler of workflow code writes out each \p{M} as 300 ranges.
 const marks = new RegExp(String.raw`\p{M}+`, 'gu');
-/** With the two letters whose compatibility form is a mark. */
+/** Marks, and the two letters whose compatibility form is a mark. */
 const compatibleMarks = new RegExp(String.raw`[\p{M}\uff9e\uff9f]+`, 'gu');
 
 /** True if the text has more than `maxCombiningMarks` combining marks in a row. */
@@ -56,7 +56,7 @@ export function hasLongMarks(text: string, kind: RegExp = marks): boolean {
   return false;
 }
 
-/** The text in NFC. One that `hasLongMarks` stays as it is: nobody writes such a name, so it equals only itself. */
+/** The text in NFC. A text for which `hasLongMarks` is true stays as it is, and so equals only itself. */
 export function nfc(text: string): string;
 export function nfc(text: string | null | undefined): string | undefined;
 export function nfc(text: string | null | undefined): string | undefined {
@@ -64,7 +64,7 @@ export function nfc(text: string | null | undefined): string | undefined {
   return !mayChange.test(text) || hasLongMarks(text) ? text : text.normalize('NFC');
 }
 
-/** As `nfc`, in the form of compatible characters (NFKC). */
+/** The text in NFKC, with the same exception as `nfc`. */
 export function nfkc(text: string): string {
   return hasLongMarks(text, compatibleMarks) ? text : text.normalize('NFKC');
 }
@@ -84,7 +84,7 @@ const mark = /\p{M}/u;
 /** Longest run of combining marks on one letter. Real words need up to five; more only deface a line. */
 export const marksPerLetter = 6;
 
-/** True for a character that is invisible, or that would move, recolour or reorder the text around it. */
+/** True for an invisible or misleading character (see `unseen`). */
 export function isUnseen(character: string): boolean {
   return unseen.test(character);
 }
@@ -105,25 +105,25 @@ function escapeUnits(character: string): string {
 
 /** Replaces characters that `isUnsafe` matches, and combining marks without a letter or too many on one. */
 function replaceUnsafe(text: string, isUnsafe: (character: string) => boolean, escape: (character: string) => string) {
-  const of = perCharacter((character) => ({
+  const factsOf = perCharacter((character) => ({
     isMark: mark.test(character),
     isReplaced: isUnsafe(character),
     escaped: escape(character),
   }));
-  let shown = '';
+  let escapedText = '';
   let marksLeft = 0;
   for (const character of text) {
-    const { isMark, isReplaced, escaped } = of(character);
+    const { isMark, isReplaced, escaped } = factsOf(character);
     if (isReplaced || (isMark && marksLeft === 0)) {
-      shown += escaped;
+      escapedText += escaped;
       marksLeft = 0;
     } else {
-      shown += character;
+      escapedText += character;
       if (isMark) marksLeft -= 1;
       else marksLeft = character === ' ' || character === '"' || character === '\n' ? 0 : marksPerLetter;
     }
   }
-  return shown;
+  return escapedText;
 }
 
 /**
@@ -154,7 +154,7 @@ export function escapeJson(value: Json, indent = 0): string {
   );
 }
 
-/** Computes each character's answer once: a text of a million characters has a few hundred different ones. */
+/** Returns `answerOf` with its answers cached: a text of a million characters has a few hundred different ones. */
 export function perCharacter<Answer>(answerOf: (character: string) => Answer): (character: string) => Answer {
   const known = new Map<string, Answer>();
   return (character) => {
@@ -167,17 +167,19 @@ export function perCharacter<Answer>(answerOf: (character: string) => Answer): (
   };
 }
 
-/** Up to this length, the engine's own search is fast whatever the text holds. */
-const shortLength = 16;
+/** Words up to this length are found by `indexOf`, which is fast for them in any text. */
+const shortWordLength = 16;
 
 /**
- * Finds one word in texts. Takes time proportional to the lengths: `indexOf` takes that of their product where a long word and
- * a text repeat themselves. So `indexOf` looks for the beginning of a long word, and Knuth, Morris and Pratt go on from there.
+ * Finds one word in texts, in linear time. `indexOf` alone takes quadratic time where a long word and a text repeat
+ * themselves, so it finds only the beginning of a long word; the Knuth-Morris-Pratt algorithm compares the rest.
  */
 export class TextSearch {
   readonly word: string;
-  /** For each prefix of the word, the longest shorter one that it also ends with. Made when it is needed. */
-  #shorter: Uint32Array | undefined;
+  /**
+   * For each prefix of the word: the length of its longest proper prefix that it also ends with. Computed on first use.
+   */
+  #fallbacks: Uint32Array | undefined;
 
   constructor(word: string) {
     this.word = word;
@@ -186,12 +188,12 @@ export class TextSearch {
   /** Where the word begins in the text, at `from` or later; -1: nowhere. */
   next(text: string, from = 0): number {
     const { word } = this;
-    if (word.length <= shortLength) return text.indexOf(word, from);
-    const beginning = word.slice(0, shortLength);
+    if (word.length <= shortWordLength) return text.indexOf(word, from);
+    const beginning = word.slice(0, shortWordLength);
     let at = text.indexOf(beginning, from);
     while (at !== -1 && at < text.length) {
       for (let length = 0; at < text.length; at++) {
-        length = this.#grown(length, text.charCodeAt(at));
+        length = this.#extendedMatch(length, text.charCodeAt(at));
         if (length === word.length) return at + 1 - length;
         if (length === 0) break;
       }
@@ -208,29 +210,34 @@ export class TextSearch {
     return found;
   }
 
-  /** The length of the longest end of the text, shorter than the word, with which the word begins. */
+  /** The length of the longest suffix of the text that is a proper prefix of the word. */
   overlap(text: string): number {
     let length = 0;
     for (let at = Math.max(0, text.length - this.word.length + 1); at < text.length; at++) {
-      length = this.#grown(length, text.charCodeAt(at));
+      length = this.#extendedMatch(length, text.charCodeAt(at));
     }
     return length;
   }
 
-  #grown(length: number, code: number): number {
-    return grown(this.word, (this.#shorter ??= shorterPrefixes(this.word)), length, code);
+  #extendedMatch(length: number, code: number): number {
+    return extendedMatch(this.word, (this.#fallbacks ??= shorterPrefixes(this.word)), length, code);
   }
 }
 
-/** The length of the longest prefix that a text ends with, if it ended with one of `length` before this character. */
-function grown(word: string, shorter: Uint32Array, length: number, code: number): number {
+/**
+ * How many characters of the word a text ends with after the character `code`, if it ended with `length` of them
+ * before.
+ */
+function extendedMatch(word: string, fallbacks: Uint32Array, length: number, code: number): number {
   let kept = length;
-  while (kept > 0 && word.charCodeAt(kept) !== code) kept = shorter[kept - 1]!;
+  while (kept > 0 && word.charCodeAt(kept) !== code) kept = fallbacks[kept - 1]!;
   return word.charCodeAt(kept) === code ? kept + 1 : kept;
 }
 
+/** For each prefix of the word: the length of its longest proper prefix that it also ends with. */
 function shorterPrefixes(word: string): Uint32Array {
-  const shorter = new Uint32Array(word.length);
-  for (let at = 1; at < word.length; at++) shorter[at] = grown(word, shorter, shorter[at - 1]!, word.charCodeAt(at));
-  return shorter;
+  const fallbacks = new Uint32Array(word.length);
+  for (let at = 1; at < word.length; at++)
+    fallbacks[at] = extendedMatch(word, fallbacks, fallbacks[at - 1]!, word.charCodeAt(at));
+  return fallbacks;
 }

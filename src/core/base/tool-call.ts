@@ -5,7 +5,7 @@ export type JsonObject = { [key: string]: Json };
 
 /** The risks that a tool's author can declare: a fact for the policy, never a permission. */
 export const risks = ['read_only', 'write', 'destructive'] as const;
-/** The effect that a call of a tool can have. `unknown`: it is not declared, and the policy asks by default. */
+/** The risk of a tool's calls. `unknown`: the tool declares none, and the policy asks by default. */
 export type Risk = (typeof risks)[number] | 'unknown';
 
 /** How long a result answers equal calls: until the user of a session says more, or for the whole session. */
@@ -24,7 +24,10 @@ export interface ToolCall {
   args: JsonObject;
 }
 
-/** A tool's definition, recorded at the start of a run. A changed one replaces it only if a call passes the gate. */
+/**
+ * A tool's definition, recorded at the start of a run. A changed definition replaces the recorded one only when a call
+ * with it passes the gate.
+ */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -33,7 +36,9 @@ export interface ToolDefinition {
   risk: Risk;
   /** The argument that `name:args` patterns match. Default: the canonical JSON of all arguments. */
   subject?: string;
-  /** True: the subject is shell text, and its call carries a split (`splitShell`). Absent: it is none. */
+  /**
+   * True: the subject is shell text, and the call carries its split (`splitShell`). Absent: the subject is other text.
+   */
   shellSubject?: true;
   /** For a shell subject: the other arguments that are harmless beside any command. Default: none. */
   beside?: readonly string[];
@@ -51,7 +56,7 @@ export interface ToolDefinition {
   bind?: 'preview';
   /** How long a result answers equal calls. It counts only if the risk is `read_only`. Not part of `definition`. */
   cache?: (typeof cacheScopes)[number];
-  /** SHA-256 (hex) of the canonical JSON of `{ description, name, schema }`, and of what else the tool pins. */
+  /** The tool's `definitionDigest`. */
   definition: string;
   /** The nested agent whose run the call starts. Such a tool has no activity. */
   agent?: string;
@@ -64,5 +69,8 @@ export function isRepeatable({ idempotent, risk }: Pick<ToolDefinition, 'idempot
   return idempotent || risk === 'read_only';
 }
 
-/** The name under which a run asks whether it goes on beyond a limit. Rules name it so, as a whole. */
+/**
+ * The tool name of the request by which a run asks whether it may go on beyond a limit. In a rule's pattern, the colon
+ * belongs to this name.
+ */
 export const continueTool = 'countersign:continue';

@@ -21,16 +21,16 @@ export const previewChangedType = 'preview_changed';
 /** The worker stopped while the tool ran: its effect may have happened (I7). */
 export const outcomeUnknownType = 'outcome_unknown';
 
-/** All failure types by which a worker reports that, including Temporal's own. */
+/** All failure types that mean an unknown outcome, including Temporal's own. */
 export const leftInMidCallTypes: readonly string[] = [outcomeUnknownType, 'WorkerShutdown'];
 
-/** A payload in external storage could not be read: what needed it did not start, and may be retried. */
+/** A payload in external storage could not be read: the activity that needed it did not start, and may be retried. */
 export const payloadUnreadType = 'payload_unread';
 
-/** The result of an activity could not be written, or not to external storage: the activity did run. */
+/** The result of an activity could not be encoded or stored: the activity itself ran. */
 export const payloadNotKeptType = 'payload_not_kept';
 
-/** The tool ran, and its check let the model have nothing of what it gave. The message says why. */
+/** The tool ran, and its check withheld the result from the model. The message says why. */
 export const resultWithheldType = 'result_withheld';
 
 /** The tool itself threw. */
@@ -43,7 +43,7 @@ export const refusedBySecondGate = 'refused by the second gate';
 export const workerSource = 'TypeScriptSDK';
 
 /**
- * The first detail of a failure that a channel's own function threw. Every other failure of a channel's activity, by
- * whatever made it, says nothing about the channel: the call is made again.
+ * The first detail of a failure that a channel's own function threw. Any other failure of a channel's activity says
+ * nothing about the channel, so the call is retried.
  */
 export const thrownByChannel = 'thrown by the channel';

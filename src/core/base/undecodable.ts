@@ -3,7 +3,7 @@ const brand = Symbol.for('countersign.undecodable');
 export type UndecodableCode = 'undecodable' | 'arguments_invalid';
 
 /**
- * Replaces a payload that could not be decoded, or whose value is nested too deep to be written again (I5). The brand
+ * Stands for a payload that could not be decoded, or whose value is nested too deep to be encoded again (I5). The brand
  * is a symbol, so no JSON can imitate it or contain it.
  */
 export class Undecodable {
@@ -28,18 +28,21 @@ export class Undecodable {
   }
 }
 
-/** The encoding of what stands for a payload that could not be read here; its data says why. */
+/** The encoding of a payload that stands for one that this process could not read; its data says why. */
 export const unreadEncoding = 'countersign/unread-reference';
 
-/** The metadata of an encrypted payload that names its key. */
+/** The name of the metadata entry in which an encrypted payload names its key. */
 export const keyIdName = 'encryption-key-id';
 
-/** Recognises the brand across realms (Temporal's sandbox, Node), where `instanceof` does not. */
+/** True for an `Undecodable`, also one of another realm (Temporal's sandbox, Node), where `instanceof` is false. */
 export function isUndecodable(value: unknown): value is Undecodable {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
-/** Bytes of an undecodable payload, else characters of its JSON. Only the size of a refused value is kept (I4). */
+/**
+ * The size of a value: bytes of an undecodable payload, else characters of the value's JSON. Of a refused value, only
+ * the size is kept (I4).
+ */
 export function sizeOf(value: unknown): number {
   if (isUndecodable(value)) return value.size;
   // The JSON text of a byte array, one number per byte, would take seconds to write.
@@ -47,7 +50,7 @@ export function sizeOf(value: unknown): number {
   return JSON.stringify(value)?.length ?? 0;
 }
 
-/** Maximum nesting of values: reading deeper ones is safe, but writing them again overflows the stack. */
+/** Maximum nesting of values: deeper ones can be decoded, but encoding them again overflows the stack. */
 export const maxDepth = 200;
 
 const openBrace = 0x7b;

@@ -51,7 +51,9 @@ export function isMediaType(value: unknown): value is string {
   return typeof value === 'string' && mediaTypeShape.test(value);
 }
 
-/** The files of a message with this text, or the first problem. Lengths are checked before anything is read. */
+/**
+ * The files of a message whose text is `content`, or the first problem. Lengths are checked before anything is read.
+ */
 export function readUserFiles(value: unknown, content: string): { files: UserFile[] } | { problem: Problem } {
   if (!Array.isArray(value)) return invalid(`'files' must be a list, not ${kindOf(value)}`);
   if (value.length === 0 || value.length > mostFiles) return invalid(`'files' must have 1 to ${mostFiles} files`);
@@ -61,15 +63,18 @@ export function readUserFiles(value: unknown, content: string): { files: UserFil
     if (problem !== undefined) return invalid(`'files.${index}' ${problem}`);
     files.push(each as UserFile);
   }
-  // Until here only lengths and short texts were looked at.
+  // The checks above read only lengths and short texts.
   const bytes = files.reduce((sum, { mediaType, url }) => sum + (bytesOf(mediaType, url) ?? 0), 0);
   if (bytes > storedLimits.fileBytes)
     return tooLarge(`the files have ${sizeText(bytes)} in all`, storedLimits.fileBytes);
-  const place = files.findIndex(({ mediaType, url }) => !isWhole(mediaType, url));
+  const place = files.findIndex(({ mediaType, url }) => !isBase64(mediaType, url));
   return place === -1 ? { files } : invalid(`'files.${place}.url' is no base64: each four characters are three bytes`);
 }
 
-/** Everything but the bytes. */
+/**
+ * What is wrong with one file, apart from its base64, as a clause; undefined if nothing is. `least`: the `at` of the
+ * file before it.
+ */
 function shapeProblem(value: unknown, content: string, least: number): string | undefined {
   if (!isObject(value)) return `must be an object, not ${kindOf(value)}`;
   const unknown = Object.keys(value).find((key) => !members.includes(key));
@@ -86,7 +91,7 @@ function shapeProblem(value: unknown, content: string, least: number): string | 
     return `has a 'filename' that is not text of 1 to ${longestName} characters`;
   }
   const isPlace = Number.isInteger(at) && (at as number) >= least && (at as number) <= content.length;
-  // Half a surrogate pair is no text.
+  // A file must not stand inside a surrogate pair.
   if (isPlace && !/^[\udc00-\udfff]/.test(content.slice(at as number, (at as number) + 1))) return undefined;
   return `has an 'at' that is no place in 'content' after the files before it`;
 }
@@ -95,7 +100,10 @@ function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && value.length <= longestName && isWellFormed(value);
 }
 
-/** Why an agent does not take these files; undefined if it does. `fileBytes`: how much the run takes with one message. */
+/**
+ * Why an agent does not take these files; undefined if it does. `fileBytes`: the run's limit for the files of one
+ * message.
+ */
 export function filesProblem(
   files: readonly UserFile[],
   agent: string,
@@ -127,12 +135,12 @@ export function filesProblem(
   return sum > fileBytes ? tooLarge(`the files of one message have ${sizeText(sum)}`, fileBytes).problem : undefined;
 }
 
-/** True if an address of this host is taken. */
+/** True if the agent takes addresses of this host. */
 function isTakenHost(host: string, hosts: readonly string[]): boolean {
   return hosts.some((each) => each === '*' || each === host || (each.startsWith('*.') && host.endsWith(each.slice(1))));
 }
 
-/** What people see of a file that anybody may have written. */
+/** What people see of a file. Accepts any value: the sender is not trusted. */
 export function shownFile(value: unknown): ShownFile {
   const { mediaType, url, filename } = isObject(value) ? value : {};
   const type = isMediaType(mediaType) ? mediaType : 'unknown type';
@@ -146,7 +154,7 @@ export function shownFile(value: unknown): ShownFile {
   };
 }
 
-/** One line, such as `1 picture (image/png, 34 kB, "cat.png")`; empty without files. */
+/** The files in one line, such as `1 picture (image/png, 34 kB, "cat.png")`; empty without files. */
 export function filesText(files: readonly ShownFile[]): string {
   if (files.length === 0) return '';
   const noun = files.every(({ mediaType }) => mediaType.startsWith('image/')) ? 'picture' : 'file';
@@ -161,19 +169,19 @@ export function filesText(files: readonly ShownFile[]): string {
   return `${files.length} ${noun}${files.length === 1 ? '' : 's'} (${each.join('; ')})`;
 }
 
-/** What a message says to people: its text, and its files in words. */
+/** A message as people read it: its text, and one line about its files. */
 export function saidText({ content, files = [] }: { content: string; files?: readonly unknown[] }): string {
   return toldText(content, files.slice(0, mostFiles).map(shownFile));
 }
 
-/** The same, of files as people see them. */
+/** As `saidText`, for files in the form that people see. */
 export function toldText(content: string, files: readonly ShownFile[]): string {
   if (files.length === 0) return content;
-  const told = `[${filesText(files)}]`;
-  return content.trim() === '' ? told : `${content}\n${told}`;
+  const filesLine = `[${filesText(files)}]`;
+  return content.trim() === '' ? filesLine : `${content}\n${filesLine}`;
 }
 
-/** The base64 of a file that was sent as data. */
+/** The base64 of a file that was sent as data; undefined for an address. */
 export function dataOf({ mediaType, url }: UserFile): string | undefined {
   const start = startOfData(mediaType);
   return url.startsWith(start) ? url.slice(start.length) : undefined;
@@ -188,7 +196,9 @@ function startOfData(mediaType: string): string {
   return `data:${mediaType};base64,`;
 }
 
-/** By the length of the data alone. Undefined: it is not data of this type. */
+/**
+ * The size of a file in bytes, computed from the length of its base64; undefined if the URL holds no data of this type.
+ */
 function bytesOf(mediaType: string, url: string): number | undefined {
   const start = startOfData(mediaType);
   if (!url.startsWith(start)) return undefined;
@@ -196,19 +206,22 @@ function bytesOf(mediaType: string, url: string): number | undefined {
   return Math.max(0, Math.floor(((url.length - start.length) * 3) / 4) - padding);
 }
 
-/** False for data that is no base64: some providers take other text in its place for the id of a file of theirs. */
-function isWhole(mediaType: string, url: string): boolean {
+/**
+ * False for data that is not base64, which some providers would take for the id of one of their files. True for an
+ * address.
+ */
+function isBase64(mediaType: string, url: string): boolean {
   const data = dataOf({ mediaType, url });
   if (data === undefined) return true;
   return data.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(data.replace(/={1,2}$/, ''));
 }
 
-/** In lower case; undefined for what is no https address. */
+/** The host of an https address, in lower case; undefined for any other text. */
 function hostOf(url: string): string | undefined {
   return url.length > longestAddress ? undefined : addressShape.exec(url)?.[1]!.toLowerCase();
 }
 
-/** In bytes, kB or MB of 1,000, rounded up. */
+/** A size in bytes, kB or MB of 1,000, rounded up. */
 function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${Math.ceil(bytes / 100_000) / 10} MB`;

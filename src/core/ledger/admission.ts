@@ -31,7 +31,7 @@ export type LedgerBefore = Pick<Ledger, 'counts' | 'denied' | 'grants'> & { open
 /**
  * The answer to a call that the policy allows or asks about; undefined if the call may go on. Standing denials and the
  * limit of irreversible calls also bind allowed calls; everything else answers only calls that would be asked about.
- * `meter`: what the denials cost is added there.
+ * The work of matching denials is added to `meter`.
  */
 export function answerBefore(
   ledger: LedgerBefore,
@@ -68,7 +68,7 @@ function refused(content: string): EarlyAnswer {
   return { outcome: 'refused', content, reason: content };
 }
 
-/** An admitted call has ended. `withheld`: why the tool's check lets the model have nothing of what the tool gave. */
+/** An admitted call has ended. `withheld`: why the tool's check withheld the result from the model. */
 export interface EndCommand {
   kind: 'ran';
   atMs: number;
@@ -77,11 +77,12 @@ export interface EndCommand {
   withheld?: string;
 }
 
+/** Records whether an admitted call ran. The numbers of a call that did not run no longer count. */
 export function recordEnd(ledger: Ledger, { kind, atMs, callId, ran, withheld }: EndCommand): Reduction {
   const isWithheld = withheld !== undefined;
   const end = { ran, ...(isWithheld && { withheld: true as const }) };
   const outcomes = ledger.outcomes.map((each) => (each.callId === callId ? { ...each, ...end } : each));
-  // Edited arguments have been sent once the call ran: like the call's own, large ones stay in history only.
+  // Once the call has run, history has its edited arguments, so large ones are dropped here, as those of requests are.
   const settled = ledger.settled.map((each) => {
     const { edited } = each.settlement;
     if (each.callId !== callId || edited === undefined) return each;

@@ -33,7 +33,7 @@ export interface CallOutcome {
   requestId?: string;
   outcome: OutcomeName;
   ran: Ran;
-  /** True: the tool's check let the model have nothing of what it gave. */
+  /** True: the tool's check withheld the result from the model. */
   withheld?: true;
   /** For `cached`: the id of the call whose result answered this one. */
   resultOf?: string;
@@ -59,7 +59,7 @@ export interface ApprovalRequest {
   rule: string | null;
   /** `FILE:LINE` of that rule, if it is in the operator's policy and the worker read that from a file. */
   rulePlace?: string;
-  /** Why it asks. */
+  /** Why the call is asked about. */
   reason: string;
   /** ISO 8601. */
   requestedAt: string;
@@ -74,7 +74,7 @@ export interface ApprovalRequest {
    * approval. `changes`: of the preview, in words, redacted like the summary.
    */
   replaces?: { requestId: string; by: 'edit' | 'definition' | 'preview'; changes?: readonly string[] };
-  /** The run's, from its input. */
+  /** The metadata of the run's input. */
   metadata: JsonObject;
   /** The advisors' answers about the call, redacted like the summary. Absent: the run consulted no advisor. */
   advice?: readonly Advice[];
@@ -82,7 +82,10 @@ export interface ApprovalRequest {
   reviewers: string[];
   /** `part`: this view leaves arguments out; query `approvals` with the id shows all that reviewers may see. */
   shown: 'all' | 'part';
-  /** The arguments that hold a placeholder such as `[EMAIL …com · 5623]` in the place of what reviewers may not see. Absent: none. */
+  /**
+   * Names of the arguments in which a placeholder such as `[EMAIL …com · 5623]` replaces what reviewers may not see.
+   * Absent: none.
+   */
   redacted?: string[];
   /** If arguments are left out: their names, and the bytes of their JSON. */
   argumentNames?: string[];
@@ -96,7 +99,7 @@ export interface ApprovalRequest {
   notShown?: string[];
 }
 
-/** Messages that the model had not got when it made a call. */
+/** Messages of the user that the model had not received when it made a call. */
 export interface UserMessages {
   /** How many there are, at most 100. */
   count: number;
@@ -137,7 +140,7 @@ export interface ReviewerVote {
   /** As in the decision: what people call the reviewer. */
   reviewerName?: string;
   identity: Identity;
-  /** The id of the key that signed. Absent: none did. */
+  /** The id of the key that signed the vote. Absent: the vote is not signed. */
   keyId?: string;
   approved: boolean;
   /** ISO 8601: when it counted. */
@@ -156,7 +159,7 @@ export interface ReviewerVote {
 export interface Receipt {
   /** Empty for a message that is not about one request. */
   requestId: string;
-  /** True if the message counts. */
+  /** True if the message took effect. */
   accepted: boolean;
   /** How the request is settled; absent while it is open. */
   outcome?: OutcomeName;
@@ -164,7 +167,7 @@ export interface Receipt {
   votes?: { have: number; need: number };
   /** The grant that "always" left behind. */
   grantId?: string;
-  /** Other requests that this settled. */
+  /** Other requests that the new grant settled. */
   settled?: { requestId: string; outcome: OutcomeName }[];
   /** After an edit: the request that continues the question about the call. */
   successor?: string;
@@ -181,7 +184,7 @@ export interface Receipt {
   message: string;
 }
 
-/** A message that was refused and changed nothing. Its content is not kept, except who decided what after the deadline. */
+/** A message that was refused and changed nothing. Its content is not kept, except the members of `LateDecision`. */
 export interface RefusedDecision extends Partial<LateDecision> {
   code: ProblemCode;
   requestId?: string;
@@ -189,7 +192,7 @@ export interface RefusedDecision extends Partial<LateDecision> {
   size: number;
 }
 
-/** A decision after the deadline. A signature is not verified for it, so a name is at most claimed. */
+/** A decision after the deadline. Its signature is not verified, so its name is at most claimed. */
 export interface LateDecision {
   approved: boolean;
   reviewerId?: string;

@@ -1,31 +1,36 @@
-/** The people whose word lets a call run, or answers it in the tool's place. */
+/** Who approved a call, or answered it in the tool's place. */
 import { allIdsOf } from '../people/directory.ts';
 import type { Voter } from '../people/entitlement.ts';
 import type { RequestRecord, Directories, Ledger, SettledRequest } from './ledger-state.ts';
 import type { Delegation } from '../people/delegation.ts';
 import { personKeyOfRun, senderOf } from './panel.ts';
 
-/** One person by one id. A person with several ids has several of these. */
+/** One id of a person who approved. A person with several ids has several entries. */
 export type Approver = Pick<Partial<Voter>, 'reviewerId' | 'keyId'>;
 
 /**
- * Those whose votes settled a request, and those who gave their seats to one of them. Empty where a policy settled it, or a
- * denial.
+ * The reviewers whose votes settled a request, and those who gave their seats to one of them. Empty if a policy or a
+ * denial settled the request.
  */
-export function approversOf(asked: RequestRecord | SettledRequest, among: Directories): Approver[] {
-  if (!('settlement' in asked)) return [];
-  const voters = votersOf(asked);
+export function approversOf(found: RequestRecord | SettledRequest, directories: Directories): Approver[] {
+  if (!('settlement' in found)) return [];
+  const voters = votersOf(found);
   if (voters.length === 0) return [];
-  return inAllIds([...voters, ...giversTo(voters, asked.delegations, among)], among);
+  return inAllIds([...voters, ...giversTo(voters, found.delegations, directories)], directories);
 }
 
-/** Who gives a seat to a voter, or moves it there, says that the voter's word counts for it. */
-function giversTo(voters: readonly Approver[], delegations: readonly Delegation[], among: Directories): Approver[] {
-  const keyOf = personKeyOfRun(among);
+/** Who gave a seat to one of the voters, also through other holders, or moved it there as an operator. */
+function giversTo(
+  voters: readonly Approver[],
+  delegations: readonly Delegation[],
+  directories: Directories,
+): Approver[] {
+  const keyOf = personKeyOfRun(directories);
   const givenTo = Map.groupBy(delegations, ({ to }) => keyOf(to));
   const holders = new Set(voters.flatMap(({ reviewerId }) => (reviewerId === undefined ? [] : [keyOf(reviewerId)])));
   const givers: Approver[] = [];
-  // A seat may have passed through several hands, which gave it in any order. A set gives also what is added meanwhile.
+  // A seat may have been given on several times, in any order. The loop also visits the holders that it adds to the
+  // set.
   for (const holder of holders) {
     for (const each of givenTo.get(holder) ?? []) {
       givers.push(senderOf(each));
@@ -35,24 +40,28 @@ function giversTo(voters: readonly Approver[], delegations: readonly Delegation[
   return givers;
 }
 
+/** The reviewers whose votes, or whose grant, let the call run or answered it. */
 function votersOf({ votes, grantedBy = [], settlement: { outcome, runs } }: SettledRequest): readonly Approver[] {
-  // A grant may have let the arguments run that a reviewer wrote.
+  // If a reviewer edited the arguments, a grant may have let them run.
   if (outcome === 'approved') return [...votes.filter(({ approved }) => approved), ...grantedBy];
-  // One reviewer answers in the tool's place; an approval before that settled nothing.
+  // The last vote is the response; an approval before it settled nothing.
   if (outcome === 'responded') return votes.slice(-1);
   return runs ? grantedBy : [];
 }
 
-/** Those who made a grant that lets calls run. */
-export function approversOfGrant(grantId: string | null, ledger: Ledger, among: Directories): Approver[] {
+/** The reviewers who made a grant that lets calls run; empty for a grant that denies. */
+export function approversOfGrant(grantId: string | null, ledger: Ledger, directories: Directories): Approver[] {
   const grant = ledger.grants.find((each) => each.grantId === grantId && each.approved);
-  return inAllIds(grant?.by ?? [], among);
+  return inAllIds(grant?.by ?? [], directories);
 }
 
-/** The worker's policy may revoke a person by any of their ids, and have another directory than the run. */
-function inAllIds(people: readonly Approver[], among: Directories): Approver[] {
+/**
+ * The people under all ids that the run's directory knows: the worker's policy, which may have another directory, can
+ * revoke any of these ids.
+ */
+function inAllIds(people: readonly Approver[], directories: Directories): Approver[] {
   const ids = new Set(people.flatMap(({ reviewerId }) => reviewerId ?? []));
-  const others = allIdsOf(among.ceiling, [...ids], personKeyOfRun(among)).filter((id) => !ids.has(id));
+  const others = allIdsOf(directories.ceiling, [...ids], personKeyOfRun(directories)).filter((id) => !ids.has(id));
   const written = people.map(({ reviewerId, keyId }): Approver => ({
     ...(reviewerId !== undefined && { reviewerId }),
     ...(keyId !== undefined && { keyId }),

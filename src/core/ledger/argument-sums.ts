@@ -20,15 +20,15 @@ export interface ArgumentSums {
 }
 
 const none: ArgumentSums = { tools: [], held: [] };
-/** A model may invent names of arguments. Of those beyond this number of a tool, no sum is known. */
+/** The most argument names that are summed for one tool: a model may invent names. */
 const mostArguments = 50;
 
-/** What counts: a ledger, or what an audit knows of it. */
+/** A ledger, or the part of one that an audit knows. */
 interface Summing {
   sums?: ArgumentSums;
 }
 
-/** Counts a call, or counts it anew with other arguments. */
+/** The ledger with the numbers of a call added. Numbers that the call had before are replaced. */
 export function withShare<L extends Summing>(ledger: L, callId: string, tool: string, args: JsonObject): L {
   const before = withoutShare(ledger, callId).sums ?? none;
   const known = before.tools.find((each) => each.tool === tool)?.arguments ?? [];
@@ -43,7 +43,7 @@ export function withShare<L extends Summing>(ledger: L, callId: string, tool: st
   return { ...ledger, sums: { tools: added(before.tools, share, 1), held: [...before.held, share] } };
 }
 
-/** The call does not run. */
+/** The ledger without the numbers of a call that does not run. */
 export function withoutShare<L extends Summing>(ledger: L, callId: string): L {
   const { tools, held } = ledger.sums ?? none;
   const share = held.find((each) => each.callId === callId);
@@ -51,7 +51,7 @@ export function withoutShare<L extends Summing>(ledger: L, callId: string): L {
   return { ...ledger, sums: { tools: added(tools, share, -1), held: held.filter((each) => each !== share) } };
 }
 
-/** The call has run, or nobody knows whether it has: it counts for good. */
+/** The ledger in which the numbers of a call count for good: it has run, or may have. */
 export function withShareSpent<L extends Summing>(ledger: L, callId: string): L {
   const { sums } = ledger;
   if (sums === undefined) return ledger;
@@ -59,8 +59,8 @@ export function withShareSpent<L extends Summing>(ledger: L, callId: string): L 
 }
 
 /**
- * What was admitted before a call, for a ruling that is made again while it is asked about: without its own share, and
- * those of the requests that were opened after it.
+ * The ledger with the sums that a ruling on a waiting call reads: without the numbers of this call, and of the requests
+ * that were opened after it.
  */
 export function admittedBefore<L extends Summing & { open: readonly { callId: string }[] }>(
   ledger: L,
@@ -71,7 +71,10 @@ export function admittedBefore<L extends Summing & { open: readonly { callId: st
   return ledger.open.slice(index).reduce((before, each) => withoutShare(before, each.callId), ledger);
 }
 
-/** The sum as a double; undefined if a call that counts has no such number. */
+/**
+ * The sum of an argument over the calls of a tool, as a double; undefined if one of these calls has no number of at
+ * least 0 in it.
+ */
 export function sumOf({ tools }: ArgumentSums = none, tool: string, argument: string): number | undefined {
   const found = tools.find((each) => each.tool === tool);
   if (found === undefined) return 0;
@@ -79,6 +82,7 @@ export function sumOf({ tools }: ArgumentSums = none, tool: string, argument: st
   return own?.calls === found.calls ? Number(own.sum) : undefined;
 }
 
+/** The sums after a call's numbers are added (`times` 1) or subtracted (`times` -1). */
 function added(tools: ArgumentSums['tools'], { tool, numbers }: Share, times: 1 | -1): ArgumentSums['tools'] {
   const before = tools.find((each) => each.tool === tool) ?? { tool, calls: 0, arguments: [] };
   const names = new Set([...before.arguments, ...numbers].map(({ argument }) => argument));
@@ -94,7 +98,8 @@ function added(tools: ArgumentSums['tools'], { tool, numbers }: Share, times: 1 
 
 /**
  * The exact sum of two decimal numbers, such as `0.3`, `1e-7` or `30e-2`: `0.1` and `0.2` give `3e-1`. A sum of doubles
- * drifts, and what is taken back from it leaves a rest. Throws for other texts, and for numbers far beyond a double.
+ * drifts, and subtracting a number again leaves a remainder. Throws for other texts, and for numbers far beyond a
+ * double.
  */
 export function decimalSum(one: string, other: string): string {
   const both = [partsOf(one), partsOf(other)];
@@ -103,10 +108,10 @@ export function decimalSum(one: string, other: string): string {
   return `${digits}e${-places}`;
 }
 
-const readable = /^-?\d{1,700}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?$/;
+const decimalShape = /^-?\d{1,700}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?$/;
 
 function partsOf(decimal: string): { digits: bigint; places: number } {
-  if (!readable.test(decimal)) throw new Error('a sum is no decimal number');
+  if (!decimalShape.test(decimal)) throw new Error('a sum is no decimal number');
   const [number = '0', exponent = '0'] = decimal.split('e');
   const [whole, fraction = ''] = number.split('.');
   return { digits: BigInt(`${whole}${fraction}`), places: fraction.length - Number(exponent) };

@@ -34,7 +34,7 @@ export const plainMembers: readonly string[] = [
   'size',
 ] satisfies (keyof JournalEntry)[];
 
-/** A run, as its leaves name it: no entry of another run fits. */
+/** What identifies a run in its leaves, so that no entry of another run fits into its tree. */
 export interface CommittedRun {
   namespace: string;
   workflowId: string;
@@ -42,13 +42,14 @@ export interface CommittedRun {
   firstRunId: string;
 }
 
+/** The digest that identifies a run in its leaves. */
 export function runTag({ namespace, workflowId, firstRunId }: CommittedRun): string {
-  return jsonDigest([namespace, workflowId, firstRunId].map(whole));
+  return jsonDigest([namespace, workflowId, firstRunId].map(wellFormed));
 }
 
 /**
- * Gives the salt of each member of each entry of a run. It needs the run's secret, and no salt helps to guess another.
- * `secret`: 64 hex digits.
+ * Returns a function that gives the salt of one member of one entry. Salts are derived from the run's secret, and no
+ * salt helps to guess another. `secret`: 64 hex digits.
  */
 export function saltsOf(secret: string): (seq: number, member: string) => string {
   const keyed = hmac.create(sha256, hexToBytes(secret));
@@ -72,7 +73,7 @@ export function leafOf(tag: string, plain: Record<string, Json>, salted: Record<
   return leafHash(canonicalJson({ plain: shown, run: tag, salted }));
 }
 
-/** The leaf of an entry as the run writes it. Never throws: whatever people send, the run goes on. */
+/** The leaf of an entry as the run writes it. Never throws, so that no message can stop the run. */
 export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnType<typeof saltsOf>): string {
   const plain: Record<string, Json> = {};
   const salted: Record<string, string> = {};
@@ -84,11 +85,13 @@ export function committedLeaf(entry: JournalEntry, tag: string, saltOf: ReturnTy
   return leafOf(tag, plain, salted);
 }
 
-/** The value, or what stands for it if it has no canonical JSON: an export shows, and the hash covers, the same. */
+/**
+ * The value, or a substitute if it has no canonical JSON. An export shows, and the hash covers, the same substitute.
+ */
 export function committable(value: Json): Json {
-  return canonicalJsonProblem(value) === undefined ? value : { json: whole(JSON.stringify(value)) };
+  return canonicalJsonProblem(value) === undefined ? value : { json: wellFormed(JSON.stringify(value)) };
 }
 
-function whole(text: string): string {
+function wellFormed(text: string): string {
   return text.toWellFormed();
 }

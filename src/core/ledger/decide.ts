@@ -29,7 +29,7 @@ import { openedAtMs } from './escalation.ts';
 import { makeGrant, useGrant } from './make-grant.ts';
 import { openRequest } from './open-request.ts';
 import { panelOf, personKeyOfRun, withoutRevoked } from './panel.ts';
-import { settle, wordOf, notOpenReceipt, votedReceipt } from './settle.ts';
+import { settle, votedFields, notOpenReceipt, votedReceipt } from './settle.ts';
 import type { Redaction } from '../redact/redaction.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
@@ -43,9 +43,9 @@ export interface CheckedEdit {
   reversible: boolean;
   /** What reviewers do not see of the arguments. */
   redaction?: Redaction;
-  /** The grant that lets the edited call run, if any; this uses it once. */
+  /** The grant that lets the edited call run, if any. The decision uses it once. */
   grantId?: string;
-  /** If the edited call has to be asked about: its own request, and the ruling that asks. */
+  /** If the policy asks about the edited call: a request of its own, and the ruling that asks. */
   asked?: { successor: RequestRecord; ruling: Ruling };
 }
 
@@ -58,6 +58,7 @@ export interface DecideCommand {
   edit?: CheckedEdit;
 }
 
+/** The ledger after one decision, with the receipt for its sender. */
 export function decide(ledger: Ledger, command: DecideCommand, directories: Directories): Reduction {
   const { atMs, decision, voter = { identity: 'anonymous' }, edit } = command;
   const { requestId, approved } = decision;
@@ -71,9 +72,9 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     reviewerId === undefined ? undefined : keyOf(reviewerId);
   const person = personOf(voter);
   const isOwn = (vote: ReviewerVote): boolean => personOf(vote) === person;
-  const again =
+  const retried =
     decisionId === undefined ? undefined : record.votes.find((vote) => vote.decisionId === decisionId && isOwn(vote));
-  if (again?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
+  if (retried?.contentDigest === contentDigest) return unchanged(ledger, receiptOf(record, directories, atMs));
   if (record.deadlineMs !== null && atMs > record.deadlineMs) {
     return refusalOf(ledger, requestId, 'expired', `request ${requestId} expired at ${record.request.deadline}`);
   }
@@ -82,17 +83,17 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
     return refusalOf(ledger, requestId, 'digest_mismatch', message);
   }
   const panel = panelOf(record, directories, atMs);
-  // A response lets the run go on as if the tool had run, so it takes no less than the right to approve.
+  // A response lets the run go on as if the tool had run, so it requires the right to approve.
   const problem = entitlement(panel, voter, approved || decision.response !== undefined);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
   const earlier = record.votes.find((vote) => personOf(vote) === person);
-  // Under one decision ID, as of a link, a person answers once.
-  const isSameId = earlier !== undefined && earlier === again;
+  // Under one decision id, such as that of an answer link, a person answers once.
+  const isSameId = earlier !== undefined && earlier === retried;
   if (earlier !== undefined && (approved || !earlier.approved || isSameId)) {
     const message = `${nfc(voter.reviewerId) ?? 'an unnamed reviewer'} has answered request ${requestId} already`;
     return refusalOf(ledger, requestId, 'already_settled', message);
   }
-  // A name without an id could be anybody's.
+  // A name without an id identifies no person.
   const reviewerName = voter.reviewerId === undefined ? undefined : decision.reviewerName;
   const vote = { ...voter, reviewerName, approved, at: iso(atMs), contentDigest, reason, decisionId, viewed, always };
   if (edit !== undefined) return decideEdited(ledger, record, vote, edit, command, directories);
@@ -106,7 +107,7 @@ export function decide(ledger: Ledger, command: DecideCommand, directories: Dire
   }
   const { outcome, have } = tally(panel, voted.votes);
   const isFull = record.votes.length >= maxVotes && earlier === undefined;
-  // A denial fills no place.
+  // A full list takes only an approval that raises the tally.
   const isOver = isFull && (!approved || have <= tally(panel, record.votes).have);
   if (outcome === undefined && isOver) {
     return refusalOf(
@@ -147,13 +148,13 @@ function decideEdited(
   const { requestId, requestedAt } = record.request;
   const origin = record.origin ?? { requestId, digest: record.request.digest, requestedAt };
   const successor = { ...asked.successor, origin };
-  // Checking an edit takes time: the new request's times count from its own opening.
+  // The check of the edit took time, so the new request's times count from its own opening.
   const openedMs = openedAtMs(successor);
   const successorId = successor.request.requestId;
   const superseded = settle(
     ledger,
     { ...record, votes: [vote] },
-    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...wordOf(vote) },
+    { outcome: 'superseded', runs: false, by: 'edit', byId: successorId, settledAt: iso(atMs), ...votedFields(vote) },
     atMs,
   );
   const opened = chained(superseded, (next) => openRequest(next, successor, ruling, openedMs, directories));
@@ -164,14 +165,16 @@ function decideEdited(
     : chained(opened, (next) =>
         decide(next, { ...command, atMs: openedMs, decision: carried, edit: undefined }, directories),
       );
-  const went = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
+  const carriedReceipt = carriedOn.receipt?.accepted === true ? carriedOn.receipt : undefined;
+  const others = isBound ? 'to be approved by its own preview' : 'which others have to approve';
+  const whatIsLeft = carriedReceipt === undefined ? `, ${others}` : '';
   const receipt: Receipt = {
-    ...went,
+    ...carriedReceipt,
     requestId,
     accepted: true,
     outcome: 'superseded',
     successor: successorId,
-    message: `request ${requestId}: the edited call is request ${successorId}${went === undefined ? `, ${isBound ? 'to be approved by its own preview' : 'which others have to approve'}` : ''}`,
+    message: `request ${requestId}: the edited call is request ${successorId}${whatIsLeft}`,
   };
   return { ...carriedOn, receipt };
 }
@@ -192,11 +195,12 @@ function keepVote(
     requestId,
     toolName,
     approved: vote.approved,
-    ...wordOf(vote),
+    ...votedFields(vote),
     digest,
   });
 }
 
+/** Settles a request by its votes, and makes the grant that they request. */
 function closeByVotes(
   ledger: Ledger,
   voted: RequestRecord,
@@ -222,6 +226,7 @@ function closeByVotes(
   };
 }
 
+/** Settles a request with one more vote, and gives the receipt for its sender. */
 function close(
   ledger: Ledger,
   voted: RequestRecord,
@@ -231,7 +236,7 @@ function close(
 ): Reduction {
   const { requestId } = voted.request;
   const { outcome } = settlement;
-  const closed = settle(ledger, voted, { ...settlement, ...wordOf(vote), settledAt: iso(atMs) }, atMs);
+  const closed = settle(ledger, voted, { ...settlement, ...votedFields(vote), settledAt: iso(atMs) }, atMs);
   return { ...closed, receipt: { requestId, accepted: true, outcome, message: receiptMessage(requestId, outcome) } };
 }
 

@@ -1,6 +1,7 @@
 /**
- * What reviewers denied in a run. A denial answers the very same call, and counts for its tool, until the model gets words
- * of its user, or for the whole run: the limits say which. It is kept for reviewers of the same call in both cases.
+ * What reviewers denied in a run. A denial also answers identical calls and counts against its tool: either until the
+ * model receives a new message of its user, or for the whole run, as `denialsHoldFor` says. In both cases reviewers of
+ * an identical call see the denial.
  */
 import type { Grant } from '../policy/grants.ts';
 import type { Limits } from '../policy/limits.ts';
@@ -10,29 +11,35 @@ export interface Denials {
   byTool: Record<string, number>;
   /** The last `deniedKept` calls, the latest one last. */
   calls: DeniedCall[];
-  /** `byTool` when the model last got words of its user. Absent: it has not since a denial. */
+  /**
+   * `byTool` at the time when the model last received a message of its user. Absent: no message has come since the
+   * first denial.
+   */
   heardAt?: Record<string, number>;
 }
 
 interface DeniedCall extends Partial<EarlierDenial> {
   digest: string;
   tool?: string;
-  /** The model has got words of its user since. */
+  /** The model has received a message of its user since this denial. */
   isPast?: true;
 }
 
-/** A denial of the very same call, for the reviewers of a later one. */
+/** What the reviewers of a call are shown about earlier denials of an identical call. */
 export interface EarlierDenial {
   reason?: string;
   /** The reviewer of the last denial. */
   reviewerId?: string;
   /** ISO 8601: when it was last denied. */
   at: string;
-  /** How often reviewers were asked and denied it. */
+  /** How often reviewers were asked about the call and denied it. */
   times: number;
 }
 
-/** `by`: the reviewer who was asked. Absent: an earlier denial answered. `grantId`: a standing denial did. */
+/**
+ * `by`: the reviewer who denied the call. Absent: an earlier denial answered it. `grantId`: the standing denial that
+ * answered it.
+ */
 interface Denial {
   toolName: string;
   digest: string;
@@ -50,7 +57,10 @@ type Holding = Pick<Limits, 'denialsHoldFor' | 'maxRetriesAfterDeny'>;
 
 export const deniedKept = 200;
 
-/** Counts one more denial. A standing denial leaves nothing else behind: when it ends, nothing of it answers any more. */
+/**
+ * The ledger with one more denial. A denial by a grant (`grantId`) is only counted, so that it answers no call after
+ * the grant has ended.
+ */
 export function withDenial<Counting extends Denying & { counts: { denials: number } }>(
   ledger: Counting,
   { toolName, digest, reason, by, grantId }: Denial,
@@ -77,29 +87,31 @@ export function withDenial<Counting extends Denying & { counts: { denials: numbe
   };
 }
 
-/** The model has got words of its user. Undefined if no denial ends with that. */
+/** The denials once the model has received a message of its user; undefined if the message changes none. */
 export function heardDenials({ byTool, calls }: Denials): Denials | undefined {
   if (calls.every(({ isPast }) => isPast)) return undefined;
   return { byTool, calls: calls.map((each) => ({ ...each, isPast: true })), heardAt: byTool };
 }
 
-/** The denial that answers the very same call. */
+/** The denial that answers an identical call; undefined if none does. */
 export function denialOfCall({ calls }: Denials, digest: string, limits: Holding): DeniedCall | undefined {
   return calls.find((each) => each.digest === digest && (each.isPast !== true || limits.denialsHoldFor === 'run'));
 }
 
-/** True if a reviewer denied the very same call, whatever its user has said since. */
+/** True if a reviewer denied an identical call, even before the last message of the user. */
 export function isDeniedBefore({ calls }: Denials, digest: string): boolean {
   return calls.some((each) => each.digest === digest);
 }
 
-/** What reviewers of the very same call are shown. */
+/** The earlier denials of an identical call, for its reviewers; undefined if no reviewer denied it. */
 export function earlierDenialOf({ calls }: Denials, digest: string): EarlierDenial | undefined {
   const { reason, reviewerId, at, times = 0 } = calls.find((each) => each.digest === digest) ?? {};
   return at === undefined ? undefined : { reason, reviewerId, at, times };
 }
 
-/** The denials after which no call of the tool is asked about any more; undefined while they are too few. */
+/**
+ * The number of a tool's denials, if it is so high that no call of the tool is asked about any more; else undefined.
+ */
 export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, limits: Holding): number | undefined {
   const ended = limits.denialsHoldFor === 'run' ? 0 : numberOf(heardAt, tool);
   const attempts = numberOf(byTool, tool) - ended;
@@ -107,7 +119,9 @@ export function finalDenials({ byTool, heardAt = {} }: Denials, tool: string, li
   return attempts >= Math.max(1, limits.maxRetriesAfterDeny) ? attempts : undefined;
 }
 
-/** The tools that are denied for good, as query `grants` lists them and message `revoke` takes their ids. */
+/**
+ * The tools that are denied for good, in the form in which query `grants` lists them. Message `revoke` takes their ids.
+ */
 export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   return Object.keys(denied.byTool).flatMap((tool) => {
     const denials = finalDenials(denied, tool, limits);
@@ -116,12 +130,12 @@ export function deniedTools({ denied }: Denying, limits: Holding): Grant[] {
   });
 }
 
-/** The tools with denials whose ids are among these. */
+/** The tools whose denials message `revoke` ends, if it has these ids. */
 export function toolsToLift({ denied }: Denying, ids: readonly string[]): string[] {
   return Object.keys(denied.byTool).filter((tool) => ids.includes(deniedToolId(tool)));
 }
 
-/** Forgets the denials of a tool's calls. */
+/** The denials without those of one tool. */
 export function withoutDenials({ byTool, calls, heardAt }: Denials, tool: string): Denials {
   return {
     byTool: without(byTool, tool),

@@ -1,4 +1,4 @@
-/** Deputies: who decides in the place of people who are away while a request is opened. */
+/** Deputies decide in the place of people who are away when a request is opened. */
 import { delegationProblem } from '../people/delegation-problem.ts';
 import { shortageIn } from '../people/entitlement.ts';
 import { isAmong, type Absence } from '../people/directory.ts';
@@ -14,8 +14,9 @@ export interface Deputized {
 }
 
 /**
- * Whose seats go to their deputies, by the operator's directory. Where a delegation would be refused, or leave too few
- * people to approve, the seat stays: a deputy who started the run is none.
+ * The seats that go to deputies when a request is opened, by the operator's directory. A seat stays with its holder if
+ * the delegation would be refused (for example because the deputy started the run), or would leave too few people to
+ * approve the request.
  */
 export function deputiesOf(record: Asked, directories: Directories, atMs: number): Deputized[] {
   const away = Object.entries(directories.ceiling?.people ?? {}).flatMap(([id, person]) => {
@@ -30,7 +31,7 @@ export function deputiesOf(record: Asked, directories: Directories, atMs: number
   );
   const deputyOf = new Map(away.map(({ id, deputy }) => [keyOf(id), deputy]));
   const given: Deputized[] = [];
-  // Where no votes can approve the request anyway, no seat makes it worse, and one may help.
+  // If no votes can approve the request, a delegation cannot make that worse, and may make it better.
   let isShort = shortageIn(asked, []) !== undefined;
   const seated = away.filter(({ id }) => isAsked.some((isReviewer) => isReviewer(keyOf(id)))).slice(0, mostTried);
   for (const { id, deputy, untilAt } of seated) {
@@ -47,7 +48,7 @@ export function deputiesOf(record: Asked, directories: Directories, atMs: number
   return given;
 }
 
-/** The deputy, or theirs if they are away as well; where all of them are, the first. */
+/** The first person in a chain of deputies who is not away; `first` if the chain is a circle. */
 function presentDeputy(first: string, deputyOf: ReadonlyMap<string, string>, keyOf: PersonKey): string {
   const seen = new Set<string>();
   let deputy = first;
@@ -59,9 +60,9 @@ function presentDeputy(first: string, deputyOf: ReadonlyMap<string, string>, key
   return deputy;
 }
 
-/** Room stays for the delegations of reviewers. */
+/** The most seats that go to deputies, so that reviewers can still delegate theirs. */
 const mostDeputies = 25;
-/** Each is a search for enough people. */
+/** The most seats that are examined: each costs a search for enough approvers. */
 const mostTried = 50;
 
 function isWithin({ fromAt, untilAt }: Absence, atMs: number): boolean {

@@ -1,19 +1,19 @@
 import { iso, type Ledger, outcomesKept, type RequestRecord } from './ledger-state.ts';
 
-/** A call that was the very same one, and that ran before it was asked about again. */
+/** An identical call that ran before the request about this one. */
 export interface EarlierRun {
   /** Absent: reviewers were not asked, because a rule or a grant allowed the call. */
   requestId?: string;
-  /** ISO 8601: when that request was settled, or that call was allowed. */
+  /** ISO 8601: when the earlier call was allowed, or its request settled. */
   at: string;
   /** `unknown`: it started, and its outcome is unknown. */
   ran: 'yes' | 'unknown';
 }
 
-/** So much of a digest tells the calls of a run apart, and costs little to carry. */
+/** Hex digits kept of a digest: enough to tell the calls of a run apart, and cheap to carry. */
 const digestKept = 16;
 
-/** Remembers a call that is allowed without a question: a settled request has its own digest. */
+/** The ledger that remembers a call which was allowed without a request. */
 export function withAllowed(
   ledger: Ledger,
   { callId, digest, atMs }: { callId: string; digest: string; atMs: number },
@@ -23,8 +23,8 @@ export function withAllowed(
 }
 
 /**
- * The last such call of the run, as far as the ledger remembers. A digest covers the tool, its arguments and its
- * definition.
+ * The last call of the run that was identical to the requested one and ran before it; undefined if the ledger remembers
+ * none. Identical: of the same digest, which covers the tool, its arguments and its definition.
  */
 export function earlierRunOf(ledger: Ledger, { request: asked }: RequestRecord): EarlierRun | undefined {
   const { outcomes, settled, allowed = [] } = ledger;

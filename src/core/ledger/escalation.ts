@@ -31,6 +31,7 @@ export function stepsDue(record: RequestRecord, atMs: number): DueStep[] {
     .toSorted((one, other) => one.dueMs - other.dueMs);
 }
 
+/** The escalations and the warning of a request, each once. */
 function plannedSteps(record: RequestRecord): DueStep[] {
   const { terms, deadlineMs } = record;
   const openedMs = openedAtMs(record);

@@ -42,7 +42,7 @@ export interface DelegateCommand {
   to: string;
   voter: Voter;
   reason?: string;
-  /** Whose seat an operator moves. Default: the sender's. */
+  /** The reviewer whose seat an operator moves. Absent: senders give their own seat. */
   from?: string;
   /** True: the message is signed with an operator's key. */
   operator?: boolean;
@@ -50,6 +50,7 @@ export interface DelegateCommand {
 
 const maxDelegations = 50;
 
+/** Gives an open request a later deadline, or refuses to. */
 export function extend(ledger: Ledger, command: ExtendCommand, directories: Directories): Reduction {
   const { atMs, requestId, untilMs, latestMs, voter, reason } = command;
   const found = answerable(ledger, requestId, atMs, voter, directories);
@@ -79,6 +80,7 @@ export function extend(ledger: Ledger, command: ExtendCommand, directories: Dire
   });
 }
 
+/** Gives the seat of one reviewer to another person, or back to its owner; or refuses to. */
 export function delegate(ledger: Ledger, command: DelegateCommand, directories: Directories): Reduction {
   const { atMs, requestId, to, reason } = command;
   const found = openInTime(ledger, requestId, atMs, directories);
@@ -93,7 +95,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   const isOwn = (each: { from: string }): boolean => from !== undefined && keyOf(each.from) === keyOf(from);
   const given = from !== undefined && keyOf(to) === keyOf(from) ? delegations.find(isOwn) : undefined;
   const isTakenBack = given !== undefined;
-  // The seat of a revoked person can be moved: that is what an operator does when they are gone.
+  // An operator may move the seat of a revoked person, for example of one who has left.
   const seated = command.from === undefined ? panel : { ...panel, revoked: undefined };
   const denied = isTakenBack ? undefined : entitlement(seated, giver, false);
   if (denied !== undefined) return refusalOf(ledger, requestId, denied.code, denied.message);
@@ -104,7 +106,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   if (delegations.length >= maxDelegations) return refuse(`request ${requestId} was delegated too often`);
   const problem = isTakenBack ? takeBackProblem(panel, votes, giver) : delegationProblem(seated, votes, giver, to);
   if (problem !== undefined) return refusalOf(ledger, requestId, problem.code, problem.message);
-  // Under one spelling, so that the journal alone says which delegation ends.
+  // Spelled as in the delegation that ends, so that the journal shows which one.
   const more = isTakenBack ? { from: given.from, to: given.from } : { from, to, ...sentBy(command) };
   const delegated: RequestRecord = { ...found, delegations: withDelegation(delegations, more, keyOf) };
   const why = newShortage(found, delegated, directories);
@@ -129,6 +131,7 @@ export function delegate(ledger: Ledger, command: DelegateCommand, directories: 
   });
 }
 
+/** The members of a delegation that say who sent the message. */
 function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partial<Delegation> {
   return {
     ...(from !== undefined && { by: 'operator' as const, movedBy: reviewerId }),
@@ -137,16 +140,16 @@ function sentBy({ from, voter: { reviewerId, keyId } }: DelegateCommand): Partia
 }
 
 /**
- * Whose seat is given: the sender's, or the one that an operator moves. A name that is only claimed moves a seat where it
- * could as well claim to be its holder.
+ * The holder of the seat that is given: the sender, or the reviewer whose seat an operator moves. Or why the sender may
+ * not move it: where the rule says `verified`, a claimed name is not enough.
  */
 function giverOf({ voter, from, operator, reason = '' }: DelegateCommand, panel: Panel): Voter | Problem {
   if (from === undefined) return voter;
   if (voter.reviewerId === undefined || voter.identity === 'anonymous') {
     return { code: 'not_entitled', message: 'who moves a request to another reviewer must say who they are' };
   }
-  const gone = revokedOf(panel.revoked, voter, panel.keyOf);
-  if (gone !== undefined) return { code: 'not_entitled', message: revokedSentence(gone) };
+  const revokedName = revokedOf(panel.revoked, voter, panel.keyOf);
+  if (revokedName !== undefined) return { code: 'not_entitled', message: revokedSentence(revokedName) };
   if (!panel.allowSelf && isCaller(panel, voter.reviewerId)) {
     const message = `'${voter.reviewerId}' started the run, and does not choose who approves its calls`;
     return { code: 'self_approval', message };
@@ -165,7 +168,9 @@ export function senderIn(voter: Voter | undefined): Partial<Pick<Voter, 'reviewe
   return voter === undefined ? {} : { reviewerId: voter.reviewerId, identity: voter.identity };
 }
 
-/** Why nobody could approve the request any more, if they still can without this change. */
+/**
+ * Why no votes could approve the request after the change; undefined if some could, or if none could before it either.
+ */
 function newShortage(before: RequestRecord, after: RequestRecord, directories: Directories): string | undefined {
   const why = whyNotApproved(lastPanelOf(after, directories), after.votes);
   if (why === undefined || shortageIn(lastPanelOf(before, directories), before.votes) !== undefined) return undefined;
@@ -202,8 +207,8 @@ function answerable(
 }
 
 /**
- * Workflow time by which the question about a call has to end, extensions and edits included; null: never. A request
- * that replaces another continues its time, and does not start anew.
+ * The latest deadline that extensions can give a request, in workflow time; null: any. For a request that replaces
+ * others, the time counts from the first one.
  */
 export function latestDeadlineMs(
   { origin, request }: Pick<RequestRecord, 'origin' | 'request'>,

@@ -19,9 +19,10 @@ import type { Json, JsonObject } from '../base/tool-call.ts';
 import { withoutActions } from '../redact/without-actions.ts';
 import { byteLength } from '../base/text.ts';
 
-/** Replaces a glob that a reviewer wrote to match a value. */
+/** What reviewers see in the place of a glob that could spell a hidden value. */
 export const hiddenText = '[HIDDEN]';
 
+/** The request without anything that is made from argument values. */
 export function hideInRequest<Request extends ApprovalRequest>(request: Request): Request {
   const { arguments: args, shown, replaces } = request;
   return {
@@ -46,13 +47,13 @@ export function hideInSettlement(settlement: Settlement): Settlement {
   return edited === undefined ? settlement : { ...settlement, edited: { ...edited, arguments: {} } };
 }
 
-/** A grant as reviewers see it. `showsArguments`: by the active policies. */
+/** A grant as reviewers see it. `showsArguments`: whether the active policies show arguments. */
 export function shownGrant({ hidden, redacted, ...grant }: Grant, showsArguments: boolean): Grant {
   const isShown = showsArguments && hidden === undefined;
   return { ...grant, scope: isShown ? hideGlobs(grant.scope, redacted ?? []) : hideInScope(grant.scope) };
 }
 
-/** Hides the globs on these arguments: a glob may spell what is hidden of one. */
+/** The scope with the globs on these arguments hidden: a glob could spell a hidden value. */
 export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scope, names: readonly string[]): Scope {
   if (!('match' in scope) || scope.match === undefined) return scope;
   const hidden = new Set(names);
@@ -60,11 +61,13 @@ export function hideGlobs<Scope extends GrantScope | RequestedScope>(scope: Scop
   return { ...scope, match: Object.fromEntries(match) as Record<string, string> };
 }
 
+/** The vote without the globs of its `always`. */
 export function hideInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote): Vote {
   const { always } = vote;
   return typeof always === 'object' ? { ...vote, always: hideInScope(always) } : vote;
 }
 
+/** The journal entry without the globs of its grant. */
 export function hideInEntry(entry: JournalEntry): JournalEntry {
   return entry.scope === undefined ? entry : { ...entry, scope: hideInScope(entry.scope) };
 }
@@ -86,44 +89,45 @@ function hideInScope<Scope extends GrantScope | RequestedScope>(scope: Scope): S
 
 // The views for reviewers where the policy says `redact`: placeholders stand for what they may not see.
 
-/** The request as reviewers see it. The texts beside the arguments do not repeat what is hidden of these. */
+/** The request as reviewers see it. Its other texts do not repeat the hidden parts of its arguments. */
 export function redactInRequest<Request extends ApprovalRequest>(request: Request, redaction: Redaction): Request {
   const { arguments: args, contextSummary, sentence, replaces } = request;
   const { kinds, values } = redaction;
-  const shown = (text: string): string => withoutHidden(text, args, values);
+  const withoutValues = (text: string): string => withoutHidden(text, args, values);
   const names = redactedNames(values);
   return {
     ...request,
     arguments: redactedArguments(args, values),
-    assessment: redactInAssessment(request.assessment, shown),
-    contextSummary: redactText(shown(contextSummary), kinds),
-    ...(sentence !== undefined && { sentence: redactSecrets(shown(sentence)) }),
+    assessment: redactInAssessment(request.assessment, withoutValues),
+    contextSummary: redactText(withoutValues(contextSummary), kinds),
+    ...(sentence !== undefined && { sentence: redactSecrets(withoutValues(sentence)) }),
     ...(names.length > 0 && { redacted: names }),
     ...(replaces?.changes !== undefined && {
-      replaces: { ...replaces, changes: replaces.changes.map((each) => redactText(shown(each), kinds)) },
+      replaces: { ...replaces, changes: replaces.changes.map((each) => redactText(withoutValues(each), kinds)) },
     }),
   };
 }
 
-/** The arguments that ran, if a reviewer changed them. `edited`: what reviewers do not see of these. */
+/** The settlement as reviewers see it. `edited`: what they do not see of the arguments that a reviewer wrote. */
 export function redactInSettlement(settlement: Settlement, edited: Redaction | undefined): Settlement {
   const { edited: ran } = settlement;
   if (ran === undefined || edited === undefined) return settlement;
   return { ...settlement, edited: { ...ran, arguments: redactedArguments(ran.arguments, edited.values) } };
 }
 
+/** The vote without the globs on the named arguments. */
 export function redactInVote<Vote extends { always?: boolean | RequestedScope }>(vote: Vote, names: string[]): Vote {
   const { always } = vote;
   return typeof always === 'object' ? { ...vote, always: hideGlobs(always, names) } : vote;
 }
 
-/** The arguments of a request in which something is hidden, as asked or as edited. */
+/** Names of the arguments in which something is hidden, in the request or in its edited call. */
 export function hiddenNames({ redaction, editedRedaction }: RequestRecord): string[] {
   return [...new Set([redaction, editedRedaction].flatMap((each) => redactedNames(each?.values ?? [])))];
 }
 
-function redactInAssessment(assessment: Assessment, shown: (text: string) => string): Assessment {
-  const redacted = (texts: string[]): string[] => texts.map((text) => redactSecrets(shown(text)));
+function redactInAssessment(assessment: Assessment, withoutValues: (text: string) => string): Assessment {
+  const redacted = (texts: string[]): string[] => texts.map((text) => redactSecrets(withoutValues(text)));
   const { reasons, affectedResources, recommendations, fromWorker } = assessment;
   return {
     ...assessment,
@@ -141,7 +145,7 @@ export interface ShownParts {
   settled?: Settlement;
 }
 
-/** The parts as reviewers see them. `hides`: no arguments at all. */
+/** The parts as reviewers see them. `hides`: true if reviewers see no arguments at all. */
 export function shownParts(found: RequestRecord | SettledRequest, hides: boolean): ShownParts {
   const { request, votes, redaction, editedRedaction } = found;
   const settled = 'settlement' in found ? found.settlement : undefined;
@@ -158,7 +162,10 @@ export function shownParts(found: RequestRecord | SettledRequest, hides: boolean
   };
 }
 
-/** What the call would change, without what is hidden of its arguments and of the same kinds. */
+/**
+ * The preview as reviewers see it: without the hidden parts of the arguments, and without other texts of the same
+ * kinds.
+ */
 export function shownPreview(
   { request, redaction }: Pick<RequestRecord, 'request' | 'redaction'>,
   preview: CallPreview | undefined,
@@ -174,7 +181,7 @@ export function shownPreview(
   });
 }
 
-/** Changes what the tool wrote, and nothing that says how it is to be read. */
+/** The preview with `change` applied to every text that the tool wrote. Its structure stays. */
 function inPreview(preview: CallPreview, change: (text: string) => string): CallPreview {
   if (preview.state === 'pending') return preview;
   if (preview.state === 'failed') return { ...preview, message: change(preview.message) };
@@ -211,7 +218,10 @@ function inCell(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.keys(value).map((name) => [change(name), inCell(value[name]!, change)]));
 }
 
-/** At most 50 requests can be open; with this many bytes of arguments each, they fit into an answer of 2 MB. */
+/**
+ * The most bytes of arguments that a list shows of one request: 50 requests can be open, and an answer has at most 2
+ * MB.
+ */
 const listedArgumentBytes = 32_000;
 
 /**

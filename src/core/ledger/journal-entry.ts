@@ -18,7 +18,7 @@ export interface JournalHead {
 export interface JournalEntry {
   /** Dense over all executions of the run, from 1. */
   seq: number;
-  /** `heard`: the model gets what the user of a session has said, and denials before it end (docs/wire.md). */
+  /** `heard`: the model receives the messages of a session's user, which ends earlier denials (docs/wire.md). */
   kind:
     | 'ruling'
     | 'opened'
@@ -63,8 +63,8 @@ export interface JournalEntry {
   /** For a settled request: whether its tool runs. */
   runs?: boolean;
   /**
-   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`. For a delegated seat: the
-   * person is away, or the operator `byId` moved it. Absent there: the person gave it themselves.
+   * For a settled request: what superseded it. For an opened one: why it replaces request `byId`. For a delegated seat:
+   * the person is away, or the operator `byId` moved it. Absent for a delegated seat: its holder gave it.
    */
   by?: Settlement['by'] | 'definition' | 'preview' | 'away' | 'operator';
   byId?: string | null;
@@ -86,15 +86,14 @@ export interface JournalEntry {
   decisionId?: string;
   /** For a vote and for what a vote settled: what the reviewer saw, as the channel of the decision says. */
   viewed?: Viewed;
-  /** Of the call; for a message of the user, of the JSON of its content. */
+  /** The digest of the call; for a message of the user, that of its content's JSON. */
   digest?: string;
   /**
-   * For a change of the policies, and for the first ruling or opened request under policies, in each execution: their
-   * digest.
+   * The digest of the policies: on the entry of a change, and on the first ruling or opened request of each execution.
    */
   policyDigest?: string;
   deadline?: string | null;
-  /** For a refused message. For `ran`: the model got no result, for this `reason`. */
+  /** For a refused message: its problem. For `ran`: the result was withheld from the model, for this `reason`. */
   code?: ProblemCode | typeof resultWithheldType;
   /** Size of a refused payload, in characters of JSON, or in bytes if it cannot be decoded. Its content is not kept. */
   size?: number;

@@ -47,9 +47,9 @@ export interface RequestRecord {
   bound?: BoundPreview;
   /** What reviewers do not see of the arguments. What was hidden once stays hidden, whatever the policy says later. */
   redaction?: Redaction;
-  /** The same of the arguments that a reviewer wrote. */
+  /** What reviewers do not see of the arguments that a reviewer wrote. */
   editedRedaction?: Redaction;
-  /** Further inputs of a ruling, for the case that the policy changes. */
+  /** Further inputs of the ruling, which is made again if the policy changes. */
   ruled: {
     definition: string;
     subject?: string;
@@ -63,11 +63,11 @@ export interface RequestRecord {
     /** True: only people answer it, because its preview changed after they approved it. */
     peopleOnly?: true;
   };
-  /** Reviewers had denied the very same call when the request was opened. */
+  /** The earlier denials of an identical call when the request was opened. */
   deniedBefore?: EarlierDenial;
-  /** For a request that replaces others: the one in which its call was first asked about. */
+  /** For a request that replaces others: the first request about its call. */
   origin?: { requestId: string; digest: string; requestedAt: string };
-  /** If a grant let its call run: those who made the grant, which may be used up. */
+  /** If a grant let its call run: the reviewers who made the grant, which may be used up by now. */
   grantedBy?: Grant['by'];
 }
 
@@ -82,14 +82,14 @@ export interface Ledger {
   open: RequestRecord[];
   /** The last `settledKept`, complete except for large arguments. */
   settled: SettledRequest[];
-  /** Older ones, only by id and outcome. */
+  /** Requests that were settled earlier than those in `settled`: only id and outcome. */
   past: { requestId: string; outcome: OutcomeName }[];
   outcomes: CallOutcome[];
   /** The last `outcomesKept` calls that were allowed without a question, by the start of their digest. Absent: none. */
   allowed?: { callId: string; digest: string; atMs: number }[];
   /** `irreversible`: irreversible calls that were allowed to run or are pending. */
   counts: { calls: number; asks: number; denials: number; irreversible: number };
-  /** What the calls that were admitted add up to. Absent while there are none. */
+  /** The sums over the arguments of admitted calls. Absent while there are none. */
   sums?: ArgumentSums;
   refused: { last: RefusedDecision[]; total: number };
   /** The grants and standing denials that "always" left behind. */
@@ -121,7 +121,7 @@ export interface Directories {
   run?: Directory;
   /** The keys of the operator's policy, with which people verify who they are. */
   reviewerKeys?: Policy['reviewerKeys'];
-  /** Keys and people that do not count any more. */
+  /** Revoked keys and people. */
   revoked?: Revoked;
 }
 
@@ -150,7 +150,7 @@ export function emptyLedger(engine: number): Ledger {
   };
 }
 
-/** A request, open or settled with its settlement; undefined if it is not of this run. */
+/** An open request, or a settled one with its settlement; undefined if the ledger has neither. */
 export function requestOf(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
   return findOpen(ledger, requestId) ?? ledger.settled.find((each) => each.request.requestId === requestId);
 }
@@ -159,7 +159,7 @@ export function findOpen(ledger: Ledger, requestId: string): RequestRecord | und
   return ledger.open.find((each) => each.request.requestId === requestId);
 }
 
-/** The request, or the one that replaced it. It may have been replaced several times, and those between evicted. */
+/** The request, or the last one that replaced it. The requests in between may have been evicted. */
 export function requestInPlaceOf(ledger: Ledger, requestId: string): RequestRecord | SettledRequest | undefined {
   const standsFor = (each: RequestRecord): boolean => each.origin?.requestId === requestId;
   const last =
@@ -175,6 +175,7 @@ export function withRequest(ledger: Ledger, record: RequestRecord): Ledger {
   return { ...ledger, open: ledger.open.map((each) => (each.request.requestId === requestId ? record : each)) };
 }
 
+/** The counts with `more` added. */
 export function counted({ counts }: Pick<Ledger, 'counts'>, more: Partial<Ledger['counts']>): Ledger['counts'] {
   const { calls = 0, asks = 0, denials = 0, irreversible = 0 } = more;
   return {
@@ -207,20 +208,22 @@ export function chained(first: Reduction, step: (ledger: Ledger) => Reduction): 
   return { ...second, entries: [...first.entries, ...second.entries] };
 }
 
-/** Returns the number that a call adds to the count of irreversible calls. */
+/** 1 for an irreversible call, else 0. */
 export function irreversibleCount({ reversible }: { reversible: boolean }): number {
   return reversible ? 0 : 1;
 }
 
+/** The result of a command that writes no journal entry. */
 export function unchanged(ledger: Ledger, receipt?: Receipt): Reduction {
   return { ledger, entries: [], receipt };
 }
 
+/** The result of a refused command: the ledger as it was, and a receipt that says why. */
 export function refusalOf(ledger: Ledger, requestId: string, code: ProblemCode, message: string): Reduction {
   return unchanged(ledger, { requestId, accepted: false, code, message });
 }
 
-/** Continue-as-new carries settled requests, so large arguments stay in history only. */
+/** The request without large arguments: continue-as-new carries settled requests, and history has the arguments. */
 export function kept(request: ApprovalRequest): ApprovalRequest {
   const small = JSON.stringify(request.arguments).length <= keptArgumentsLength;
   return small ? request : { ...request, arguments: {}, shown: 'part' };

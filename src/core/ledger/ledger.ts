@@ -39,7 +39,7 @@ import type { Advice } from '../policy/advice.ts';
 import type { Ruling } from '../policy/ruling.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 import { type EndCommand, recordEnd } from './admission.ts';
-import { settle, wordOf } from './settle.ts';
+import { settle, votedFields } from './settle.ts';
 import type { ShownArguments } from './shown-arguments.ts';
 
 export { emptyLedger, requestOf, iso, settledKept } from './ledger-state.ts';
@@ -61,11 +61,13 @@ export type LedgerCommand =
   /** Steps of a waiting request, taken together (escalation.ts). `reviewers`: who is asked from now on. */
   | { kind: 'step'; atMs: number; requestId: string; steps: DueStep[]; reviewers: string[] }
   | { kind: 'revoke'; atMs: number; grants: string[] | 'all'; voter?: Voter; reason?: string; operatorMs?: number }
-  /** `operatorMs`: when an operator signed it. */
+  /** `operatorMs`: when an operator signed the message. */
   | { kind: 'policy'; atMs: number; policyDigest: string; voter?: Voter; reason?: string; operatorMs?: number }
-  /** The user of a session has sent a message. `digest`: of its content, which no entry has. */
+  /**
+   * The user of a session has sent a message. `digest`: the digest of its content, which the journal does not have.
+   */
   | { kind: 'message'; atMs: number; digest: string; voter: Voter; reason?: string }
-  /** The model gets what the user of a session has said. */
+  /** The model receives the messages of a session's user. */
   | { kind: 'heard'; atMs: number }
   /** A message was answered; a retry gets the same receipt. */
   | { kind: 'answer'; messageId: string; contentDigest: string; receipt: Receipt }
@@ -88,7 +90,7 @@ interface RuleCommand {
   resultOf?: string;
   /** Default true. */
   reversible?: boolean;
-  /** Of a call that is allowed. Absent: none. */
+  /** The arguments of an allowed call, which sums count. Absent: none. */
   args?: JsonObject;
   advice?: readonly Advice[];
 }
@@ -170,8 +172,9 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   const used = useGrant(ledger, grantUsedBy({ outcome, layer: ruling?.layer, rule: ruling?.rule, grantId }));
   const counting = outcome === 'allowed' ? withShare(used, callId, toolName, command.args ?? {}) : used;
   const denial = { toolName, digest: digest ?? '', reason, grantId };
-  const told = outcome === 'denied' ? withDenial(used, denial) : counting;
-  const known = outcome === 'allowed' && digest !== undefined ? withAllowed(told, { callId, digest, atMs }) : told;
+  const settled = outcome === 'denied' ? withDenial(used, denial) : counting;
+  const known =
+    outcome === 'allowed' && digest !== undefined ? withAllowed(settled, { callId, digest, atMs }) : settled;
   return journaled(
     unchanged({
       ...known,
@@ -194,6 +197,7 @@ function rule(ledger: Ledger, command: RuleCommand): Reduction {
   );
 }
 
+/** Settles a request whose deadline has passed or whose run was cancelled. */
 function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' | 'cancel' }>): Reduction {
   const { kind, atMs, requestId, reason } = command;
   const record = findOpen(ledger, requestId);
@@ -204,13 +208,16 @@ function lapse(ledger: Ledger, command: Extract<LedgerCommand, { kind: 'expire' 
   const denial = mayRun ? record.votes.findLast(({ approved }) => !approved) : undefined;
   // The approvals that were needed can no longer come.
   if (denial !== undefined)
-    return settle(ledger, record, { outcome: 'denied', runs: false, ...wordOf(denial), settledAt }, atMs);
+    return settle(ledger, record, { outcome: 'denied', runs: false, ...votedFields(denial), settledAt }, atMs);
   // A time-out is never reported as a person's decision, even if it lets the call run (I15).
   const runs = mayRun && !wasDenied(ledger, record, atMs);
   return settle(ledger, record, { outcome: 'expired', runs, reason, settledAt }, atMs);
 }
 
-/** True if a reviewer has denied the same call, or all such calls. Words of the user end no denial here. */
+/**
+ * True if a reviewer denied an identical call, or a grant denies the call. A later message of the user ends no denial
+ * here.
+ */
 function wasDenied(ledger: Ledger, record: RequestRecord, atMs: number): boolean {
   return isDeniedBefore(ledger.denied, record.request.digest) || denialOver(ledger, record, atMs) !== undefined;
 }
@@ -237,8 +244,8 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const record = findOpen(ledger, requestId);
   if (record === undefined) return unchanged(ledger);
   const panel = panelOf({ ...record, terms }, directories, atMs);
-  // The vote of a person who may no longer decide is dropped: if a later rule lets them, they can vote again. The denial of
-  // one who is revoked since stays.
+  // Drops the votes of people who may no longer decide: if a later rule lets them, they can vote again. A denial stays
+  // if its reviewer has been revoked since.
   const keyOf = personKeyOfRun(directories);
   const isGone = (vote: ReviewerVote): boolean => revokedOf(directories.revoked, vote, keyOf) !== undefined;
   const votes = record.votes.filter(
@@ -254,7 +261,7 @@ function updateTerms(ledger: Ledger, command: UpdateTermsCommand, directories: D
   const reruled = journaled(unchanged({ ...withRequest(ledger, changed), counts }), atMs, entry);
   const last = changed.votes.at(-1);
   if (outcome === undefined || last === undefined) return reruled;
-  const settlement: Settlement = { outcome, runs: outcome === 'approved', ...wordOf(last), settledAt: iso(atMs) };
+  const settlement: Settlement = { outcome, runs: outcome === 'approved', ...votedFields(last), settledAt: iso(atMs) };
   return chained(reruled, (next) => settle(next, changed, settlement, atMs));
 }
 

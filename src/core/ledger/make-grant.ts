@@ -52,13 +52,13 @@ export function makeGrant(
   directories: Directories,
 ): Granted {
   const nothing = { reduction, settled: [] };
-  const wishes = votes.map(({ always }) => always);
-  if (wishes.every((wish) => wish === undefined || wish === false)) return { ...nothing, note: '' };
-  if (!wishes.every((wish) => wish !== undefined && wish !== false)) {
+  const requested = votes.map(({ always }) => always);
+  if (requested.every((wish) => wish === undefined || wish === false)) return { ...nothing, note: '' };
+  if (!requested.every((wish) => wish !== undefined && wish !== false)) {
     return { ...nothing, note: '; no grant: not every approving reviewer asked for one' };
   }
   const approved = votes[0]!.approved;
-  const scope = scopeOf(wishes, record);
+  const scope = scopeOf(requested, record);
   if (typeof scope === 'string') return { ...nothing, note: `; no grant: ${scope}` };
   const { ledger } = reduction;
   if (approved && !wouldSettle(votes, record, atMs, directories)) {
@@ -76,7 +76,7 @@ export function makeGrant(
     approved,
     scope: scope.scope,
     reason,
-    ...limitsOf(wishes, atMs),
+    ...limitsOf(requested, atMs),
     by: votes.map(({ reviewerId, reviewerName, identity, keyId }) => ({
       reviewerId,
       ...(reviewerName !== undefined && { reviewerName }),
@@ -105,17 +105,18 @@ export function makeGrant(
       expiresAt: grant.expiresAtMs === undefined ? undefined : iso(grant.expiresAtMs),
     },
   );
-  const released = release(made, grantId, atMs, directories);
+  const released = settleAnswered(made, grantId, atMs, directories);
   const note = `; ${approved ? '' : 'standing denial '}${grantId} (${scope.scope.kind})${scope.narrowed ? ', narrowed to what the rule admits' : ''}`;
   return { ...released, grantId, note };
 }
 
+/** The arguments of a request in which something is hidden, as the grant keeps them. */
 function redactedIn(record: RequestRecord): Pick<Grant, 'redacted'> {
   const redacted = hiddenNames(record);
   return redacted.length === 0 ? {} : { redacted };
 }
 
-/** A grant answers another request only if the votes that made it would have settled that request. */
+/** True if the votes that made a grant would settle this request: only then does the grant answer it. */
 export function grantAnswers(grant: Grant, asked: Asked, directories: Directories, atMs: number): boolean {
   const votes = (grant.by ?? []).map((voter) => ({ ...voter, approved: grant.approved }));
   return tally(panelOf(asked, directories, atMs), votes).outcome === (grant.approved ? 'approved' : 'denied');
@@ -147,8 +148,8 @@ export function grantOver(
 }
 
 /**
- * The standing denial that binds an open request which something else than an approval would let run: a deadline, a change
- * of policy, a grant. It need not be by the reviewers of this request, as for a new call.
+ * The standing denial that covers the call of an open request, if any. It stops a call that a deadline, a change of
+ * policy or a grant would let run. As for a new call, its authors need not be reviewers of this request.
  */
 export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: number): Grant | undefined {
   const denials = ledger.grants.filter(({ approved }) => !approved);
@@ -156,7 +157,10 @@ export function denialOver(ledger: Ledger, record: GrantableRequest, atMs: numbe
   return standingDenial(denials, grantedCall(record, atMs));
 }
 
-/** False if these approvals settle the request through delegated seats only: a grant by them would answer no other call. */
+/**
+ * True if these approvals settle the request even without its delegations. If not, their grant would answer no other
+ * call.
+ */
 function wouldSettle(
   votes: readonly ReviewerVote[],
   record: RequestRecord,
@@ -170,12 +174,15 @@ function wouldSettle(
 /** The call of a request, as grants see it. */
 function grantedCall({ request, ruled }: GrantableRequest, atMs: number | undefined): GrantedCall {
   const { toolName: tool, arguments: args, digest } = request;
-  // No rule of a grant asks for the risk.
+  // Grants do not read the risk.
   const call = { tool, args, risk: 'unknown' as const, ...ruled };
   return { digest, atMs, ready: readyCall(call, {}), command: grantedCommand(call) };
 }
 
-/** The grant that a ruling uses up. A call that an earlier result answers uses up none: nothing runs. */
+/**
+ * The id of the grant from which a ruling takes one use, if any. A call that a cached result answers takes none,
+ * because nothing runs.
+ */
 export function grantUsedBy({
   outcome,
   layer,
@@ -198,7 +205,8 @@ export function useGrant<Granting extends Pick<Ledger, 'grants'>>(
   return { ...ledger, grants };
 }
 
-function release(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
+/** Settles the open requests that a new grant answers. */
+function settleAnswered(made: Reduction, grantId: string, atMs: number, directories: Directories): Granted {
   let reduction = made;
   const settled: Granted['settled'] = [];
   for (const record of made.ledger.open) {
@@ -220,8 +228,12 @@ function release(made: Reduction, grantId: string, atMs: number, directories: Di
   return { reduction, settled, note: '' };
 }
 
+/**
+ * The scope that the votes request together, at most as wide as the rules admit; or, as a clause, why there is no
+ * grant.
+ */
 function scopeOf(
-  wishes: readonly (boolean | RequestedScope | undefined)[],
+  requested: readonly (boolean | RequestedScope | undefined)[],
   record: RequestRecord,
 ): { scope: GrantScope; narrowed: boolean } | string {
   const { request, terms, ruled } = record;
@@ -229,32 +241,34 @@ function scopeOf(
   const widest = terms.always;
   if (widest === false) return 'the rule that asked admits none';
   const usual: GrantKind = defaultAlways({ risk, shell: ruled.shell });
-  const kinds = wishes.map((wish) => (typeof wish === 'object' ? wish.kind : usual));
-  const wished = grantKinds.find((kind) => kinds.includes(kind))!;
-  const narrowed = grantKinds.indexOf(wished) > grantKinds.indexOf(widest);
-  if (!narrowed && wished === 'tool') return { scope: { kind: 'tool' }, narrowed };
-  const matches = wishes.flatMap((wish) => (typeof wish === 'object' && wish.match !== undefined ? [wish.match] : []));
-  if (narrowed || wished === 'call') return { scope: { kind: 'call', digest }, narrowed };
+  const kinds = requested.map((wish) => (typeof wish === 'object' ? wish.kind : usual));
+  const requestedKind = grantKinds.find((kind) => kinds.includes(kind))!;
+  const narrowed = grantKinds.indexOf(requestedKind) > grantKinds.indexOf(widest);
+  if (!narrowed && requestedKind === 'tool') return { scope: { kind: 'tool' }, narrowed };
+  const matches = requested.flatMap((wish) =>
+    typeof wish === 'object' && wish.match !== undefined ? [wish.match] : [],
+  );
+  if (narrowed || requestedKind === 'call') return { scope: { kind: 'call', digest }, narrowed };
   const match = Object.assign({}, ...matches) as Record<string, string>;
   const scope = { kind: 'arguments', match } as const;
   const merged = matches.every((one) => Object.entries(one).every(([name, glob]) => match[name] === glob));
-  const fitting = [{ grantId: '', tool, approved: true, scope }];
+  const candidates = [{ grantId: '', tool, approved: true, scope }];
   const call = grantedCall(record, undefined);
   const { undeclared } = call.ready;
   const named = call.command === undefined ? undeclared : [call.command.subject, ...undeclared];
   const [missing] = unmatched(scope, named);
   if (missing !== undefined) return `'always.match' must name '${missing}' too`;
-  if (!fitting.every((grant) => coversCommand(grant, call)))
+  if (!candidates.every((grant) => coversCommand(grant, call)))
     return `'always.match' must match each part of the command by itself`;
-  if (!merged || grantFor(fitting, call, 'arguments') === undefined) {
+  if (!merged || grantFor(candidates, call, 'arguments') === undefined) {
     return `'always.match' does not fit the call that was asked about`;
   }
   return { scope, narrowed };
 }
 
-/** If several are requested: the shortest time and the fewest uses. */
-function limitsOf(wishes: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
-  const scopes = wishes.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
+/** The expiry and the uses of the new grant: the shortest time and the fewest uses that the votes request. */
+function limitsOf(requested: readonly unknown[], atMs: number): Pick<Grant, 'expiresAtMs' | 'usesLeft'> {
+  const scopes = requested.filter((wish): wish is RequestedScope => typeof wish === 'object' && wish !== null);
   const durations = scopes.flatMap(({ expiresIn }) => {
     const parsed = expiresIn === undefined ? undefined : parseDuration(expiresIn);
     return parsed !== undefined && 'durationMs' in parsed && parsed.durationMs !== null ? [parsed.durationMs] : [];
@@ -266,7 +280,7 @@ function limitsOf(wishes: readonly unknown[], atMs: number): Pick<Grant, 'expire
   };
 }
 
-/** What an "always" of an open request may cover, for those who offer one. */
+/** What an "always" of an open request may cover, for the channels that offer it. */
 export interface AlwaysTerms {
   /** The widest grant that the rules which asked admit. A wider one is narrowed to `call`. */
   widest: GrantKind;
@@ -277,7 +291,7 @@ export interface AlwaysTerms {
   command?: { argument: string; beside: string[] };
 }
 
-/** Undefined if the rules admit no grant. */
+/** What an "always" of this request may cover; undefined if the rules admit no grant. */
 export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'ruled'>): AlwaysTerms | undefined {
   const { always: widest } = terms;
   if (widest === false) return undefined;
@@ -286,13 +300,16 @@ export function alwaysTermsOf({ terms, ruled }: Pick<RequestRecord, 'terms' | 'r
   return { widest, command: { argument: subject, beside: [...beside] } };
 }
 
-/** Returns the `always` of a card on a screen where the reviewer chooses the scope of "always" in a second step. */
+/** The `always` of a card whose reviewer chooses the scope in a second step; false if the rules admit no grant. */
 export function chosenScope(terms: AlwaysTerms | undefined): GrantKind | 'chosen' | false {
   if (terms === undefined) return false;
   return terms.widest === 'tool' ? 'chosen' : terms.widest;
 }
 
-/** What an "always" grants that is given by one press, where nobody can narrow it: the tool if the rules admit that, else the call. */
+/**
+ * The scope of an "always" that is a single button, where the reviewer cannot narrow it: the tool if the rules admit
+ * that, else the call.
+ */
 export function pressedScope({ widest }: AlwaysTerms): RequestedScope {
   return { kind: widest === 'tool' ? 'tool' : 'call' };
 }

@@ -1,6 +1,7 @@
 /**
- * The Merkle tree of RFC 9162, section 2.1, with SHA-256. A tree is kept as its frontier: the roots of the full
- * subtrees from left to right, of which a tree of n leaves has as many as n has binary ones. Hashes are 64 hex digits.
+ * The Merkle tree of RFC 9162, section 2.1, with SHA-256. A tree is kept as its frontier: the roots of its full
+ * subtrees, from left to right. A tree of n leaves has one full subtree for each binary 1 in n. Hashes are 64 hex
+ * digits.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -43,7 +44,7 @@ export function rootOf({ hashes }: TreeState): string {
   return root ?? bytesToHex(sha256(new Uint8Array()));
 }
 
-/** True if a value from outside is a tree: as many hashes as its size has binary ones. */
+/** True if a value from outside is a `TreeState`: it has one hash for each binary 1 in its size. */
 export function isTree(value: unknown): value is TreeState {
   const { size, hashes } = (value ?? {}) as Partial<TreeState>;
   if (!Number.isSafeInteger(size) || size! < 0 || !Array.isArray(hashes)) return false;
@@ -51,7 +52,7 @@ export function isTree(value: unknown): value is TreeState {
   return hashes.length === ones && hashes.every(isHash);
 }
 
-/** True if a value from outside is a hash. */
+/** True for a text of 64 hex digits. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }

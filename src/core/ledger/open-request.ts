@@ -7,8 +7,8 @@ import type { JournalEntry } from './journal-entry.ts';
 import type { Ruling } from '../policy/ruling.ts';
 
 /**
- * Adds an open request. One that replaces another asks about the same call, which is not counted again. The seats of people
- * who are away go to their deputies.
+ * The ledger with one more open request. If the request replaces another, its call is not counted again. The seats of
+ * people who are away go to their deputies.
  */
 export function openRequest(
   ledger: Ledger,
@@ -61,7 +61,10 @@ export function openRequest(
   );
 }
 
-/** True if a settled request let an irreversible call run. False after an edit, whose call is not known here. */
+/**
+ * True if a settled request let an irreversible call run. False after an edit: the ledger does not say whether the
+ * edited call can be undone.
+ */
 export function countsAsIrreversible(ledger: Ledger, requestId: string): boolean {
   const found = requestOf(ledger, requestId);
   if (found === undefined || !('settlement' in found)) return false;

@@ -16,7 +16,7 @@ export type Asked = Pick<RequestRecord, 'terms' | 'delegations'> & {
 
 /**
  * Returns the panel that may decide an open request at `atMs`: its requirements, with the reviewers that escalation has
- * added by then. Names are compared by the ids that the operator's directory says.
+ * added by then. Names are compared as by `personKeyOfRun`.
  */
 export function panelOf(record: Asked, directories: Directories, atMs: number): Panel {
   const { requirements, named, veto, verified, allowSelf } = record.terms;
@@ -32,39 +32,39 @@ export function panelOf(record: Asked, directories: Directories, atMs: number): 
     verified,
     allowSelf,
     callerUserId: record.request.callerUserId,
-    delegations: standing(record.delegations, directories),
+    delegations: delegationsLeft(record.delegations, directories),
     keyOf: personKeyOfRun(directories),
     ...(directories.revoked !== undefined && { revoked: directories.revoked }),
     ...(verified && { canVerify: canSign(directories, personKeyOfRun(directories)) }),
   };
 }
 
-/** Without the delegations of revoked people and keys. Those of the operator's directory stay. */
-function standing(delegations: readonly Delegation[], directories: Directories): readonly Delegation[] {
+/** The delegations except those of revoked people and keys. Delegations by the operator's directory stay. */
+function delegationsLeft(delegations: readonly Delegation[], directories: Directories): readonly Delegation[] {
   const { revoked } = directories;
   if (revoked === undefined) return delegations;
   const keyOf = personKeyOfRun(directories);
   return delegations.filter((each) => revokedOf(revoked, senderOf(each), keyOf) === undefined);
 }
 
-/** Whose word a delegation is. Nobody's of this run, if the operator's directory made it. */
+/** Who made a delegation, and with which key. Empty for one that the operator's directory made. */
 export function senderOf({ from, by, movedBy, keyId }: Delegation): { reviewerId?: string; keyId?: string } {
   const reviewerId = by === undefined ? from : movedBy;
   return { ...(reviewerId !== undefined && { reviewerId }), ...(keyId !== undefined && { keyId }) };
 }
 
 /**
- * The request without what revoked people and keys have given: their approvals and their seats count no more, and bar no
- * other vote. A denial stays.
+ * The request without the approvals and delegations of revoked people and keys: they no longer count, and no longer
+ * prevent other votes. Denials stay.
  */
 export function withoutRevoked(record: RequestRecord, directories: Directories): RequestRecord {
   const { revoked } = directories;
   if (revoked === undefined) return record;
   const keyOf = personKeyOfRun(directories);
   const votes = record.votes.filter((vote) => !vote.approved || revokedOf(revoked, vote, keyOf) === undefined);
-  const delegations = standing(record.delegations, directories);
-  const isWhole = votes.length === record.votes.length && delegations.length === record.delegations.length;
-  return isWhole ? record : { ...record, votes, delegations: [...delegations] };
+  const delegations = delegationsLeft(record.delegations, directories);
+  const isUnchanged = votes.length === record.votes.length && delegations.length === record.delegations.length;
+  return isUnchanged ? record : { ...record, votes, delegations: [...delegations] };
 }
 
 /** As `panelOf`, with all reviewers that escalation can add. */
@@ -88,7 +88,10 @@ export function directoriesOf({ ceiling, parents = [], run }: PolicyLayers): Dir
   };
 }
 
-/** Its own layer's, else that of the nearest layer above: a lower layer never fills a group that a higher one names. */
+/**
+ * The directory that resolves the groups of a requirement: that of its own layer, else that of the nearest layer above.
+ * A lower layer never fills a group that a higher one names.
+ */
 function directoryOf({ layer, parent = 0 }: Requirement, directories: Directories): Directory | undefined {
   const { ceiling, parents = [], run } = directories;
   if (layer === 'ceiling') return ceiling;

@@ -8,9 +8,9 @@ export interface RunContext {
   metadata?: JsonObject;
 }
 
-/** As much of it as evidence has. */
+/** The context of a run, as far as evidence has it. */
 export interface EvidenceContext extends RunContext {
-  /** What no history keeps. A ruling by policies that read it is not made again. */
+  /** The members that no history keeps. A ruling by policies that read one of them is not made again. */
   unknown?: ('caller' | 'metadata')[];
 }
 
@@ -18,14 +18,15 @@ export interface EvidenceContext extends RunContext {
 const maxMetadataBytes = 4_000;
 
 /**
- * What a custom workflow says of its caller, for its history: the gate rules by it, and only the workflow's code knows
- * it. It is the last argument of an activity that is scheduled anyway, which checks its shape at most.
+ * Records the context of a custom workflow in its history: the gate rules by this context, which otherwise only the
+ * workflow's code knows. It is the last argument of an activity that is scheduled anyway. The activity checks its shape
+ * at most.
  */
 export interface ContextCarrier {
   context: EvidenceContext;
 }
 
-/** Leaves out metadata that is large or not JSON, and says so. */
+/** The context without metadata that is too large or not JSON; `unknown` then names it. */
 export function recordedContext({ caller, metadata }: RunContext): EvidenceContext {
   const isKept = metadata === undefined || (sizeOf(metadata) ?? Infinity) <= maxMetadataBytes;
   return {

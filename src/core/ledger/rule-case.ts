@@ -1,7 +1,7 @@
 /**
- * Rules on one call of a run: its assessment, the policies' ruling, the grants that may answer it, and the terms on which
- * it is asked about. The gate rules with it (workflows/state/active-policies.ts), and so does everyone who rules again
- * on what a history keeps (audit).
+ * Rules on one call of a run: its assessment, the policies' ruling, the grants that may answer it, and the terms on
+ * which it is asked about. The gate rules with it (workflows/state/active-policies.ts), and so does an audit that makes
+ * recorded rulings again.
  */
 import type { Assessment } from '../assess/assessment.ts';
 import { assessRecorded } from '../policy/recorded-assessment.ts';
@@ -46,20 +46,20 @@ export interface CaseCall extends RuledCall {
   assessed?: Assessment;
   /** What advisors answered about this very call. Absent: none was consulted. */
   advice?: readonly Advice[];
-  /** The severity to which an advisor raised the call before, or the call that it stands for. */
+  /** The severity to which an advisor raised this call earlier, or the call that this one replaces. */
   raised?: Raised;
   /** True: neither a grant nor an advisor lets it run, because its preview changed after people approved it. */
   peopleOnly?: true;
 }
 
-/** Whose call it is: the agent in charge, and what the run's starter said. */
+/** Who makes the call: the agent in charge, and the run's caller and metadata. */
 export interface CaseRun {
   agent?: string;
   caller?: RulingContext['caller'];
   metadata?: JsonObject;
 }
 
-/** What the calls and decisions before this one left behind. */
+/** The parts of the ledger that a ruling reads. */
 export type CaseLedger = Pick<Ledger, 'engine' | 'counts' | 'grants' | 'sums' | 'denied'>;
 
 /** The answer of the policies to one call. `terms` are meaningful only if the ruling is `ask`. */
@@ -70,6 +70,7 @@ export interface Case {
   limits: Limits;
 }
 
+/** Compiles the policies of a run. */
 export function compileRules(policies: PolicyLayers): RunRules {
   return {
     policies,
@@ -80,8 +81,8 @@ export function compileRules(policies: PolicyLayers): RunRules {
 }
 
 /**
- * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws only for
- * an engine version that is no longer supported. `meter`: what it costs is added there.
+ * Rules on one call at `atMs`. A grant answers only if the reviewers who made it could answer this call. Throws only
+ * for an engine version that is no longer supported. The work is added to `meter`.
  */
 export function ruleCase(
   rules: RunRules,

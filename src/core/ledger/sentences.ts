@@ -4,7 +4,7 @@ import { formatDuration } from '../base/duration.ts';
 import { escapeJson, shortened } from '../base/text.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** How the sentence begins that stands for a result. */
+/** The beginning of the sentence that replaces a result which cannot be given. */
 export const resultNotGivenStart = 'the tool ran; its result cannot be given';
 
 export const sentences = {
@@ -28,14 +28,14 @@ export const sentences = {
     `Run '${workflowId}' was ended before a worker took its last events, so it answers no query: its journal says what it decided.`,
   oldWorker: 'the worker that checked the edit is older than the run and does not know placeholders: repeat it',
   unknownOutcome: 'Unknown: the tool was started but its outcome is not known. Do not assume that it did nothing.',
-  /** No error: a model that took it for one would repeat the call. */
+  /** Does not say `Error`: a model would repeat the call. */
   resultNotGiven: (problem: string): string => `${resultNotGivenStart} (${problem}); do not repeat it`,
-  /** No error, for the same reason. */
+  /** Does not say `Error` either. */
   resultWithheld: (reason: string): string => `the tool ran; what it gave is withheld (${reason}); do not repeat it`,
   failed: (message: string): string => `Error: ${message}`,
 } as const;
 
-/** Why a request is withdrawn whose rule says `when_user_writes: withdraw`. */
+/** The reason of a request that was withdrawn because its rule says `when_user_writes: withdraw`. */
 export const userHasWritten = 'the user has written since';
 
 /** Returns the sentence for the model about a request that was settled without running the tool. */
@@ -49,25 +49,26 @@ export function settledSentence(settlement: Settlement, timeoutMs: number | null
   return sentences.deniedByReviewer(reason);
 }
 
-const shownChange = 2_000;
+const longestText = 2_000;
 
-/** Precedes a tool's result if a reviewer changed its arguments: what was asked, and what ran (I9). */
+/** The sentence before the result of a call that a reviewer edited: what was asked, and what ran (I9). */
 export function editedSentence(asked: JsonObject, ran: JsonObject): string {
   const names = [...new Set([...Object.keys(asked), ...Object.keys(ran)])];
   const changes = names.flatMap((name) => {
-    const [before, after] = [shown(asked, name), shown(ran, name)];
+    const [before, after] = [valueText(asked, name), valueText(ran, name)];
     return before === after ? [] : [`${name}: ${before} became ${after}`];
   });
-  return `A reviewer changed the arguments before the tool ran: ${changes.join('; ').slice(0, shownChange) || 'nothing'}.`;
+  return `A reviewer changed the arguments before the tool ran: ${changes.join('; ').slice(0, longestText) || 'nothing'}.`;
 }
 
-/** Characters of all words beside one approval, before they are quoted. */
-const longestWords = 2_000;
+/** The most characters of all reasons in one sentence, before they are quoted. */
+const longestReasons = 2_000;
 const byChannel = 'channel:';
 
 /**
- * Precedes a tool's result: what those who approved the call wrote, in the order of their votes. The words are JSON texts
- * without invisible characters, so none can end its line or pass for the result. Undefined: they wrote nothing.
+ * The sentence before a tool's result that quotes the reasons of its approvals, in the order of the votes; undefined if
+ * there are none. A reason is quoted as JSON without invisible characters, so it can neither end its line nor pass for
+ * the result.
  */
 export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId' | 'reason'>[]): string | undefined {
   const written = votes.flatMap(({ reviewerId = '', reason = '' }) => {
@@ -75,7 +76,7 @@ export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId'
     return words === '' ? [] : [{ reviewerId, words }];
   });
   if (written.length === 0) return undefined;
-  const share = Math.floor(longestWords / written.length);
+  const share = Math.floor(longestReasons / written.length);
   return written
     .map(({ reviewerId, words }) => {
       const isChannel = reviewerId.startsWith(byChannel);
@@ -85,7 +86,8 @@ export function approvedSentence(votes: readonly Pick<ReviewerVote, 'reviewerId'
     .join(' ');
 }
 
-function shown(args: JsonObject, name: string): string {
+/** The JSON of one argument, or `nothing`. */
+function valueText(args: JsonObject, name: string): string {
   const value = Object.hasOwn(args, name) ? args[name] : undefined;
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }

@@ -23,7 +23,7 @@ import { personKeyOfRun } from './panel.ts';
 
 /**
  * Settles an open request for good (I3): moves it to the settled ones and records its call's outcome. If another
- * request replaces it, that one records the outcome.
+ * request replaces this one, the outcome is recorded when the other is settled.
  */
 export function settle(ledger: Ledger, record: RequestRecord, settlement: Settlement, atMs: number): Reduction {
   const { callId, request } = record;
@@ -67,8 +67,8 @@ export function settle(ledger: Ledger, record: RequestRecord, settlement: Settle
   });
 }
 
-/** The fields of a vote that its journal entry has, and the settlement that it brings. */
-export function wordOf({
+/** The fields of a vote that its journal entry and its settlement record. */
+export function votedFields({
   reason,
   reviewerId,
   reviewerName,
@@ -79,7 +79,10 @@ export function wordOf({
   return { identity, reason, reviewerId, reviewerName, decisionId, viewed };
 }
 
-/** Evicts replaced requests first, then the oldest: a run may still need the request that answered. */
+/**
+ * The settled request to evict: the oldest replaced one, else the oldest. A run may still need those that settled a
+ * call.
+ */
 function leastNeeded(settled: readonly SettledRequest[]): SettledRequest {
   return settled.find(({ settlement }) => isReplaced(settlement)) ?? settled[0]!;
 }
@@ -94,9 +97,9 @@ export function notOpenReceipt(
   const outcome = found?.outcome ?? past.find((each) => each.requestId === requestId)?.outcome;
   if (outcome !== undefined) {
     const keyOf = personKeyOfRun(directories);
-    const shown: typeof shownPerson = (id, name) =>
+    const nameOf: typeof shownPerson = (id, name) =>
       shownPerson(id, personOf(directories.ceiling, id, keyOf)?.name ?? name);
-    return settledReceipt(requestId, { ...found, outcome }, shown);
+    return settledReceipt(requestId, { ...found, outcome }, nameOf);
   }
   return { requestId, accepted: false, code: 'unknown_request', message: `this run has no request ${requestId}` };
 }
@@ -105,9 +108,9 @@ export function notOpenReceipt(
 export function settledReceipt(
   requestId: string,
   { outcome, reviewerId: settledBy, reviewerName }: Pick<Settlement, 'outcome' | 'reviewerId' | 'reviewerName'>,
-  shown: typeof shownPerson = shownPerson,
+  nameOf: typeof shownPerson = shownPerson,
 ): Receipt {
-  const by = settledBy === undefined ? '' : ` by ${shown(settledBy, reviewerName)}`;
+  const by = settledBy === undefined ? '' : ` by ${nameOf(settledBy, reviewerName)}`;
   return {
     requestId,
     accepted: false,

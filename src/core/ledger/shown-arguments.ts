@@ -16,14 +16,17 @@ export type ShownArguments = Required<Pick<ApprovalRequest, 'shownArguments' | '
 
 /** Longest text of one value, in UTF-16 units before invisible characters are escaped. */
 const longestValue = 200;
-/** The part of a value that is searched for secrets. A longer value is cut long before its end. */
+/** How much of a value is searched for secrets, in UTF-16 units. Far less of it is shown. */
 const longestSearched = 2_000;
 const shownBytes = 1_000;
 const notShownBytes = 1_000;
 /** So short that one name, with every character escaped, always has room in a list of names. */
 export const longestName = 160;
 
-/** Undefined if `names` has none of the arguments. `hidden`: what reviewers do not see of them. */
+/**
+ * The named arguments as lists show them; undefined if the call has none of them. `hidden`: what reviewers do not see
+ * of the arguments.
+ */
 export function shownArguments(
   original: JsonObject,
   names: readonly string[],
@@ -48,12 +51,16 @@ export function shownArguments(
   return { shownArguments: Object.fromEntries(shown), notShown: fitting(notShown, notShownBytes) };
 }
 
-/** Never throws: it runs where a throw would fail the task, again and again. */
+/**
+ * The JSON of a value, canonical if it has such. Never throws: in a workflow, an error would fail the task again and
+ * again.
+ */
 function jsonOf(value: Json): string {
   const written = writeCanonicalJson(value);
   return 'problem' in written ? JSON.stringify(value) : written.text;
 }
 
+/** One argument in one line, cut and without secrets. `isWhole`: the line shows the whole value. */
 function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
   if (namesSecret(name)) return { text: '[PASSWORD]', isWhole: false };
   const isText = typeof value === 'string';
@@ -72,14 +79,17 @@ function lineOf(name: string, value: Json): { text: string; isWhole: boolean } {
 /** The arguments of a request or of a row of a list. */
 export type ListedArguments = Pick<ApprovalRequest, 'shownArguments'> & { argumentNames: readonly string[] };
 
-/** For example `amount: 120.00, recipient: ann, note`: a name alone is an argument that is not shown. */
+/**
+ * Arguments in one line, for example `amount: 120.00, recipient: ann, note`. A name alone is an argument that is not
+ * shown.
+ */
 export function argumentsText({ argumentNames, shownArguments = {} }: ListedArguments): string {
   const shown = Object.entries(shownArguments).map(([name, text]) => `${escapeText(name)}: ${escapeUnseen(text)}`);
   const others = argumentNames.filter((name) => !Object.hasOwn(shownArguments, name)).map(escapeText);
   return [...shown, ...others].join(', ');
 }
 
-/** For example `refund(amount: 120.00, recipient: ann, note)`. */
+/** A call in one line, for example `refund(amount: 120.00, recipient: ann, note)`. */
 export function callText(request: Pick<ApprovalRequest, 'toolName' | 'shownArguments' | 'arguments'>): string {
   const { toolName, shownArguments, arguments: args } = request;
   return `${escapeText(toolName)}(${argumentsText({ shownArguments, argumentNames: Object.keys(args) })})`;

@@ -7,7 +7,7 @@ import type { Ruling } from '../policy/ruling.ts';
 import type { ApprovalRequest } from './approval.ts';
 import { type ApprovalSummary, summaryOf } from './approval-index.ts';
 
-/** Whom an open request waits for, and until when. */
+/** The reviewers that an open request waits for, and its deadline. */
 export interface WaitingFor {
   requestId: string;
   toolName: string;
@@ -31,7 +31,7 @@ export function whyAsked({ rule, reason }: Ruling, risk: Risk): string {
   return reason ?? (rule === null ? `Risk default for ${risk}` : `Rule ${rule} asks`);
 }
 
-/** Everybody who is asked once the request has been open for `waitedMs`. */
+/** The reviewers who are asked once a request has been open for `waitedMs`. */
 export function reviewersOf({ requirements }: AskTerms, waitedMs: number): string[] {
   return [...new Set(requirements.flatMap((each) => [...reviewersAt(each, waitedMs), ...each.oneOfEach]))];
 }
@@ -39,18 +39,24 @@ export function reviewersOf({ requirements }: AskTerms, waitedMs: number): strin
 /** The message under which a worker logs that a request begins to wait. */
 export const waitingMessage = 'An approval request waits for an answer';
 
-/** The text of the log line of a request that its channels have tried to deliver, so far in vain. */
+/** The message under which a worker logs that no channel could deliver a request so far. */
 export const undeliveredMessage = 'No channel could deliver this request yet';
-/** The tag of a workflow of channels that has such requests, and the beginning of the tag of each: its id follows. */
+/**
+ * The tag of a channels workflow with undelivered requests. With a request's id after it, it is the tag of that
+ * request.
+ */
 export const undeliveredTag = 'undelivered:';
 
-/** The fields of the log line. They hold no values of arguments. The logger adds the workflow's id. */
+/**
+ * The fields of the log line about a waiting request. They hold no values of arguments. The logger adds the workflow's
+ * id.
+ */
 export type WaitingNotice = Pick<
   ApprovalSummary,
   'requestId' | 'toolName' | 'argumentNames' | 'agentName' | 'riskLevel' | 'severity' | 'reason' | 'deadline'
 > &
   Pick<ApprovalRequest, 'reviewers'> & {
-    /** The channels that carry it; empty: only the inbox has it. Absent for a run without channels. */
+    /** The channels that carry the request; empty: only the inbox has it. Absent for a run without channels. */
     channels?: string[];
   };
 

@@ -17,7 +17,10 @@ export function sumsRead(source: string): ReadSum[] {
   }
 }
 
-/** The sums in a part of an expression. A pattern names no tool, and neither does what only a call decides. */
+/**
+ * The sums in a part of an expression, except those whose tool is a pattern, or whose tool or argument is not a
+ * constant.
+ */
 export function sumsIn(part: unknown): ReadSum[] {
   if (typeof part !== 'object' || part === null) return [];
   const { case: kind, value } = part as Node;
@@ -28,6 +31,7 @@ export function sumsIn(part: unknown): ReadSum[] {
   return tool === '' || argument === '' || /[*?[]/.test(tool) ? inner : [{ tool, argument }, ...inner];
 }
 
+/** The value of a string constant; empty for any other expression. */
 function textOf(part: unknown): string {
   const { exprKind } = part as { exprKind: { case: string; value: { constantKind: { case: string; value: string } } } };
   const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined;
@@ -42,15 +46,16 @@ export function argumentsRead(source: string): string[] {
     const { case: kind, value } = part as Node;
     if (kind === 'selectExpr') {
       const { operand, field, testOnly } = value as { operand?: { exprKind?: Node }; field: string; testOnly: boolean };
-      const of = operand?.exprKind;
-      if (!testOnly && of?.['case'] === 'identExpr' && (of['value'] as Node)['name'] === 'args') read.add(field);
+      const operandKind = operand?.exprKind;
+      if (!testOnly && operandKind?.['case'] === 'identExpr' && (operandKind['value'] as Node)['name'] === 'args')
+        read.add(field);
     }
     for (const each of Object.values(part)) visit(each);
   };
   try {
     visit(parse(source).expr);
   } catch {
-    // It reads nothing, because it never holds.
+    // A condition that is not CEL never holds, so it reads nothing.
   }
   return [...read];
 }

@@ -29,9 +29,9 @@ export {
 for (const { id } of celEnv().funcs) void id;
 
 /**
- * An error is a value in CEL, and a loop makes one for each item without the field. The library's class extends `Error`,
- * whose constructor records the stack, which takes ten times as long as everything else in such a loop. Nobody reads
- * that stack.
+ * An error is a value in CEL, and a loop makes one for each item without the field. The library's class extends
+ * `Error`, whose constructor records the stack, which takes ten times as long as everything else in such a loop. The
+ * stack is never read.
  */
 class WithoutStack {
   message: string;
@@ -56,6 +56,6 @@ function celValue(value: Json): CelInput {
   if (Array.isArray(value)) return celList(value.map(celValue));
   if (typeof value !== 'object' || value === null) return value;
   const map = celMap(new Map(Object.entries(value).map(([name, member]) => [name, celValue(member)])));
-  // The library takes `null` for absent here, and the specification does not.
+  // The library's own `has` takes `null` for absent; the specification does not.
   return Object.defineProperty(map, 'has', { value: (key: string) => map.get(key) !== undefined });
 }

@@ -1,6 +1,6 @@
 /**
- * What a condition pays, in steps of about a microsecond. A price that is too low lets a turn of ordinary calls hold up a
- * worker.
+ * The prices of evaluating a condition, in steps of about a microsecond. A price that is too low lets a turn of
+ * ordinary calls block a worker.
  */
 import { isCelList, isCelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -8,14 +8,17 @@ import { expressionSize } from './expression-size.ts';
 
 export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
-/** What each round of a loop costs at least. */
+/** The least price of one round of a loop. */
 const costOfRound = 4;
-/** Measured: at most 0.3 if every comparison in a round fails, else a third of it. */
+/**
+ * The price of one part of an expression in a loop. Measured: at most 0.3 if every comparison fails, else a third of
+ * that.
+ */
 const costOfPart = 0.2;
-/** For `a.b.c`, the library also tries the names `a.b.c` and `a.b`. */
+/** How many parts a field selection counts as: for `a.b.c`, the library also tries the names `a.b.c` and `a.b`. */
 const partsOfSelect = 4;
 
-/** Measured: looks in lists of 50 tools with 50 arguments, and reads one decimal. */
+/** The price of `sum`. Measured: it searches lists of 50 tools with 50 arguments, and parses one decimal. */
 const costOfSum = 2;
 
 /** Pays for a call of a function before it runs; throws if the budget does not suffice. */
@@ -78,7 +81,7 @@ export function payFor(name: string, values: readonly CelValue[], budget: Condit
   pay(costOfCall());
 }
 
-/** Measured cold: 60 ns per state of the pattern and character of the text. */
+/** The price of `matches`. Measured cold: 60 ns for each state of the pattern and each character of the text. */
 function costOfMatch([text, pattern]: readonly CelValue[]): number {
   if (typeof text !== 'string' || typeof pattern !== 'string') return 1;
   const size = expressionSize(pattern);
@@ -89,14 +92,14 @@ function costOfCharacters(value: CelValue): number {
   return typeof value === 'string' ? value.length / 14 : 0;
 }
 
-/** How many parts evaluating an expression once may evaluate. */
+/** The most parts that one evaluation of an expression evaluates. */
 export function weightOf(expression: Expression | undefined): number {
   if (expression === undefined) return 0;
   const own = expression.exprKind.case === 'selectExpr' ? partsOfSelect : 1;
   return partsOf(expression).reduce((sum, part) => sum + weightOf(part), own);
 }
 
-/** The expressions of which one consists. */
+/** The direct parts of an expression. */
 export function partsOf({ exprKind }: Expression): Expression[] {
   const parts = (): (Expression | undefined)[] => {
     switch (exprKind.case) {

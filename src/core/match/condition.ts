@@ -1,8 +1,8 @@
 /**
- * `when:` conditions, in CEL (docs/policy-reference.md). CEL's only loops are those over lists, and its regular expressions are
- * RE2's, which take linear time. This version has less: no times (time zones depend on the build of Node), no messages,
- * and only our variables. All conditions of one ruling share a budget, so that no policy and no arguments can make a
- * workflow task time out.
+ * `when:` conditions, in CEL (docs/policy-reference.md). CEL's only loops are those over lists, and its regular
+ * expressions are RE2's, which take linear time. Conditions have less than CEL: no times (time zones depend on the
+ * build of Node), no messages, and only the variables below. All conditions of one ruling share a budget, so that no
+ * policy and no arguments can make a workflow task time out.
  */
 import { sumsIn, type SumOf, argumentsRead } from './argument-reads.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
@@ -24,7 +24,7 @@ import { partsOf, payFor, weightOf, type Expression } from './condition-cost.ts'
 import { plainComparison, type PlainComparison } from './plain-comparison.ts';
 import { TextSearch, isWellFormed } from '../base/text.ts';
 
-/** In UTF-16 units. */
+/** Maximum length of a condition, in UTF-16 units. */
 export const maxConditionLength = 1_000;
 const maxBrackets = 50;
 /** The budget of all conditions of one ruling, in steps of about a microsecond. */
@@ -47,8 +47,8 @@ export type ConditionVariables = Record<(typeof conditionVariables)[number], unk
 
 export interface Condition {
   /**
-   * Returns whether it holds, or, as a clause, why that cannot be decided; the caller then fails closed (I2). Without
-   * `sumOf` no sum is known.
+   * Returns whether the condition holds, or, as a clause, why that cannot be decided; the caller then fails closed
+   * (I2). Without `sumOf` no sum is known.
    */
   holds: (variables: ConditionVariables, budget: ConditionBudget, sumOf?: SumOf) => boolean | { problem: string };
 }
@@ -58,12 +58,13 @@ const list = listType(DYN);
 const operators =
   '_&&_ _||_ !_ _?:_ _?_:_ _==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ _%_ -_ _[_] @in @not_strictly_false';
 const functions = 'size contains startsWith endsWith matches lowerAscii int double string sum';
-const known = new Set(`${operators} ${functions}`.split(' '));
+const supported = new Set(`${operators} ${functions}`.split(' '));
 
 /** The budget of the current evaluation. Evaluations are synchronous, and each one restores it when it ends. */
 let budget: ConditionBudget = { left: 0 };
+/** The arguments of the last function that has paid. */
 let paid: CelValue[] | undefined;
-/** What `sum` gives in the current evaluation, like `budget`. */
+/** The results of `sum` in the current evaluation, set and restored like `budget`. */
 let sums: SumOf | undefined;
 let environment: ReturnType<typeof celEnv> | undefined;
 
@@ -133,7 +134,7 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       const { operand, testOnly } = exprKind.value;
       const problem = all([operand]);
       if (problem !== undefined || !testOnly || operand === undefined) return problem;
-      // `has(x.y)` of an `x` that is no object is an error, and not false, as the library has it.
+      // `has(x.y)` is an error if `x` is not an object. The library's own gives false.
       exprKind.value.operand = call(expression, '@object', [operand]);
       return undefined;
     }
@@ -141,7 +142,7 @@ function prepare(expression: Expression, variables: ReadonlySet<string>): string
       return all(partsOf(expression));
     case 'callExpr': {
       const { function: name } = exprKind.value;
-      if (!known.has(name)) return notInLanguage(name);
+      if (!supported.has(name)) return notInLanguage(name);
       if (name === 'sum' && sumsIn(exprKind).length === 0) return `has a sum ${sumWanted}`;
       return all(partsOf(expression));
     }
@@ -174,7 +175,7 @@ function notInLanguage(name: string): string {
 
 const sumWanted = `of what is no tool and no argument: write both names, as in sum('refund', 'amount')`;
 
-/** Counts brackets in strings, too: what is refused in vain is written by nobody. */
+/** True if brackets nest deeper than `most`. Brackets in strings count, too: conditions do not have that many. */
 function nestsDeeper(source: string, most: number): boolean {
   let depth = 0;
   for (const character of source) {
@@ -194,7 +195,10 @@ function number(like: Expression, value: number): Expression {
   return { ...like, exprKind: { case: 'constExpr', value: { constantKind } } } as unknown as Expression;
 }
 
-/** CEL's functions, each of which pays before it runs. An exhausted budget throws through everything, even loops. */
+/**
+ * An environment of CEL in which each function pays before it runs. An exhausted budget ends the evaluation, even
+ * inside loops.
+ */
 export function boundedEnvironment(): ReturnType<typeof celEnv> {
   const mixed = (name: string, compute: (one: number, other: number) => number): CelFunc[] => [
     celFunc(name, [DOUBLE, INT], DOUBLE, (one, other) => compute(one, Number(other))),
@@ -262,26 +266,29 @@ export function boundedEnvironment(): ReturnType<typeof celEnv> {
 const wholeNumber = /^[+-]?\d+$/;
 const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
+/** The message of a parse error, without its place in the source. */
 function sentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/^<input>:/, '').slice(0, 200);
 }
 
-/** What CEL gives for `double("20,000")` and `int("0x10")`; and no number is what 0.0 / 0.0 gives here. */
+/** The error of `double("20,000")` and `int("0x10")`, as CEL has it, and of 0.0 / 0.0. */
 export const notANumber = 'not a number';
 
-/** What `has(x.y)` gives for an `x` that is no object. */
+/** The error of `has(x.y)` if `x` is not an object. */
 export const notAnObject = 'not an object';
 
-/** What `sum('refund', 'amount')` gives if a call that counts has no such number. Both names follow. */
+/** The beginning of the error of a `sum` that is not known. The names of the argument and the tool follow. */
 export const notSummed = 'no sum of';
 
 /** Rewords the library's message so that it holds no value of an argument (I13). */
 export function conditionFailure(message: string, source: string): string {
-  const told = failureWords(message, source);
-  if (told.startsWith("'")) return told;
+  const failure = failureWords(message, source);
+  if (failure.startsWith("'")) return failure;
   const read = argumentsRead(source).slice(0, 3);
-  return read.length === 0 ? told : `${told}; it reads ${read.map((name) => `'${name.slice(0, 40)}'`).join(', ')}`;
+  return read.length === 0
+    ? failure
+    : `${failure}; it reads ${read.map((name) => `'${name.slice(0, 40)}'`).join(', ')}`;
 }
 
 function failureWords(message: string, source: string): string {

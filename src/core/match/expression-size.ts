@@ -1,14 +1,14 @@
 /**
- * An upper bound for the size of a regular expression's program, which is what matching costs: repetitions with a count are
- * written out in it, `[a-f0-9]{64}` as 64 classes. Does not compile, so it is cheap for any text.
+ * An upper bound for the size of a regular expression's program, which determines the cost of matching. A repetition
+ * with a count is written out: `[a-f0-9]{64}` counts as 64 classes. Compiles nothing, so it is cheap for any text.
  */
 export function expressionSize(source: string): number {
   if (source.includes('\\Q')) return source.length * mostCopies;
-  /** For each open group: the size so far, and that of its last piece. */
+  /** For each open group: its size so far, and the size of its last piece. */
   const open = [{ size: 0, last: 0 }];
   for (let index = 0; index < source.length;) {
     const group = open.at(-1)!;
-    const [, from, upTo] = counted(source, index) ?? [];
+    const [, from, upTo] = repetitionAt(source, index) ?? [];
     if (from !== undefined) {
       const copies = Math.min(Math.max(Number(from), Number(upTo ?? 0), 1) + 1, mostCopies);
       group.size += group.last * (copies - 1);
@@ -31,21 +31,22 @@ export function expressionSize(source: string): number {
     } else {
       if (character === '\\') index = escapeEnd(source, index);
       if (character === '[') index = classEnd(source, index);
-      group.last = ofOne;
-      group.size += ofOne;
+      group.last = sizeOfOne;
+      group.size += sizeOfOne;
     }
   }
-  return open.reduce((sum, { size }) => sum + size, ofAll);
+  return open.reduce((sum, { size }) => sum + size, sizeOfFrame);
 }
 
-/** RE2 refuses more copies of one piece. */
+/** The most copies of one piece: RE2 refuses more. */
 const mostCopies = 1_000;
-/** What every program has: the failure, the start and the end. */
-const ofAll = 6;
-/** A character, in either case; with `|` also a branch. */
-const ofOne = 2;
+/** The size of the parts that every program has: the failure, the start and the end. */
+const sizeOfFrame = 6;
+/** The size of one character, in either case, or of a `|` with its branch. */
+const sizeOfOne = 2;
 
-function counted(source: string, index: number): RegExpExecArray | null {
+/** The repetition with a count that begins at `index`, if any. */
+function repetitionAt(source: string, index: number): RegExpExecArray | null {
   const repetition = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
   repetition.lastIndex = index;
   return repetition.exec(source);

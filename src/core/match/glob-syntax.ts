@@ -1,6 +1,6 @@
 /**
- * Translates our globs to minimatch's syntax. Ours are simpler: outside `*`, `?` and `[…]` no character is special, not
- * even the backslash. So every other character gets a backslash, and every class is rewritten.
+ * Translates globs of policies to minimatch's syntax. In policies, no character outside `*`, `?` and `[…]` is special,
+ * not even the backslash. So every other character gets a backslash, and every class is rewritten.
  */
 
 /** Replaces `/` in globs and texts, so that no text is a path. It is a noncharacter, which no readable text holds. */
@@ -17,7 +17,7 @@ interface Class {
 const slashCode = 0x2f;
 const separatorCode = 0xfdd0;
 
-/** A piece of a glob: one character, any one, any number of them, or a class. */
+/** A piece of a glob: a certain character, any character, any number of characters, or a class. */
 export type GlobToken = { character: number } | 'any' | 'star' | Pick<Class, 'negated' | 'ranges'>;
 
 /** The pieces of a glob that `translateGlob` accepts. */
@@ -45,13 +45,16 @@ export interface TranslatedGlob {
   wildcards: number;
   /** The text before, between and after the wildcards, mapped as in subjects; one more than there are wildcards. */
   literals: string[];
-  /** It holds `*`. */
+  /** True if the glob holds `*`. */
   hasStars: boolean;
-  /** `*` is the only wildcard: each text that holds the literals in order matches. */
+  /** True if `*` is the only wildcard: then each text that holds the literals in order matches. */
   onlyStars: boolean;
 }
 
-/** Translates for minimatch with braces, extglobs, negation and comments off. */
+/**
+ * The glob in the syntax of minimatch, with its braces, extglobs, negation and comments off; or, as a clause, what is
+ * wrong with it.
+ */
 export function translateGlob(source: string): TranslatedGlob | { problem: string } {
   const characters = Array.from(source);
   let glob = '';
@@ -106,7 +109,10 @@ function writeClass({ negated, ranges }: Class): string {
   return `[${negated ? '!' : ''}${written.join('')}]`;
 }
 
-/** The range in mapped texts: without `/`, and with the separator only if the range includes `/`. */
+/**
+ * The ranges that match in mapped texts what one range matches in texts: without `/`, and with the separator only if
+ * the range includes `/`.
+ */
 function withSlashMapped([from, to]: [number, number]): [number, number][] {
   const pieces: [number, number][] = [];
   let start = from;

@@ -1,7 +1,8 @@
 /**
- * Matches one glob against one text (docs/policy-reference.md): `*` is any run of characters, `?` one character, `[…]` a class,
- * everything else itself. minimatch matches paths, but our texts have no path separator. So `/` becomes U+FDD0 in both,
- * and both get a leading U+FDD0, so that no text is empty, `.` or `..`, which minimatch's wildcards never match.
+ * Matches one glob against one text (docs/policy-reference.md): `*` is any run of characters, `?` one character, `[…]`
+ * a class, everything else itself. minimatch matches paths, but arguments are not paths. So `/` becomes U+FDD0 in globs
+ * and texts, and both get a leading U+FDD0, so that no text is empty, `.` or `..`, which minimatch's wildcards never
+ * match.
  */
 import { Minimatch } from './minimatch.ts';
 import { separator, translateGlob } from './glob-syntax.ts';
@@ -10,7 +11,7 @@ import { segmentsMatch, type Segments } from './segments.ts';
 
 /** Maximum cost of one match: glob length times text length, in UTF-16 units (measured: at most 8 ns each). */
 export const maxMatchWork = 8_000_000;
-/** What each element of a list costs beside its length. */
+/** What each element of a list costs in addition to its length. */
 const costOfItem = 16;
 
 export interface Glob {
@@ -20,7 +21,10 @@ export interface Glob {
   wildcards: number;
   /** True if it holds `*`: it then matches texts of any length. */
   hasStars: boolean;
-  /** Every matching text holds these in this order: the first at its start, the last at its end. */
+  /**
+   * The texts between the wildcards. Every matching text holds them in this order: the first at its start, the last at
+   * its end.
+   */
   literals: string[];
   /** Absent if `*` is the only wildcard: a text that holds the literals then matches. */
   matches?: (mapped: string) => boolean;
@@ -31,7 +35,7 @@ export type GlobSubject = { mapped: string; list?: ListSubject; segments?: Segme
 
 /** For a text that is the JSON of a list. */
 export interface ListSubject {
-  /** Its elements, those of lists in it included. */
+  /** The elements of the list, those of lists in it included. */
   items: readonly GlobSubject[];
   /** The length of the text and of all elements. */
   length: number;
@@ -48,7 +52,7 @@ export function compileGlob(source: string): Glob | { problem: string } {
   const [first, ...rest] = translated.literals;
   const glob = { source: normal, wildcards, hasStars, literals: [separator + first!, ...rest] };
   if (onlyStars) return glob;
-  // minimatch takes longer than everything above, and most globs are only checked: their first text compiles them.
+  // Compiled at the first match: minimatch takes longer than everything above, and most globs are only checked.
   let matcher: Minimatch | undefined;
   return { ...glob, matches: (text) => (matcher ??= minimatchOf(translated.glob)).match(text) };
 }
@@ -82,7 +86,7 @@ export function globSubject(text: string): GlobSubject {
   return { mapped: mapped(nfc(text)) };
 }
 
-/** Prepares a text of which no `*` matches more than one segment. */
+/** Prepares a text in segments: no `*` matches beyond the end of a segment. */
 export function segmentedSubject(texts: readonly string[], place: Omit<Segments, 'texts'> = {}): GlobSubject {
   const subject = globSubject(texts.join(''));
   if ('problem' in subject) return subject;
@@ -124,19 +128,19 @@ export function matchWork(glob: Glob, subject: GlobSubject): number {
   return glob.source.length * lengthOf(subject);
 }
 
-/** Segments take longer than other texts. */
-const ofSegments = 4;
+/** How many times as long a match takes in a text in segments. */
+const segmentsFactor = 4;
 
 /**
- * Returns the work that a match does, in the units of `matchWork`. A text without the literals costs nothing: the match ends
- * there. So an index that leaves such rules out does not change the sum.
+ * Returns the work that a match does, in the units of `matchWork`. A text without the glob's literals costs nothing. So
+ * an index that leaves out such rules does not change the sum.
  */
 export function workDone(glob: Glob, subject: GlobSubject): number {
   if ('problem' in subject || matchWork(glob, subject) > maxMatchWork) return 0;
   const { mapped, segments, list } = subject;
   if (list !== undefined) return matchWork(glob, subject);
   if (!holdsLiterals(glob.literals, mapped)) return 0;
-  if (segments !== undefined) return matchWork(glob, subject) * ofSegments;
+  if (segments !== undefined) return matchWork(glob, subject) * segmentsFactor;
   return glob.matches === undefined ? 0 : matchWork(glob, subject);
 }
 
@@ -154,12 +158,12 @@ export function listSubject(text: string, items: readonly GlobSubject[]): GlobSu
 }
 
 /**
- * How a glob reads a list. Whoever forbids or asks means `any` element, or the text of the whole list. Whoever allows
- * means `every` element, or the whole list spelled out without `*`.
+ * How a glob reads a list. A rule that denies or asks matches if `any` element matches, or the text of the whole list.
+ * A rule that allows matches if `every` element matches, or if a glob without `*` matches the text of the whole list.
  */
 export type ListReading = 'any' | 'every';
 
-/** Like `globMatches`, also for lists. */
+/** Like `globMatches`, but reads a list by its elements. */
 export function readingMatches(glob: Glob, subject: GlobSubject, reading: ListReading): boolean | { problem: string } {
   const whole = globMatches(glob, subject);
   if ('problem' in subject || subject.list === undefined || typeof whole === 'object') return whole;

@@ -42,13 +42,16 @@ export interface CallSubjects {
   field: (name: string) => GlobSubject;
   /** Charges `work` against `maxRulingWork`; false once that is used up. */
   afford: (work: number) => boolean;
-  /** Gets the work that is done, which is mostly far less. */
+  /** Counts the work that matches really do, which is mostly far less than `afford` charges. */
   meter: RulingMeter;
 }
 
-/** Compiles a pattern, split at its first colon, unless all of it is the name of a request of the run. A problem begins with a verb: `holds the reversed range [z-a]`. */
+/**
+ * Compiles a pattern, split at its first colon, unless it is `countersign:continue`. A problem begins with a verb:
+ * `holds the reversed range [z-a]`.
+ */
 export function compilePattern(pattern: string): CompiledPattern | { problem: string; args?: undefined } {
-  const problem = writtenBadly(pattern, 'write * to match every tool');
+  const problem = formProblem(pattern, 'write * to match every tool');
   if (problem !== undefined) return { problem };
   const colon = pattern === continueTool ? -1 : pattern.indexOf(':');
   const name = compileGlob(colon === -1 ? pattern : pattern.slice(0, colon));
@@ -62,15 +65,16 @@ export function compilePattern(pattern: string): CompiledPattern | { problem: st
 
 /** Compiles the glob of one argument, within the limits of patterns. */
 export function compileFieldGlob(source: string): Glob | { problem: string } {
-  const problem = writtenBadly(source, 'write * to match any value');
+  const problem = formProblem(source, 'write * to match any value');
   if (problem !== undefined) return { problem };
   const glob = compileGlob(source);
   if ('problem' in glob || glob.wildcards <= maxWildcards) return glob;
   return { problem: `has ${glob.wildcards} wildcards; at most ${maxWildcards} are allowed` };
 }
 
-function writtenBadly(pattern: string, remedy: string): string | undefined {
-  // Before anything that takes time: of the characters that become one in NFC, none is longer than four units.
+/** Why a pattern or glob is refused before it is compiled, as a clause; undefined if it is not. */
+function formProblem(pattern: string, remedy: string): string | undefined {
+  // Checked before NFC, which takes time. No pattern of the permitted length is this long before NFC.
   if (pattern.length > maxPatternLength * 8) return tooLong(pattern.length);
   if (pattern.trim() === '') return `is empty: ${remedy}`;
   if (pattern.trim() !== pattern) return 'begins or ends with a blank';
@@ -91,7 +95,9 @@ export function matches(pattern: CompiledPattern, subjects: CallSubjects): boole
   return affordable(pattern.args, subjects.args(), subjects);
 }
 
-/** Like `matches`, for one glob and one of the call's texts. */
+/**
+ * Returns whether one glob matches one of the call's texts, if `maxRulingWork` still has room for it; else why not.
+ */
 export function affordable(
   glob: Glob,
   subject: GlobSubject,
@@ -103,7 +109,7 @@ export function affordable(
   return { problem: 'the arguments are too long for so many rules' };
 }
 
-/** Matches a glob against a text that has been paid for. */
+/** Like `affordable`, for a match that has been charged already. */
 export function metered(
   glob: Glob,
   subject: GlobSubject,
@@ -114,7 +120,10 @@ export function metered(
   return readingMatches(glob, subject, reading);
 }
 
-/** The same call; the first use of its arguments' text pays for matching patterns of that total length. */
+/**
+ * The subjects of a call whose arguments' text is charged once, at its first use: for patterns of `argsLength`
+ * characters in all.
+ */
 export function boundedSubjects(subjects: CallSubjects, argsLength: number): CallSubjects {
   let bounded: GlobSubject | undefined;
   return {
@@ -128,7 +137,10 @@ export function boundedSubjects(subjects: CallSubjects, argsLength: number): Cal
   };
 }
 
-/** The same call, but `name:args` patterns and globs on the subject see this text: a part of a command. */
+/**
+ * The subjects of a call in which `name:args` patterns and globs on the subject see `text`, which is a part of a
+ * command.
+ */
 export function partSubjects(subjects: CallSubjects, subject: string | undefined, text: string): CallSubjects {
   return withSubject(subjects, subject, globSubject(text));
 }
@@ -139,8 +151,8 @@ export function withSubject(subjects: CallSubjects, subject: string | undefined,
 }
 
 /**
- * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. `meter`: the work
- * that is done is added there.
+ * Prepares a call for one ruling. `subject` names the argument that `name:args` patterns see, if any. The work of
+ * matches is added to `meter`.
  */
 export function callSubjects(
   call: { tool: string; args: JsonObject; subject?: string },
@@ -175,8 +187,8 @@ function subjectOf(value: Json): GlobSubject {
 }
 
 /**
- * The elements of a list and of all lists in it. A list in it that is empty is an element. A list with canonical JSON is
- * not deeper than the stack.
+ * The elements of a list and of all lists in it; an empty inner list counts as an element. Recursion is safe: canonical
+ * JSON limits the depth.
  */
 function elementsOf(list: readonly Json[]): Json[] {
   return list.flatMap((item) => (Array.isArray(item) && item.length > 0 ? elementsOf(item) : [item]));

@@ -1,14 +1,17 @@
 /**
- * The most common condition compares one argument with a constant: `args.amount > 100`. For this, CEL's library takes
- * twenty times as long as the comparison, so it is used only if the argument is missing or of another type. A property
- * test checks that both agree.
+ * The most common condition compares one argument with a constant: `args.amount > 100`. CEL's library takes twenty
+ * times as long as JavaScript for this, so the library is used only if the argument is missing or of another type. A
+ * property test checks that both agree.
  */
 import { isCelMap, type CelMap, type CelValue, type parse } from './cel.ts';
 import type { ConditionBudget } from './ruling-meter.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 type Constant = string | number;
-/** Undefined if only the library can decide; the library then pays. */
+/**
+ * Compares the argument with the constant; undefined if only the library can decide, which then charges the budget
+ * itself.
+ */
 export type PlainComparison = (args: CelMap, budget: ConditionBudget) => boolean | undefined;
 
 const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>([
@@ -20,7 +23,7 @@ const comparisons = new Map<string, (one: Constant, other: Constant) => boolean>
   ['_>=_', (one, other) => one >= other],
 ]);
 
-/** Undefined for any other expression. */
+/** The comparison that an expression makes, if it compares one argument with a constant; else undefined. */
 export function plainComparison({ exprKind }: Expression): PlainComparison | undefined {
   if (exprKind.case !== 'callExpr') return undefined;
   const { function: name, args: operands } = exprKind.value;
@@ -45,7 +48,7 @@ function cost(value: Constant): number {
   return typeof value === 'string' ? value.length / 1_000 : 0;
 }
 
-/** A string, a double, or an integer that a double holds exactly. */
+/** The value of a constant: a string, a double, or an integer that a double holds exactly; else undefined. */
 function constantOf({ exprKind }: Expression): Constant | undefined {
   if (exprKind.case !== 'constExpr') return undefined;
   const { case: kind, value } = exprKind.value.constantKind;

@@ -1,4 +1,7 @@
-/** Adds up the work of all rulings of one step of a run. One unit matches one character of a pattern with one of a text. */
+/**
+ * Adds up the work of all rulings of one step of a run. One unit is one character of a pattern compared with one
+ * character of a text.
+ */
 export interface RulingMeter {
   work: number;
 }

@@ -1,13 +1,13 @@
 /**
- * Matches a glob against a text in segments. Its pieces match the segments in order, and no `*` reaches from one into the
- * next: in `sudo ls *`, what `*` stands for is an argument of `ls`, not a command after it, and in `docker exec * ls*` the
- * first `*` is the container.
+ * Matches a glob against a text in segments. The pieces of the glob match the segments in order, and no `*` reaches
+ * from one segment into the next: in `sudo ls *`, the `*` stands for an argument of `ls`, not for a command after it,
+ * and in `docker exec * ls*` the first `*` is the container.
  */
 import { globTokens, type GlobToken } from './glob-syntax.ts';
 
 /**
- * The places in the glob that what was read may have led to: `before[n]`, matching goes on with piece `n`; `within[n]`,
- * piece `n` is a star that has matched something of this segment. Rows of numbers: sets took ten times as long.
+ * The places in the glob that a match may have reached. `before[n]` is 1 if piece `n` may come next; `within[n]` is 1
+ * if piece `n` is a star that has matched something of this segment. Arrays of numbers: sets took ten times as long.
  */
 interface Places {
   before: Uint8Array;
@@ -18,12 +18,15 @@ interface Places {
 export interface Segments {
   texts: readonly string[];
   /**
-   * The index of the segment that holds a command. A `*` at its start names no command, so it stands for the whole command
-   * or for nothing: `sudo * ls*` covers no `sudo rm ls`. In the segments before it, a `*` stands for one word or a part of
-   * it. Absent: no such segment.
+   * The index of the segment that holds a command. A `*` where the command starts stands for the whole command or for
+   * nothing, because it names no program: `sudo * ls*` does not cover `sudo rm ls`. In the segments before the command,
+   * a `*` stands for one word or a part of one. Absent: no segment holds a command.
    */
   command?: number;
-  /** True: the command is of the same program as what precedes it, and a `*` that ends the glob goes on into it. */
+  /**
+   * True: the command runs the same program as the segments before it, so a `*` that ends the glob may go on into the
+   * command.
+   */
   isSameProgram?: boolean;
 }
 
@@ -31,7 +34,10 @@ export interface Segments {
 export function segmentsMatch(source: string, { texts, command = -1, isSameProgram }: Segments): boolean {
   const tokens = globTokens(source);
   const last = tokens.length - 1;
-  /** The star that ends the glob, if it goes on into the command. After another wildcard, words may name the command. */
+  /**
+   * The star that ends the glob, if it may go on into the command; else -1. It may not after another wildcard, where
+   * its words could name the command.
+   */
   const lasting =
     isSameProgram === true && tokens.findIndex(isWildcard) === last && tokens[last] === 'star' ? last : -1;
   let places = emptyPlaces(tokens);
@@ -40,16 +46,16 @@ export function segmentsMatch(source: string, { texts, command = -1, isSameProgr
   for (const [index, segment] of texts.entries()) {
     const goesOn = index === command && places.within[lasting] === 1;
     endStars(places, tokens);
-    const ofWhole = index === command ? nameCommand(places, tokens) : [];
-    if (command >= 0 && index > command) startNoStars(places, tokens);
+    const wholeCommandStars = index === command ? dropProgramStars(places, tokens) : [];
+    if (command >= 0 && index > command) dropNewStars(places, tokens);
     if (goesOn) places.within[lasting] = 1;
     for (const character of segment) {
       const ends = index < command && character === ' ';
-      const leads = step(places, next, tokens, { code: character.codePointAt(0)!, ends, lasting });
-      if (!leads && ofWhole.length === 0) return false;
+      const reachesAny = step(places, next, tokens, { code: character.codePointAt(0)!, ends, lasting });
+      if (!reachesAny && wholeCommandStars.length === 0) return false;
       [places, next] = [next, places];
     }
-    for (const star of ofWhole) places.within[star] = 1;
+    for (const star of wholeCommandStars) places.within[star] = 1;
   }
   endStars(places, tokens);
   return places.before[tokens.length] === 1;
@@ -59,7 +65,7 @@ function emptyPlaces({ length }: readonly GlobToken[]): Places {
   return { before: new Uint8Array(length + 1), within: new Uint8Array(length + 1) };
 }
 
-/** What a star has matched ends here; each star before which matching stands may match nothing. */
+/** Ends the stars at the end of a segment. A star that may come next may also match nothing. */
 function endStars({ before, within }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) {
     if (within[at] === 1 || (before[at] === 1 && tokens[at] === 'star')) before[at + 1] = 1;
@@ -67,45 +73,45 @@ function endStars({ before, within }: Places, tokens: readonly GlobToken[]): voi
   within.fill(0);
 }
 
-/** A star that has matched nothing of a command matches nothing of what follows it either. */
-function startNoStars({ before }: Places, tokens: readonly GlobToken[]): void {
+/** Removes the places where a star would begin after the command. */
+function dropNewStars({ before }: Places, tokens: readonly GlobToken[]): void {
   for (let at = 0; at < tokens.length; at += 1) if (tokens[at] === 'star') before[at] = 0;
 }
 
 /**
- * Takes away the places from which a star would stand for the program and its glob go on within the command. Returns the
+ * Removes the places where a star would stand for the program while the glob goes on within the command. Returns the
  * stars that may stand for the whole command.
  */
-function nameCommand({ before }: Places, tokens: readonly GlobToken[]): number[] {
-  const ofWhole: number[] = [];
+function dropProgramStars({ before }: Places, tokens: readonly GlobToken[]): number[] {
+  const wholeCommandStars: number[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     if (before[at] === 0) continue;
-    // Also of `?*`, which names no program either.
-    const star = tokens.findIndex((token, index) => index >= at && !isOfOne(token));
+    // Includes the star of `?*`, which names no program either.
+    const star = tokens.findIndex((token, index) => index >= at && !matchesOneCharacter(token));
     if (tokens[star] !== 'star') continue;
     before[at] = 0;
-    if (star === at) ofWhole.push(at);
+    if (star === at) wholeCommandStars.push(at);
   }
-  return ofWhole;
+  return wholeCommandStars;
 }
 
 function isWildcard(token: GlobToken): boolean {
-  return token === 'star' || isOfOne(token);
+  return token === 'star' || matchesOneCharacter(token);
 }
 
 /** True for `?` and for a class. */
-function isOfOne(token: GlobToken): boolean {
+function matchesOneCharacter(token: GlobToken): boolean {
   return token === 'any' || (typeof token === 'object' && 'ranges' in token);
 }
 
-/** A character, and whether no star but `lasting` may stand for it. */
+/** A character to read. `ends`: no star but `lasting` may stand for this character. */
 interface Read {
   code: number;
   ends: boolean;
   lasting: number;
 }
 
-/** Reads one character: writes into `next` where it leads, and returns whether it leads anywhere. */
+/** Reads one character: writes the places that the match reaches into `next`, and returns whether there are any. */
 function step(
   { before, within }: Places,
   next: Places,
@@ -114,19 +120,19 @@ function step(
 ): boolean {
   next.before.fill(0);
   next.within.fill(0);
-  let leads = false;
-  // True: a star just before this piece has ended, and the piece may go on.
+  let reachesAny = false;
+  // True if the piece before this one is a star that may have ended.
   let isReached = false;
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at]!;
-    const stands: boolean = isReached || before[at] === 1;
-    isReached = token === 'star' && (stands || within[at] === 1);
+    const isNext: boolean = isReached || before[at] === 1;
+    isReached = token === 'star' && (isNext || within[at] === 1);
     if (isReached && (!ends || at === lasting)) next.within[at] = 1;
-    else if (stands && accepts(token, code)) next.before[at + 1] = 1;
+    else if (isNext && accepts(token, code)) next.before[at + 1] = 1;
     else continue;
-    leads = true;
+    reachesAny = true;
   }
-  return leads;
+  return reachesAny;
 }
 
 function accepts(token: GlobToken, code: number): boolean {

@@ -1,7 +1,7 @@
 /* oxlint-disable no-restricted-properties -- randomness is disabled here, not used */
 const given = Math.random;
-/** In the sandbox of a run, it may be frozen already. */
-const isOurs = !Object.isFrozen(Math);
+/** False if `Math` is frozen, as it may be in the sandbox of a run. */
+const isWritable = !Object.isFrozen(Math);
 
 /**
  * brace-expansion, which minimatch imports but does not use here (`nobrace`), makes five random words while it loads.
@@ -9,8 +9,8 @@ const isOurs = !Object.isFrozen(Math);
  * own random generator, so that a run's ids would depend on how the worker loads its bundle (I12). So `Math.random` is
  * constant from here until `giveRandomBack`.
  */
-if (isOurs) Math.random = () => 0.5;
+if (isWritable) Math.random = () => 0.5;
 
 export function giveRandomBack(): void {
-  if (isOurs) Math.random = given;
+  if (isWritable) Math.random = given;
 }

@@ -36,7 +36,7 @@ export interface ExtendMessage extends ControlMessage {
 /** Message `delegate`: transfers the seat of `by`, or of `from`, among a request's reviewers to one person. */
 export interface DelegateMessage extends ControlMessage {
   requestId: string;
-  /** That person's name. */
+  /** The name of the person who gets the seat. */
   to: string;
   /** An operator moves the seat of this person, and says why in `reason`. Default: `by` gives their own seat. */
   from?: string;
@@ -48,7 +48,7 @@ export interface RevokeMessage extends ControlMessage {
   grants: string[] | 'all';
 }
 
-/** Message `setPolicy`: changes the run's side of the policy. At least one of them. */
+/** Message `setPolicy`: changes the run's side of the policy. At least one member must be present. */
 export interface SetPolicyMessage extends ControlMessage {
   /** A policy document: a policy file, as JSON. */
   policy?: JsonObject;
@@ -57,26 +57,26 @@ export interface SetPolicyMessage extends ControlMessage {
   channels?: string[];
 }
 
-/** Message `message`: what the user of a session says next. Nobody signs it: no rule depends on who has written it. */
+/** Message `message`: the next message of a session's user. It has no signature: no rule depends on its author. */
 export type UserMessage = Omit<ControlMessage, 'signature'> &
   (
     | {
         /** 1 to 100,000 characters; may be empty beside files. */
         content: string;
-        /** 1 to 20, if the agent takes such. */
+        /** 1 to 20 files, of kinds that the agent takes. */
         files?: UserFile[];
         retry?: never;
         stop?: never;
       }
     | {
-        /** In the place of words: asks the model again whose last call failed. */
+        /** Instead of `content`: repeats the last call of the model, which failed. */
         retry: true;
         content?: never;
         files?: never;
         stop?: never;
       }
     | {
-        /** In the place of words: ends the turn. Nothing more of it starts, and the run waits for its user. */
+        /** Instead of `content`: ends the turn. No more calls of the turn start, and the run waits for its user. */
         stop: true;
         content?: never;
         files?: never;
@@ -96,12 +96,14 @@ const maxRevoked = 100;
 const maxChannels = 20;
 const longestChannel = 64;
 const longestGrantId = 100;
-/** Characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it. */
+/**
+ * The longest policy, in characters of JSON: an activity reads it, the run keeps it, and continue-as-new carries it.
+ */
 const longestPolicy = 400_000;
-/** Characters. The run keeps every message in its transcript. */
+/** The longest message of a user, in characters: the run keeps every message in its transcript. */
 const longestContent = 100_000;
-/** What the user of a session may send in the place of words. */
-const wordless = ['retry', 'stop'] as const;
+/** The members that a message of the user may have instead of `content`. */
+const insteadOfContent = ['retry', 'stop'] as const;
 
 export function readExtend(value: unknown): Read<ExtendMessage> {
   const fields = readFields(value, 'an extension', ['requestId', 'until']);
@@ -144,31 +146,32 @@ export function readSetPolicy(value: unknown): Read<SetPolicyMessage> {
   if ('problem' in fields) return fields;
   const { policy, mode, channels, ...signed } = fields.message;
   if (policy === undefined && mode === undefined && channels === undefined) {
-    return unfit(`a change of policy needs 'policy', 'mode' or 'channels'`);
+    return invalidPolicy(`a change of policy needs 'policy', 'mode' or 'channels'`);
   }
   if (channels !== undefined && !isListOfNames(channels)) {
-    return unfit(`'channels' must be a list of at most ${maxChannels} names of channels`);
+    return invalidPolicy(`'channels' must be a list of at most ${maxChannels} names of channels`);
   }
-  if (policy !== undefined && !isObject(policy)) return unfit(`'policy' must be an object, not ${kindOf(policy)}`);
+  if (policy !== undefined && !isObject(policy))
+    return invalidPolicy(`'policy' must be an object, not ${kindOf(policy)}`);
   if (policy !== undefined && JSON.stringify(policy).length > longestPolicy) {
     return { problem: { code: 'too_large', message: `'policy' is longer than ${longestPolicy} characters of JSON` } };
   }
   if (mode !== undefined && !modes.some((known) => known === mode)) {
-    return unfit(`'mode' must be one of ${modes.join(', ')}`);
+    return invalidPolicy(`'mode' must be one of ${modes.join(', ')}`);
   }
   return { message: { ...(fields.message as SetPolicyMessage), ...(signed as ControlMessage) } };
 }
 
 export function readUserMessage(value: unknown): Read<UserMessage> {
-  const fields = readFields(value, 'a message of the user', ['content', 'files', ...wordless]);
+  const fields = readFields(value, 'a message of the user', ['content', 'files', ...insteadOfContent]);
   if ('problem' in fields) return fields;
-  const { content, files, retry, stop, signature, ...said } = fields.message;
-  const claimed = said as Pick<UserMessage, 'by' | 'reason' | 'messageId'>;
+  const { content, files, retry, stop, signature, ...rest } = fields.message;
+  const claimed = rest as Pick<UserMessage, 'by' | 'reason' | 'messageId'>;
   if (signature !== undefined)
     return invalid(`a message of the user has no 'signature': nothing depends on who wrote it`);
   const given = Object.entries({ content: content ?? files, retry, stop }).filter(([, field]) => field !== undefined);
   if (given.length > 1) return invalid(`give one of 'content', 'retry' and 'stop'`);
-  for (const name of wordless) {
+  for (const name of insteadOfContent) {
     const field = fields.message[name];
     if (field === undefined) continue;
     if (field !== true) return invalid(`'${name}' must be true, not ${kindOf(field)}`);
@@ -185,7 +188,7 @@ export function readUserMessage(value: unknown): Read<UserMessage> {
 }
 
 /**
- * What the journal keeps of a message's words: SHA-256 of `content`, of `{ content, files }` if it has files, of
+ * What the journal keeps of a user's message: the SHA-256 of `content`, of `{ content, files }` if it has files, of
  * `{"retry":true}` or of `{"stop":true}`, as canonical JSON.
  */
 export function userMessageDigest({ content, files, retry }: UserMessage): string {
@@ -267,25 +270,26 @@ function invalid(message: string): { problem: Problem } {
   return { problem: { code: 'invalid_message', message } };
 }
 
-function unfit(message: string): { problem: Problem } {
+function invalidPolicy(message: string): { problem: Problem } {
   return { problem: { code: 'policy_invalid', message } };
 }
 
 /**
- * Identifies the content of a decision: a retry has the same id and the same digest. A sender who signs again signs at
- * another time, so of a signature only its key belongs to the content. The key stays in it because it says who is believed
- * to have sent the message (docs/decisions/0016). What people call the reviewer says nothing of who decides, and may change.
+ * Identifies the content of a decision: a retry has the same id and the same digest. A retry may be signed again, at
+ * another time, so only the key of a signature belongs to the content: it determines the verified sender
+ * (docs/decisions/0016). `reviewerName` does not belong to it: no decision depends on this name, and it may change.
  */
 export function decisionDigest(decision: ParsedDecision): string {
   const { reviewerName: _, ...content } = decision;
   return jsonDigest(withoutProof(content) as unknown as Json);
 }
 
-/** As `decisionDigest`, of any other message. `name` is the name of its signal. */
+/** As `decisionDigest`, for any other message. `name` is the name of its signal. */
 export function contentDigest(name: string, message: ControlMessage): string {
   return jsonDigest({ name, message: withoutProof(message) } as unknown as Json);
 }
 
+/** The message with its signature reduced to the id of the key. */
 function withoutProof(message: Pick<ControlMessage, 'signature'>): object {
   const { signature } = message;
   return signature === undefined ? message : { ...message, signature: { keyId: signature.keyId } };

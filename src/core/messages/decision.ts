@@ -37,7 +37,9 @@ export interface ParsedDecision {
    * destructive tools and shell subjects.
    */
   always?: boolean | RequestedScope;
-  /** The model gets it: in the place of the tool's result with a denial, before the result with an approval. */
+  /**
+   * The reviewer's words for the model: with a denial they replace the tool's result, with an approval they precede it.
+   */
   reason?: string;
   /** With `approved: true`: the complete arguments that run instead of those shown. */
   modifiedArguments?: JsonObject;
@@ -63,13 +65,16 @@ export const decisionBounds = {
   decisionId: 200,
   digest: 64,
 } as const;
-/** Maximum length of their JSON, in characters. */
+/** Maximum length of each member's JSON, in characters. */
 const longestJson = { modifiedArguments: 400_000, response: 20_000 } as const;
 /** Maximum number of decisions in one signal or update; a longer list is refused as a whole. */
 export const maxDecisions = 100;
 const maxUses = 1_000_000;
 const maxMatches = 20;
-/** Keeps a grant small enough for the memo, which may have to carry the journal. */
+/**
+ * Maximum length of an argument's name in `always.match`. A grant must be small: the memo may have to carry the
+ * journal.
+ */
 const longestName = 200;
 
 const requestIdShape = /^[0-9a-f]{32}$/;
@@ -103,7 +108,7 @@ export function parseDecision(value: unknown): { decision: ParsedDecision } | { 
   return { decision: decision as unknown as ParsedDecision };
 }
 
-/** True if both have the same content, as a retry under the same decision id must have. */
+/** True if two decisions have the same content, as a retry under the same decision id must have. */
 export function sameDecision(one: ParsedDecision, other: ParsedDecision): boolean {
   return canonicalJson(one as unknown as Json) === canonicalJson(other as unknown as Json);
 }
@@ -208,7 +213,10 @@ function matchProblem(match: unknown): Problem | undefined {
   return undefined;
 }
 
-/** Checks only the form; `verifySignature` checks the signature itself. */
+/**
+ * Why a value does not have the form of a signature; undefined if it has. `verifySignature` checks the signature
+ * itself.
+ */
 export function signatureProblem(signature: unknown): Problem | undefined {
   const sentence = `'signature' must be { keyId, signedAt, value }, all texts`;
   if (!isObject(signature)) return invalid(sentence).problem;

@@ -23,9 +23,9 @@ export interface Sender {
 
 /**
  * Returns the sender of a message, or why the sender cannot be verified. Keys and their owners come from the ceiling: a
- * run's own policy verifies nobody. A message whose signature is not valid is refused, whoever it names; it is never
- * treated as unsigned. An operator's key needs no owner to change a policy or to revoke grants. A key with `signsFor` is a
- * gateway's: the message names the person, which is part of what is signed.
+ * run's own policy can verify no sender. A message with an invalid signature is refused, never treated as unsigned. An
+ * operator's key needs no owner to change a policy or to revoke grants. A key with `signsFor` belongs to a gateway: the
+ * signed message names the person for whom the gateway signs.
  */
 export function verifiedSender(
   sent: Addressed & { message: SentMessage },
@@ -41,7 +41,7 @@ export function verifiedSender(
   return refused(`the signature is not that of key '${keyId}' over this message to '${workflowId}' in '${namespace}'`);
 }
 
-/** The sender, provided that the signature is valid: every check except the costly one. */
+/** Like `verifiedSender`, without the costly check of the signature itself. */
 export function claimedSender(
   { message, action }: Pick<Addressed, 'action'> & { message: SentMessage },
   ceiling: Pick<Policy, 'reviewerKeys' | 'directory' | 'revoked'> | undefined,
@@ -53,25 +53,25 @@ export function claimedSender(
     return { voter, operator: false };
   }
   const { keyId } = message.signature;
-  const gone = revokedOf(ceiling?.revoked, { keyId });
-  if (gone !== undefined) return refused(revokedSentence(gone));
+  const revokedKey = revokedOf(ceiling?.revoked, { keyId });
+  if (revokedKey !== undefined) return refused(revokedSentence(revokedKey));
   const keys = ceiling?.reviewerKeys ?? {};
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (key === undefined) return refused(`the operator's policy has no reviewer key '${keyId}'`);
-  const isFree = key.operator && (action === 'setPolicy' || action === 'revoke');
+  const needsNoOwner = key.operator && (action === 'setPolicy' || action === 'revoke');
   const owners = ownersOf(ceiling?.directory, keyId, keyOf);
   if (key.signsFor !== undefined) {
-    // Its owner could be whomever they name.
+    // Such an owner could name any other person.
     if (owners.length > 0) return refused(`key '${keyId}' signs for others and is a person's own: it cannot be both`);
     const signer = { signsFor: key.signsFor, keyId };
-    const goneName = revokedOf(ceiling?.revoked, { reviewerId: name }, keyOf);
-    if (goneName !== undefined) return refused(revokedSentence(goneName));
-    if (name !== '' || !isFree) return signedFor(signer, name, ceiling?.directory, keyOf);
+    const revokedName = revokedOf(ceiling?.revoked, { reviewerId: name }, keyOf);
+    if (revokedName !== undefined) return refused(revokedSentence(revokedName));
+    if (name !== '' || !needsNoOwner) return signedFor(signer, name, ceiling?.directory, keyOf);
   }
   const owner = owners.length === 1 ? owners[0] : undefined;
-  const goneOwner = revokedOf(ceiling?.revoked, { reviewerId: owner }, keyOf);
-  if (goneOwner !== undefined) return refused(revokedSentence(goneOwner));
-  if (owner === undefined && !isFree) {
+  const revokedOwner = revokedOf(ceiling?.revoked, { reviewerId: owner }, keyOf);
+  if (revokedOwner !== undefined) return refused(revokedSentence(revokedOwner));
+  if (owner === undefined && !needsNoOwner) {
     return refused(`key '${keyId}' is not that of exactly one person of the operator's directory`);
   }
   if (name !== '' && (owner === undefined || keyOf(name) !== keyOf(owner))) {
@@ -81,7 +81,9 @@ export function claimedSender(
   return { voter, operator: key.operator };
 }
 
-/** The person for whom a gateway signed. An operator's key makes nobody an operator whom it only names. */
+/**
+ * The person for whom a gateway signed. This person is never an operator, even if the gateway's key is an operator's.
+ */
 function signedFor(
   { signsFor, keyId }: { signsFor: readonly string[]; keyId: string },
   name: string,
@@ -97,7 +99,10 @@ function signedFor(
   return { voter: { reviewerId: nfc(name), identity: 'verified', keyId }, operator: false };
 }
 
-/** Whether a person, by their key, has a key of the operator's policy to sign with, or one that signs for them. */
+/**
+ * Returns a function that says whether a person, given by their person key, can sign: with a key in the operator's
+ * policy, or through one that signs for them.
+ */
 export function canSign(
   {
     ceiling: directory,
@@ -110,9 +115,9 @@ export function canSign(
   const signsFor = present.flatMap(([, key]) => key.signsFor ?? []);
   const own = new Set(present.flatMap(([id, key]) => (key.signsFor === undefined ? [id] : [])));
   const isSignedFor = isAmong(directory, signsFor, keyOf);
-  const isAnybody = signsFor.includes('*');
+  const isForAll = signsFor.includes('*');
   return (key) =>
-    isAnybody || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => own.has(id)) ?? false);
+    isForAll || isSignedFor(key) || (personOf(directory, key, keyOf)?.keys.some((id) => own.has(id)) ?? false);
 }
 
 /** The owners of a key, in NFC. */

@@ -18,7 +18,7 @@ export interface Addressed {
   workflowId: string;
 }
 
-const ours = ['action', 'namespace', 'workflowId'] as const;
+const addedFields = ['action', 'namespace', 'workflowId'] as const;
 
 /**
  * The text that is signed. Throws a `ProblemError` (`arguments_invalid`) for a message without canonical JSON.
@@ -40,8 +40,8 @@ export function signedText({ message, action, namespace, workflowId }: Addressed
 export function verifySignature({ publicKey, ...addressed }: Addressed & { publicKey: string }): boolean {
   try {
     const { signature, ...fields } = addressed.message as { signature?: { value?: unknown } };
-    // A field of the message must not pass for one of these.
-    if (ours.some((name) => Object.hasOwn(fields, name))) return false;
+    // A field of the message must not pass for one of the added fields.
+    if (addedFields.some((name) => Object.hasOwn(fields, name))) return false;
     const value = signature?.value;
     const bytes = typeof value === 'string' ? bytesFromBase64(value) : undefined;
     const key = bytesFromBase64(publicKey);

@@ -1,6 +1,6 @@
 /**
- * What a reviewer saw of a request, as the channel says that sent the decision: nobody checks it. A signature of the
- * decision covers it.
+ * What a reviewer saw of a request, as claimed by the channel that sent the decision. It is not checked, but a
+ * signature of the decision covers it.
  */
 export interface Viewed {
   /** The channel that showed the request, such as `cli`; at most 40 characters. */
@@ -10,8 +10,8 @@ export interface Viewed {
   /** How long it was shown, in milliseconds; at most a year. */
   durationMs?: number;
   /**
-   * How many messages of the user were shown with it, as `userMessages.count` of the request. An approval that saw fewer
-   * than there are is refused as `request_changed`.
+   * How many messages of the user were shown with it, as `userMessages.count` of the request. An approval with a
+   * smaller count than the request now has is refused as `request_changed`.
    */
   userMessages?: number;
   /**
@@ -23,9 +23,9 @@ export interface Viewed {
   batch?: number;
 }
 
-/** The messages of a session's user that may wait for the model at once. */
+/** The most messages of a session's user that may wait for the model at once. */
 export const mostWaiting = 100;
-/** The longest text, and the greatest numbers. Durations in milliseconds. */
+/** The longest text, and the greatest numbers, of a `Viewed`. Durations are in milliseconds. */
 export const viewedBounds = {
   channel: 40,
   durationMs: 365 * 24 * 3_600_000,

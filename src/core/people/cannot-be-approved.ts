@@ -1,4 +1,4 @@
-/** Says of a request that no votes can approve it, before a reviewer answers in vain. */
+/** Finds out, before a reviewer votes in vain, that no votes can approve a request. */
 import { Seats } from './delegation.ts';
 import { membersOf } from './directory.ts';
 import { shortageIn, type Ballot, type Panel } from './entitlement.ts';
@@ -13,7 +13,7 @@ export function cannotBeApproved(panel: Panel, votes: readonly Ballot[]): string
   return why && `${why} Deny it: a new run needs a policy with more reviewers.`;
 }
 
-/** The same without what helps. */
+/** As `cannotBeApproved`, without the last sentence, which advises to deny. */
 export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string | undefined {
   const shortage = shortageIn(panel, votes);
   if (shortage === undefined) return undefined;
@@ -39,6 +39,7 @@ export function whyNotApproved(panel: Panel, votes: readonly Ballot[]): string |
   ].join(' ');
 }
 
+/** The approvals that a requirement needs, such as `2 approvals of 'ann' or 'bob'`. */
 function needOf({
   reviewers,
   quorum,
@@ -60,6 +61,7 @@ function needOf({
 
 const mostShown = 5;
 
+/** Names in quotes, joined by commas and `word`. After five names, only the number of the others. */
 function quoted(names: readonly string[], word: 'and' | 'or' = 'and'): string {
   const shown = names.slice(0, mostShown).map((name) => `'${name}'`);
   const left = names.length - shown.length;

@@ -5,7 +5,7 @@ import { severityRank } from '../assess/assessment.ts';
 import { type Glob, globMatches, globSubject } from '../match/glob.ts';
 import { compileFieldGlob, compilePattern } from '../match/matching.ts';
 
-/** Which channels carry the requests of a run. The run records them at its start, as its worker has them. */
+/** Which channels carry the requests of a run. The run records the routes of its worker at its start. */
 export interface ChannelRoutes {
   /** The channels of the worker, by name. `timeoutMs`: how long a request that has this channel alone stays open. */
   channels: Record<string, { timeoutMs?: number }>;
@@ -13,11 +13,11 @@ export interface ChannelRoutes {
   default: readonly string[];
   /** The channels of a person, or of `group:NAME`. A group without a route has those of its members. */
   reviewers?: Record<string, readonly string[]>;
-  /** The channels of requests by what they ask. Every route that matches counts. */
+  /** The channels of requests by tool, agent and severity. Every route that matches counts. */
   requests?: readonly RequestRoute[];
 }
 
-/** The channels of the requests for which all of its conditions hold. */
+/** The channels of the requests that meet all conditions of this route. */
 export interface RequestRoute {
   /** A glob of names of tools, as in a policy. */
   tool?: string;
@@ -61,7 +61,7 @@ export function channelsFor(
   return [...new Set(names)].filter((name) => Object.hasOwn(routes.channels, name));
 }
 
-/** Compiles the routes of requests: which channels those that match a request name. */
+/** Compiles the routes of requests. Returns a function that gives the channels of all routes that match a request. */
 export function requestRoutes({ requests = [] }: ChannelRoutes): (request: RoutedRequest) => string[] {
   const compiled = requests.map(({ tool = '*', agent = '*', minSeverity = 'safe', channels }) => {
     const [ofTool, ofAgent] = [matcherOf(globOfTool(tool)), matcherOf(compileFieldGlob(agent))];
@@ -72,12 +72,18 @@ export function requestRoutes({ requests = [] }: ChannelRoutes): (request: Route
   return (request) => compiled.flatMap(({ matches, channels }) => (matches(request) ? channels : []));
 }
 
-/** A worker has checked the globs. What cannot be compared matches: a message too many is better than one that is lost. */
+/**
+ * Returns whether a glob matches a name. A name that cannot be compared matches: one message too many is better than a
+ * lost one. The worker has reported invalid globs.
+ */
 function matcherOf(glob: Glob | { problem: string }): (name: string) => boolean {
   return (name) => 'problem' in glob || globMatches(glob, globSubject(name)) !== false;
 }
 
-/** What is wrong with a route of requests, as a clause behind the name of its member; `member` is absent for the whole. */
+/**
+ * What is wrong with a route of requests, as a clause that follows the name of `member`. Without `member`, it concerns
+ * the whole route.
+ */
 export function requestRouteProblem({
   tool,
   agent,
@@ -109,21 +115,23 @@ export function channelTimeoutMs({ channels }: ChannelRoutes, names: readonly st
   return names.length === 0 || longest === Infinity ? undefined : longest;
 }
 
+/** The channels of a person or group. A group without a route has those of its members. */
 function routeOf(
   { reviewers = {} }: ChannelRoutes,
   name: string,
   directories: readonly Directory[],
   keyOf: PersonKey,
 ): readonly string[] {
-  const own = named(reviewers, name, keyOf);
+  const own = listedUnder(reviewers, name, keyOf);
   if (own !== undefined) return own;
   if (!name.startsWith('group:')) return [];
   return directories.flatMap((directory) =>
-    membersOf(directory, [name], keyOf).flatMap((id) => named(reviewers, id, keyOf) ?? []),
+    membersOf(directory, [name], keyOf).flatMap((id) => listedUnder(reviewers, id, keyOf) ?? []),
   );
 }
 
-function named(
+/** The channels listed under a name; undefined if the name is not listed. */
+function listedUnder(
   reviewers: Record<string, readonly string[]>,
   name: string,
   keyOf: PersonKey,

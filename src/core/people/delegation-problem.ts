@@ -42,7 +42,7 @@ export function delegationProblem(
   return undefined;
 }
 
-/** Why `from` may not take back the seat that they gave away, or undefined if they may: until it was used. */
+/** Why `from` may not take back the seat that they gave away: its holder has voted. Undefined if they may. */
 export function takeBackProblem(panel: Panel, votes: readonly Ballot[], from: Voter): Problem | undefined {
   const { keyOf = personKey, delegations } = panel;
   const name = nfc(from.reviewerId) ?? '';

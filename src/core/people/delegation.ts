@@ -10,11 +10,11 @@ export interface Delegation {
   by?: 'operator' | 'away';
   /** The operator who moved the seat. */
   movedBy?: string;
-  /** The id of the key that signed the message. Absent: none did. */
+  /** The id of the key that signed the message. Absent: the message was not signed. */
   keyId?: string;
 }
 
-/** The delegations after one more. A person who names themselves takes back the seat that they gave away. */
+/** The delegations with `more` added. A person who delegates to themselves takes back the seat that they gave away. */
 export function withDelegation<Given extends Delegation>(
   delegations: readonly Given[],
   more: Given,
@@ -25,7 +25,7 @@ export function withDelegation<Given extends Delegation>(
   return delegations.filter((each) => keyOf(each.from) !== from);
 }
 
-/** Who is asked once seats were given: delegates in the place of those who delegated. */
+/** The reviewers after delegations: delegates take the place of those who delegated. */
 export function withDelegates(reviewers: readonly string[], delegations: readonly Delegation[]): string[] {
   const asked = new Set(reviewers);
   for (const { from, to } of delegations) {
@@ -44,9 +44,9 @@ export type Seat = readonly [string, ...string[]];
  */
 export class Seats {
   readonly #given = new Map<string, string>();
-  /** Of those who gave theirs away. */
+  /** The seats that were given away, by their present holder. */
   readonly #held = new Map<string, Seat[]>();
-  /** As the delegations write them. */
+  /** The names of delegates, as the delegations spell them, by person key. */
   readonly #names = new Map<string, string>();
 
   constructor(delegations: readonly Delegation[], keyOf: PersonKey = personKey) {
@@ -62,7 +62,7 @@ export class Seats {
     }
   }
 
-  /** The name by which somebody got a seat. */
+  /** The name under which a person was given a seat; else the person key itself. */
   nameOf(key: string): string {
     return this.#names.get(key) ?? key;
   }
@@ -79,7 +79,7 @@ export class Seats {
     return seat.at(-1) ?? seat[0];
   }
 
-  /** The seat of this owner. Terminates because `#given` has no cycle. */
+  /** The people whom the seat of this owner passed through. Terminates because `#given` has no cycle. */
   seatOf(owner: string): Seat {
     const seat: [string, ...string[]] = [owner];
     for (let next = this.#given.get(owner); next !== undefined; next = this.#given.get(next)) seat.push(next);

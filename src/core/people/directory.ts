@@ -4,7 +4,7 @@ import { personKey, type PersonKey } from './person-key.ts';
 
 /** The people of a policy, recorded in the run together with it. Names are compared by their key (person-key.ts). */
 export interface Directory {
-  /** By name. */
+  /** The people, by name. */
   people: Record<string, Person>;
 }
 
@@ -14,7 +14,7 @@ export interface Person extends NamedPerson {
   groups: readonly string[];
   /** Ids in the ceiling's `reviewer_keys`. */
   keys: readonly string[];
-  /** When another person decides in their place. Of the operator's directory only. */
+  /** The times when another person decides in their place. Only in the operator's directory. */
   away?: readonly Absence[];
 }
 
@@ -22,13 +22,13 @@ export interface Person extends NamedPerson {
 export interface Absence {
   /** ISO 8601, with `Z`. */
   fromAt: string;
-  /** ISO 8601, with `Z`: the first instant that does not belong to it. */
+  /** ISO 8601, with `Z`: the first instant after the absence. */
   untilAt: string;
   /** The deputy's id. */
   deputy: string;
 }
 
-/** What the operator's directory says of a person's names. No other directory says it. */
+/** The further names of a person. Only the operator's directory has them. */
 export interface NamedPerson {
   /** A name to show beside the id. No decision depends on it. */
   name?: string;
@@ -55,14 +55,14 @@ export function isOneOf(
   return isAmong(directory, names, keyOf)(keyOf(personId));
 }
 
-/** As `isOneOf`, for many people by their keys: reads `names` only once. */
+/** Returns `isOneOf` as a function of a person key, for many people: reads `names` only once. */
 export function isAmong(
   directory: Directory | undefined,
   names: readonly string[],
   keyOf: PersonKey = personKey,
 ): (key: string) => boolean {
-  const { people, groups } = sorted(names, keyOf);
-  const { personOf } = known(directory, keyOf);
+  const { people, groups } = peopleAndGroups(names, keyOf);
+  const { personOf } = directoryIndex(directory, keyOf);
   const all = [...groups];
   return (key) => {
     if (people.has(key)) return true;
@@ -72,16 +72,16 @@ export function isAmong(
 }
 
 /**
- * Every person in `names`, once each: people named directly, known or not, and known members of groups. As the directory
- * writes them, or else `names`.
+ * Every person in `names`, once each: people named directly, known or not, and known members of groups. Each is spelled
+ * as in the directory, or else as in `names`.
  */
 export function membersOf(
   directory: Directory | undefined,
   names: readonly string[],
   keyOf: PersonKey = personKey,
 ): string[] {
-  const { people, groups } = sorted(names, keyOf);
-  const { personOf } = known(directory, keyOf);
+  const { people, groups } = peopleAndGroups(names, keyOf);
+  const { personOf } = directoryIndex(directory, keyOf);
   const members = new Map([...people].map(([key, name]) => [key, personOf.get(key)?.name ?? name]));
   if (groups.size > 0) {
     const isMember = isAmong(directory, names, keyOf);
@@ -90,17 +90,20 @@ export function membersOf(
   return [...members.values()];
 }
 
-/** As `membersOf`, of one name, by their keys. */
+/** The person keys of the members of one group, or the key of one person. */
 export function membersOfOne(
   directory: Directory | undefined,
   name: string,
   keyOf: PersonKey = personKey,
 ): readonly string[] {
   const group = groupOf(name);
-  return group === undefined ? [keyOf(name)] : (known(directory, keyOf).keysIn.get(groupKeyOf(keyOf)(group)) ?? []);
+  return group === undefined
+    ? [keyOf(name)]
+    : (directoryIndex(directory, keyOf).keysIn.get(groupKeyOf(keyOf)(group)) ?? []);
 }
 
-function sorted(
+/** The names separated into people and groups, by their keys. */
+function peopleAndGroups(
   names: readonly string[],
   keyOf: PersonKey,
 ): { people: ReadonlyMap<string, string>; groups: ReadonlySet<string> } {
@@ -114,21 +117,22 @@ function sorted(
   return { people, groups };
 }
 
-/** What is often asked of a directory, read once: nothing changes a directory. */
-interface Known {
+/** An index of a directory, made only once: a directory never changes. */
+interface DirectoryIndex {
   /** Each person, by their key. `groups` has the keys of the groups that the person is in. */
   personOf: ReadonlyMap<string, { name: string; person: Person; groups: ReadonlySet<string> }>;
   /** The keys of people, by the group's key. */
   keysIn: ReadonlyMap<string, readonly string[]>;
 }
 
-const nobody: Known = { personOf: new Map(), keysIn: new Map() };
-const read = new WeakMap<Directory, Map<PersonKey, Known>>();
+const emptyIndex: DirectoryIndex = { personOf: new Map(), keysIn: new Map() };
+const indexes = new WeakMap<Directory, Map<PersonKey, DirectoryIndex>>();
 
-function known(directory: Directory | undefined, keyOf: PersonKey): Known {
-  if (directory === undefined) return nobody;
-  const before = read.get(directory) ?? new Map<PersonKey, Known>();
-  read.set(directory, before);
+/** The index of a directory; empty without a directory. */
+function directoryIndex(directory: Directory | undefined, keyOf: PersonKey): DirectoryIndex {
+  if (directory === undefined) return emptyIndex;
+  const before = indexes.get(directory) ?? new Map<PersonKey, DirectoryIndex>();
+  indexes.set(directory, before);
   const found = before.get(keyOf);
   if (found !== undefined) return found;
   const personOf = new Map<string, { name: string; person: Person; groups: ReadonlySet<string> }>();
@@ -157,7 +161,7 @@ function known(directory: Directory | undefined, keyOf: PersonKey): Known {
 }
 
 const aliased = new WeakMap<object, Map<PersonKey, PersonKey>>();
-/** How the same run compares names of groups, which have no further ids. */
+/** For each key function of people with further ids: the one that compares their groups, which have no further ids. */
 const spelling = new WeakMap<PersonKey, PersonKey>();
 
 function groupKeyOf(keyOf: PersonKey): PersonKey {
@@ -165,8 +169,8 @@ function groupKeyOf(keyOf: PersonKey): PersonKey {
 }
 
 /**
- * How names are compared where these people are known: an id in `also` has the key of its person. Only the operator's
- * directory may say so: with the one of a run, its author could take another's seat.
+ * The function that compares names by a directory: an id in `also` has the key of its person. Only the operator's
+ * directory may list such ids: in the directory of a run, its author could take another person's seat.
  *
  * @example
  * const directory = { people: { ann: { groups: [], keys: [], also: ['u-17'] } } };
@@ -178,7 +182,7 @@ export function personKeyIn(
 ): PersonKey {
   const { people } = directory ?? {};
   if (people === undefined) return keyOf;
-  // The same function each time, so that what is remembered for it is found.
+  // Returns the same function each time, so that indexes cached under it are found.
   const before = aliased.get(people) ?? new Map<PersonKey, PersonKey>();
   aliased.set(people, before);
   const found = before.get(keyOf);
@@ -198,24 +202,24 @@ export function personKeyIn(
   return now;
 }
 
-/** Any workflow may answer with people of any form. */
+/** The further ids of a person. Accepts any value, because people also come from answers of other workflows. */
 function idsOf(person: unknown): string[] {
   const also: unknown = isObject(person) ? person['also'] : undefined;
   return Array.isArray(also) ? also.filter((id) => typeof id === 'string') : [];
 }
 
-/** All ids of these people: those given, and the ones by which the directory knows the same people. */
+/** All ids of these people: the given ones, and those that the directory lists for the same people. */
 export function allIdsOf(
   directory: Directory | undefined,
   ids: readonly string[],
   keyOf: PersonKey = personKey,
 ): string[] {
-  const { personOf } = known(directory, keyOf);
+  const { personOf } = directoryIndex(directory, keyOf);
   const found = ids.flatMap((id) => personOf.get(keyOf(id)) ?? []);
   return [...new Set([...ids, ...found.flatMap(({ name, person }) => [name, ...idsOf(person)])])];
 }
 
-/** What these people say of those named, by the ids under which they stand there. Absent: nothing. */
+/** The entries of `people` for these ids, under the ids that `people` uses; undefined if there are none. */
 export function namesIn(
   people: Readonly<Record<string, NamedPerson>> | undefined,
   ids: readonly (string | null | undefined)[],
@@ -229,18 +233,18 @@ export function namesIn(
   return named.length === 0 ? undefined : Object.fromEntries(named);
 }
 
-/** The group's name; undefined for the name of a person. */
+/** The name of the group in `group:NAME`; undefined for the name of a person. */
 export function groupOf(name: string): string | undefined {
   return name.startsWith(groupPrefix) ? nfc(name.slice(groupPrefix.length)) : undefined;
 }
 
-/** Reads own properties only: names come from messages. */
+/** The directory's entry for a person; undefined if it has none. */
 export function personOf(
   directory: Directory | undefined,
   personId: string,
   keyOf: PersonKey = personKey,
 ): Person | undefined {
-  return known(directory, keyOf).personOf.get(keyOf(personId))?.person;
+  return directoryIndex(directory, keyOf).personOf.get(keyOf(personId))?.person;
 }
 
 // How people are shown: by name, with the id that decides beside it.
@@ -248,9 +252,9 @@ export function personOf(
 const longestName = 60;
 
 /**
- * A person as people read it: their name, if one is known, with their id beside it, as in `Ann Lee (8f3c)`. The id says who
- * it is; a name proves nothing, and two people may have the same. Not made visible yet. Only the id is in the last
- * brackets: those of a name are square.
+ * A person as people read it: the name, if one is known, and the id, as in `Ann Lee (8f3c)`. Only the id identifies:
+ * two people may have the same name. Round brackets in a name become square, so that only the id is in round ones.
+ * Invisible characters are not escaped yet.
  */
 export function shownPerson(id: string, name?: string): string {
   const called = shortened(name ?? '', longestName)
@@ -261,8 +265,8 @@ export function shownPerson(id: string, name?: string): string {
 }
 
 /**
- * How the people of a request are shown: as `shownPerson` does, by the name that the operator's directory (`people`) gives
- * to any of their ids, else by the one that the sender of their decision gave. Never throws, whatever `people` is.
+ * Returns `shownPerson` for the people of a request. It takes the name that the operator's directory (`people`) has for
+ * any of a person's ids, else the name in the person's decision. Never throws, whatever `people` is.
  */
 export function personsShown(people: Readonly<Record<string, NamedPerson>> | undefined): typeof shownPerson {
   if (!isObject(people)) return shownPerson;

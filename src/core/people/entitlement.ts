@@ -20,7 +20,7 @@ export interface Voter {
   /** Absent or empty: anonymous. */
   reviewerId?: string;
   identity: Identity;
-  /** The id of the key that signed. Absent: none did. */
+  /** The id of the key that signed the message. Absent: the message was not signed. */
   keyId?: string;
 }
 
@@ -30,7 +30,7 @@ export interface Ballot extends Voter {
 
 /** A requirement at a given time, with the directory that resolves its groups. */
 export interface SeatedRequirement {
-  /** Names, or `group:NAME`. Empty: those of `oneOfEach`; if that is empty too, anyone. */
+  /** Names, or `group:NAME`. Empty: the names in `oneOfEach`; if that is empty too, anyone. */
   reviewers: readonly string[];
   /** Approvals needed from these reviewers, 1 or more. */
   quorum: number;
@@ -42,7 +42,7 @@ export interface SeatedRequirement {
 /** Everything about one open request that decides whose votes count. */
 export interface Panel {
   requirements: readonly SeatedRequirement[];
-  /** True: a decision without a reviewer does not count. It never counts if a requirement names anybody. */
+  /** True: a decision without a reviewer does not count. If a requirement names reviewers, it never counts. */
   named?: boolean;
   /** One denial settles the request. */
   veto: boolean;
@@ -54,9 +54,9 @@ export interface Panel {
   delegations: readonly Delegation[];
   /** How the run compares names. Default: as the newest engine does. */
   keyOf?: PersonKey;
-  /** Keys and people that do not count any more. */
+  /** Revoked keys and people. */
   revoked?: Revoked;
-  /** Whether a person can verify who they are, by their key. Absent: everybody can. */
+  /** Returns whether a person, given by their person key, can sign. Absent: every person can. */
   canVerify?: (key: string) => boolean;
 }
 
@@ -73,7 +73,7 @@ function seatsIn({ delegations, keyOf }: Panel): Seats {
   return new Seats(delegations, keyOf);
 }
 
-/** As `entitlement`, for many voters: it reads the names of each requirement once. */
+/** Returns `entitlement` as a function, for many voters: it reads the names of each requirement once. */
 function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boolean) => Problem | undefined {
   const reviewers: ((personId: string) => boolean)[] = [];
   const isReviewer = (index: number, { directory, reviewers: named, oneOfEach }: SeatedRequirement, held: Seat[]) => {
@@ -83,15 +83,15 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
   };
   const isAny = (held: Seat[]) => panel.requirements.some((each, index) => isReviewer(index, each, held));
   return (voter, approves) => {
-    const gone = revokedOf(panel.revoked, voter, panel.keyOf);
-    if (gone !== undefined) return { code: 'not_entitled', message: revokedSentence(gone) };
+    const revokedName = revokedOf(panel.revoked, voter, panel.keyOf);
+    if (revokedName !== undefined) return { code: 'not_entitled', message: revokedSentence(revokedName) };
     if (panel.verified && voter.identity !== 'verified') {
       return { code: 'unverified_reviewer', message: 'only verified reviewers decide this request: sign the decision' };
     }
     const id = idOf(panel, voter);
     const name = nfc(voter.reviewerId);
     if (id === undefined) {
-      if (!namesAnybody(panel)) return undefined;
+      if (!namesReviewers(panel)) return undefined;
       return {
         code: 'not_entitled',
         message: `a decision about this request needs 'reviewerId': not everyone may decide`,
@@ -115,14 +115,14 @@ function entitlementOf(panel: Panel, seats: Seats): (voter: Voter, approves: boo
 }
 
 const mostApprovers = 200;
-/** A larger directory is not searched: every query of a run would take as long. */
+/** The largest directory that is searched: each query of a run searches it again. */
 const mostSearched = 1_000;
-/** The most people times names that are searched. */
+/** The most comparisons of people with names in one search. */
 const mostLookups = 5_000_000;
 
 /**
- * The people who can approve now and have not voted, if they verify who they are: of groups, those whom the directory has in
- * them. Undefined: anyone can, or there are too many.
+ * The people who have not voted and can approve now, by a signed vote where the rule demands one. Groups have the
+ * members that the directory lists. Undefined: anyone can approve, or there are too many people.
  */
 export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | undefined {
   const { requirements, delegations, keyOf = personKey } = panel;
@@ -158,9 +158,10 @@ export function approversOf(panel: Panel, votes: readonly Voter[]): string[] | u
 
 /**
  * Counts the votes, and returns an outcome if they settle the request. `need`: the approvals that the requirements
- * take, each requirement counted separately; `have`: how many of these places are filled, which equals `need` only if
- * all requirements are met. With `veto`, one denial settles. Without it, denials settle once no further votes of known
- * people could bring the approvals. Votes that do not count, and second votes of one person, change nothing.
+ * take, each requirement counted separately. `have`: how many of these the votes give; it equals `need` only if all
+ * requirements are met. With `veto`, one denial settles. Without `veto`, denials settle the request once no further
+ * votes of known people could bring the approvals. Votes that do not count, and second votes of one person, change
+ * nothing.
  */
 export function tally(
   panel: Panel,
@@ -180,7 +181,7 @@ export function tally(
   return settled;
 }
 
-/** The votes that count, by the key of their person. */
+/** The votes that count, by the person key of the voter. True: an approval. */
 function countedVotes(panel: Panel, seats: Seats, votes: readonly Ballot[]): Map<string, boolean> {
   const problemOf = entitlementOf(panel, seats);
   const voted = new Map<string, boolean>();
@@ -197,7 +198,7 @@ const anonymous = '';
 /** A requirement that can no longer be met. */
 export interface Shortage {
   requirement: SeatedRequirement;
-  /** The people who can still approve for it, by their keys, as far as they matter. */
+  /** The person keys of people who can still approve for it: no more than the requirement needs. */
   able: string[];
 }
 
@@ -207,44 +208,45 @@ export function shortageIn(panel: Panel, votes: readonly Ballot[]): Shortage | u
   return shortageOf(panel, seats, countedVotes(panel, seats, votes));
 }
 
-/** If a requirement names nobody, anyone may still vote. */
+/** As `shortageIn`, for votes that are counted already. A requirement without names can always be met. */
 function shortageOf(panel: Panel, seats: Seats, voted: ReadonlyMap<string, boolean>): Shortage | undefined {
   const { keyOf = personKey, revoked } = panel;
-  const gone = revoked === undefined ? new Set<string>() : peopleIn(revoked, keyOf);
+  const revokedPeople = revoked === undefined ? new Set<string>() : peopleIn(revoked, keyOf);
   for (const requirement of panel.requirements) {
     const { directory, reviewers, quorum, oneOfEach } = requirement;
     if (reviewers.length + oneOfEach.length === 0) continue;
     /** Up to `most` people who can still approve for one of the names. */
     const possible = (names: readonly string[], most: number): string[] => {
       const found = new Set<string>();
-      const asked = new Map(names.map((name) => [spelled(name, keyOf), name]));
+      const asked = new Map(names.map((name) => [nameKey(name, keyOf), name]));
       for (const name of asked.values()) {
         for (const owner of membersOfOne(directory, name, panel.keyOf)) {
           if (found.size >= most) return [...found];
           const holder = seats.holderOf(owner);
           const mayVote = voted.get(holder) ?? maySign(panel, holder);
-          if (mayVote && !gone.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
+          if (mayVote && !revokedPeople.has(holder) && canApproveBy(panel, seats.seatOf(owner))) found.add(holder);
         }
       }
       return [...found];
     };
     const able = possible(reviewers.length > 0 ? reviewers : oneOfEach, Math.max(quorum, oneOfEach.length));
     if (able.length < quorum) return { requirement, able };
-    // As in `maxMatching`: more people than there are places make no difference.
-    const fitting = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
-    const people = new Set([...fitting.values()].flatMap((ids) => [...ids]));
-    const placed = maxMatching(oneOfEach, [...people], (name, id) => fitting.get(name)!.has(id));
+    // As in `maxMatching`, more candidates than there are places make no difference.
+    const candidates = new Map(oneOfEach.map((name) => [name, new Set(possible([name], oneOfEach.length))]));
+    const people = new Set([...candidates.values()].flatMap((ids) => [...ids]));
+    const placed = maxMatching(oneOfEach, [...people], (name, id) => candidates.get(name)!.has(id));
     if (placed < oneOfEach.length) return { requirement, able: [...people] };
   }
   return undefined;
 }
 
-/** The same for one name in all spellings. */
-function spelled(name: string, keyOf: PersonKey): string {
+/** A key that all spellings of a name share. */
+function nameKey(name: string, keyOf: PersonKey): string {
   const group = groupOf(name);
   return group === undefined ? keyOf(name) : `group:${keyOf(group)}`;
 }
 
+/** False if the request takes only signed votes and this person cannot sign. */
 function maySign({ verified, canVerify }: Panel, key: string): boolean {
   return !verified || canVerify === undefined || canVerify(key);
 }
@@ -253,7 +255,10 @@ function placesOf({ quorum, oneOfEach }: SeatedRequirement): number {
   return Math.max(quorum, oneOfEach.length);
 }
 
-/** The fewest further approvals that suffice: one vote may count for the quorum and for one of each. */
+/**
+ * How many approvals a requirement still needs at least. One approval may count for the quorum and for a name in
+ * `oneOfEach`.
+ */
 function missingIn(panel: Panel, seats: Seats, requirement: SeatedRequirement, approving: readonly string[]): number {
   const { directory, reviewers, quorum, oneOfEach } = requirement;
   const owners = new Map(approving.map((id) => [id, approvingSeats(panel, seats, id).map(([owner]) => owner)]));
@@ -276,19 +281,19 @@ function approvingSeats(panel: Panel, seats: Seats, id: string): Seat[] {
   return id === anonymous ? [[anonymous]] : seats.of(id).filter((seat) => canApproveBy(panel, seat));
 }
 
-/** Not by a seat that passed through the person who started the run. */
+/** False for a seat that passed through the person who started the run, unless `allowSelf` is set. */
 function canApproveBy(panel: Panel, seat: Seat): boolean {
   return panel.allowSelf || !seat.some((id) => isCaller(panel, id));
 }
 
-/** True if this may be the person who started the run: in doubt it is. */
+/** True if this person started the run, or may have: see `widely`. */
 export function isCaller({ callerUserId, keyOf = personKey }: Panel, id: string): boolean {
   if (callerUserId === null) return false;
   const [one, other] = [keyOf(id), keyOf(callerUserId)];
   return one === other || (keyOf !== nfc && widely(one) === widely(other));
 }
 
-/** A group of a credential is not one of the policy: people look for the mistake there. */
+/** A hint if the requirements name groups: people often take the groups of a credential for those of the policy. */
 function groupsHint({ requirements }: Panel): string {
   const names = requirements.flatMap(({ reviewers, oneOfEach }) => [...reviewers, ...oneOfEach]);
   return names.some((name) => groupOf(name) !== undefined)
@@ -296,14 +301,14 @@ function groupsHint({ requirements }: Panel): string {
     : '';
 }
 
-function namesAnybody({ named = false, requirements }: Panel): boolean {
+function namesReviewers({ named = false, requirements }: Panel): boolean {
   return (
     named ||
     requirements.some(({ reviewers, quorum, oneOfEach }) => quorum > 1 || reviewers.length + oneOfEach.length > 0)
   );
 }
 
-/** The voter's key; undefined if the voter is anonymous. */
+/** The voter's person key; undefined if the voter is anonymous. */
 function idOf({ keyOf = personKey }: Panel, { reviewerId = '', identity }: Voter): string | undefined {
   return reviewerId === '' || identity === 'anonymous' ? undefined : keyOf(reviewerId);
 }
@@ -321,11 +326,11 @@ export function maxMatching<Place, Person>(
   people: readonly Person[],
   fits: (place: Place, person: Person) => boolean,
 ): number {
-  // The other places take all but one of as many people as there are places, so more of them make no difference.
-  const fitting = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
+  // More candidates for a place than there are places make no difference: the other places take at most all but one.
+  const candidates = places.map((place) => firstOf(people, places.length, (person) => fits(place, person)));
   const placeOf = new Map<Person, number>();
   const fill = (place: number, tried: Set<Person>): boolean =>
-    fitting[place]!.some((person) => {
+    candidates[place]!.some((person) => {
       if (tried.has(person)) return false;
       tried.add(person);
       const taken = placeOf.get(person);
@@ -336,6 +341,7 @@ export function maxMatching<Place, Person>(
   return places.filter((_, place) => fill(place, new Set())).length;
 }
 
+/** The first `most` items that are wanted. */
 function firstOf<Item>(items: Iterable<Item>, most: number, isWanted: (item: Item) => boolean): Item[] {
   const found: Item[] = [];
   for (const item of items) {

@@ -1,16 +1,17 @@
-/** When two names are the name of one person or one group, however they are written. */
+/** Decides when two spellings are the name of one person or one group. */
 import { nfc } from '../base/text.ts';
 
-/** Gives the same text for all names of one person, and another for those of others. */
+/** Returns a person's key: the same text for all names of one person, and a different one for any other person. */
 export type PersonKey = (name: string) => string;
 
 // Not literals: the bundler of workflow code writes out each property as hundreds of ranges.
 const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+`, 'gu');
 
 /**
- * The form in which names are compared: Unicode NFC in small letters, without characters that nobody sees, and with single
- * blanks. It is never shown. A name of which nothing would be left is its own key. Letters stay apart that only capitals
- * make one, such as `ß` and `ss`, `ı` and `i`: an address with one of them can be another person's.
+ * The form in which names are compared: Unicode NFC in small letters, without invisible characters, and with single
+ * blanks. It is never shown. A name that consists of invisible characters only is its own key. Letters that are equal
+ * only as capitals stay different, such as `ß` and `ss`, `ı` and `i`: addresses that differ in them can belong to
+ * different people.
  *
  * @example
  * personKey('Ann@Acme.com') === personKey('ann@acme.com'); // => true
@@ -18,20 +19,23 @@ const unseen = new RegExp(String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Poin
 export function personKey(name: string): string {
   if (plain.test(name)) return name;
   const seen = name.replaceAll(unseen, '').replaceAll(/\s+/gu, ' ').trim();
-  // A sigma is written otherwise at the end of a word.
+  // Sigma has another small form at the end of a word.
   const folded = nfc(nfc(seen).toLowerCase().replaceAll('ς', 'σ'));
   return folded === '' ? nfc(name) : folded;
 }
 
-/** A form in which also those names are one that only capitals make one: for what nobody may do who may be the same. */
+/**
+ * A wider form of a key, in which names are equal if their capital letters are. It serves prohibitions, which must also
+ * hold in doubt.
+ */
 export function widely(key: string): string {
   return plain.test(key) ? key : nfc(key.toUpperCase().toLowerCase());
 }
 
-/** A name that is its own key. */
+/** Matches names that are their own keys. */
 const plain = /^[!-@[-~]+$/;
 
-/** True if both name one person. Nobody has no name. */
+/** True if both name the same person. An absent name is never the same. */
 export function isSamePerson(
   one: string | null | undefined,
   other: string | null | undefined,

@@ -1,8 +1,8 @@
-/** Keys and people that the operator's policy takes out of runs that are open. */
+/** Keys and people that the operator's policy revokes, also for runs that have started. */
 import { isObject } from '../base/json.ts';
 import { personKey, type PersonKey } from './person-key.ts';
 
-/** What does not count any more, from the next message on. */
+/** The keys and people that do not count from the next message on. */
 export interface Revoked {
   /** Ids of keys in `reviewer_keys`, now or before. */
   keys: readonly string[];
@@ -10,7 +10,7 @@ export interface Revoked {
   people: readonly string[];
 }
 
-/** Reads what a worker says is revoked; undefined if it is nothing, or of another form. */
+/** The revocations in a worker's answer; undefined if it has none, or not in this form. */
 export function readRevoked(value: unknown): Revoked | undefined {
   if (!isObject(value)) return undefined;
   const { keys, people } = value;
@@ -21,7 +21,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-/** What either revokes: nothing that was revoked counts again in a run. */
+/** The union of two revocations: within a run, a revocation is never taken back. */
 export function revokedByEither(one: Revoked | undefined, other: Revoked | undefined): Revoked | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return {
@@ -30,7 +30,7 @@ export function revokedByEither(one: Revoked | undefined, other: Revoked | undef
   };
 }
 
-/** Says who or what is revoked of a sender, as in `key 'ann-laptop'`; undefined if nothing is. */
+/** The revoked key or name of a sender as text, such as `key 'ann-laptop'`; undefined if neither is revoked. */
 export function revokedOf(
   revoked: Revoked | undefined,
   { reviewerId, keyId }: { reviewerId?: string; keyId?: string },
@@ -44,7 +44,7 @@ export function revokedOf(
 
 const read = new WeakMap<Revoked, { keyOf: PersonKey; people: ReadonlySet<string> }>();
 
-/** The people by their keys. They are asked for again and again, for each vote of each request. */
+/** The person keys of the revoked people. Cached, because each vote of each request reads them. */
 export function peopleIn(revoked: Revoked, keyOf: PersonKey): ReadonlySet<string> {
   const before = read.get(revoked);
   if (before?.keyOf === keyOf) return before.people;
@@ -53,7 +53,7 @@ export function peopleIn(revoked: Revoked, keyOf: PersonKey): ReadonlySet<string
   return people;
 }
 
-/** `what`: the result of `revokedOf`. */
+/** The sentence for a revoked sender. `what` is the result of `revokedOf`. */
 export function revokedSentence(what: string): string {
   return `${what} is revoked by the operator's policy, and counts no more`;
 }

@@ -1,6 +1,6 @@
 /**
- * What advisors answer about a call, and what a ruling becomes by it: the strictest answer decides. An advisor is a
- * function or a model on the worker, which a policy names for calls that it asks about (docs/advisors.md).
+ * What advisors answer about a call, and how their answers change the ruling: the strictest answer decides. An advisor
+ * is a function or a model on the worker, which a policy names for calls that it asks about (docs/advisors.md).
  */
 import { type Assessment, moreSevere, wantsApproval } from '../assess/assessment.ts';
 import { isObject } from '../base/json.ts';
@@ -19,7 +19,7 @@ export interface AdvisorAnswer {
   answer: (typeof advisorAnswers)[number];
   /** Raises the call's severity; a lower one changes nothing. */
   severity?: Severity;
-  /** The card shows it to reviewers, and a denial tells it to the model. It is cut to 500 characters. */
+  /** Shown to reviewers on the card, and given to the model with a denial. It is cut to 500 characters. */
   reason?: string;
 }
 
@@ -37,7 +37,7 @@ export interface Raised {
   advisor: string;
 }
 
-/** UTF-16 code units. */
+/** The longest reason or failure, in UTF-16 code units. */
 export const longestAdvice = 500;
 export const defaultAdvisorTimeoutMs = 30_000;
 const memberNames: readonly string[] = ['answer', 'severity', 'reason'];
@@ -60,8 +60,8 @@ export function readAdvisorAnswer(value: unknown): AdvisorAnswer | { problem: st
 }
 
 /**
- * Reads what an activity recorded, one answer for each advisor that was consulted. What does not parse is a failure: a
- * worker of another version, or an operator, may have completed the activity.
+ * Reads the result of the activity that consults advisors: one answer for each advisor. An answer that does not parse
+ * counts as a failure: a worker of another version, or an operator, may have completed the activity.
  */
 export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], recorded: unknown): Advice[] {
   return advisors.map(({ name }) => {
@@ -75,12 +75,12 @@ export function readAdvice(advisors: readonly Pick<AdvisorSettings, 'name'>[], r
   });
 }
 
-/** An advisor that gave no answer: reviewers decide, and read why. */
+/** The advice of an advisor that gave no answer: reviewers decide, and read why it failed. */
 export function failedAdvice(advisor: string, failure: string): Advice {
   return { advisor, answer: 'ask', failure };
 }
 
-/** The advice without what may quote arguments. */
+/** The advice without its reasons, which may quote arguments. */
 export function withoutReasons(advice: readonly Advice[]): Advice[] {
   return advice.map((each) => {
     const { reason: _, ...rest } = each;
@@ -97,7 +97,7 @@ export function adviceSentence({ advisor, answer, reason, failure }: Advice): st
   return reason === undefined ? text : `${text}: ${reason}`;
 }
 
-/** The advisors that the rules name which ask, each once, with the longest of its time-outs. */
+/** The advisors that the asking rules name, each once, with the longest of its time-outs. */
 export function advisorsOf({
   action,
   ask,
@@ -112,7 +112,7 @@ export function advisorsOf({
   return [...found].map(([name, timeoutMs]) => ({ name, timeoutMs }));
 }
 
-/** The highest severity that an advisor gives. */
+/** The highest severity that an advisor gives; undefined if none gives one. */
 export function raisedBy(advice: readonly Advice[]): Raised | undefined {
   return advice.reduce<Raised | undefined>((highest, { advisor, severity }) => {
     if (severity === undefined) return highest;
@@ -121,7 +121,7 @@ export function raisedBy(advice: readonly Advice[]): Raised | undefined {
   }, undefined);
 }
 
-/** The assessment under the raised severity; the same object if that is no higher. */
+/** The assessment with its severity raised; the same object if it is as high already. */
 export function raise(assessment: Assessment, raised: Raised | undefined): Assessment {
   if (raised === undefined || moreSevere(assessment.severity, raised.severity) === assessment.severity) {
     return assessment;
@@ -136,8 +136,8 @@ export function raise(assessment: Assessment, raised: Raised | undefined): Asses
 }
 
 /**
- * The stricter of the rulings before and after a call's severity was raised. If both ask, everything asks that asks in
- * either: whoever can make an advisor raise a severity must loosen nothing.
+ * The stricter of the rulings before and after a call's severity was raised. If both ask, the result asks under the
+ * terms of both: a caller who makes an advisor raise the severity must not loosen anything.
  */
 export function stricterRuling(before: Ruling, after: Ruling): Ruling {
   const { severity } = after;
@@ -150,9 +150,10 @@ export function stricterRuling(before: Ruling, after: Ruling): Ruling {
 }
 
 /**
- * Applies the answers of advisors to an ask; other rulings stay. One denial denies. The call is allowed if each rule that
- * asks names an advisor that may approve, each of these approved, and the call destroys nothing, can be undone, was not
- * denied by a reviewer before (`wasDenied`, default false), and may be approved by others than people (`peopleOnly`).
+ * Applies the answers of advisors to a ruling that asks; other rulings stay. One denial denies. The call is allowed if
+ * each asking rule names an advisor that may approve, all of these approved, and the call is not destructive, can be
+ * undone, was not denied by a reviewer before (`wasDenied`, default false), and may be approved by others than people
+ * (`peopleOnly`).
  */
 export function adviseRuling(
   ruling: Ruling,

@@ -35,8 +35,8 @@ export interface EscalationStep {
 /** Durations in milliseconds. */
 export interface AskTerms {
   /**
-   * Null: waits for ever; possible only if the ceiling's `max_timeout` is never. The longest of all
-   * layers if the call runs at the end.
+   * How long the request waits; null: for ever, which only a ceiling with `max_timeout: never` permits. If the call
+   * runs at the deadline, the longest time-out of all layers.
    */
   timeoutMs: number | null;
   /** `allow`: the call runs if nobody decides in time. Severity, risk and ceiling are already taken into account. */
@@ -52,16 +52,16 @@ export interface AskTerms {
   allowSelf: boolean;
   /** Before the deadline; may be longer than the time-out. If several are set, the longest: the earliest warning. */
   warnBeforeMs: number | null;
-  /** If several are set, the shortest. The ceiling says how short those below it may be. */
+  /** If several are set, the shortest. The ceiling limits how short the intervals of lower layers may be. */
   remindMs: number | null;
   /**
    * The steps of all requirements, ordered by time: the people to notify. For who may approve, see `reviewersAt`. The
-   * ceiling says how close together those below it may be.
+   * ceiling limits how close together the steps of lower layers may be.
    */
   escalate: readonly EscalationStep[];
   /** The widest grant that an approval may leave; false: none. */
   always: Always;
-  /** A message of the user withdraws the request, because one rule says so. Absent: it is shown. */
+  /** A message of the user withdraws the request, because one rule says so. Absent: the card shows the message. */
   whenUserWrites?: 'withdraw';
 }
 
@@ -105,13 +105,13 @@ export function askTermsOf(
 }
 
 /**
- * The terms of a request that waits `waitMs` in all; null: for ever. No call runs unanswered before its
- * veto is over: where a channel, an edit or a deadline that a change of policy found already set leaves less time, it is
- * denied.
+ * The terms of a request that waits `waitMs` in all; null: for ever. If `waitMs` is shorter than the time-out in the
+ * terms, the call is denied at the deadline instead of running: reviewers had less time to say no. A channel, an edit,
+ * or an earlier deadline can shorten the wait.
  */
 export function termsOfWait(terms: AskTerms, waitMs: number | null): AskTerms {
-  const isWhole = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
-  return isWhole ? terms : { ...terms, onTimeout: 'deny' };
+  const isLongEnough = waitMs === null || (terms.timeoutMs !== null && waitMs >= terms.timeoutMs);
+  return isLongEnough ? terms : { ...terms, onTimeout: 'deny' };
 }
 
 /**
@@ -123,14 +123,14 @@ export function reviewersAt({ reviewers, escalate }: Requirement, waitedMs: numb
   return [...new Set([...reviewers, ...added])];
 }
 
-/** True if both demand the same of reviewers; times are ignored. */
+/** True if both terms demand the same of reviewers; times are ignored. */
 export function sameDemands(one: AskTerms, other: AskTerms): boolean {
   const demands = ({ requirements, named, veto, verified, allowSelf }: AskTerms): string =>
     JSON.stringify([requirements, named, veto, verified, allowSelf]);
   return demands(one) === demands(other);
 }
 
-/** True if all terms of a waiting request are equal, except for the time-out: its deadline was set when it opened. */
+/** True if all terms are equal except the time-out, which no longer matters once a request is open. */
 export function sameTerms(one: AskTerms, other: AskTerms): boolean {
   const whileWaiting = (terms: AskTerms): string => canonicalJson({ ...terms, timeoutMs: null } as unknown as Json);
   return whileWaiting(one) === whileWaiting(other);
@@ -139,8 +139,8 @@ export function sameTerms(one: AskTerms, other: AskTerms): boolean {
 type Asking = NonNullable<Ruling['ask']>['by'];
 
 /**
- * Delays the steps of each layer below the ceiling until they come at least `leastMs` apart, the first one after the
- * opening: what is due earlier joins the next one. No layer delays the steps of another one.
+ * The rules, with the steps of each layer below the ceiling delayed until they come at least `leastMs` apart, and the
+ * first at least `leastMs` after the opening. No layer delays the steps of another one.
  */
 function withSpacedSteps(asking: Asking, leastMs: number): Asking {
   const times = new Map<string, Set<number>>();
@@ -157,7 +157,7 @@ function withSpacedSteps(asking: Asking, leastMs: number): Asking {
   });
 }
 
-/** When each of these times is due. */
+/** For each of these times, the delayed time: at least `leastMs` after the one before. */
 function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, number> {
   let lastMs = 0;
   return new Map(
@@ -170,7 +170,10 @@ function spacedTimes(timesMs: readonly number[], leastMs: number): Map<number, n
   );
 }
 
-/** The steps of all requirements. Those of one layer below the ceiling that are due at once are one. */
+/**
+ * The steps of all requirements, in order. Steps of one layer below the ceiling that are due at the same time become
+ * one.
+ */
 function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   const notices = new Map<string, EscalationStep>();
   for (const [index, { layer, parent, escalate }] of requirements.entries()) {
@@ -183,7 +186,9 @@ function noticesOf(requirements: readonly Requirement[]): EscalationStep[] {
   return [...notices.values()].toSorted((one, other) => one.afterMs - other.afterMs);
 }
 
-/** The list of rules that a rule comes from: the ceiling's, a calling run's, or the one that agent and run share. */
+/**
+ * Names the list of rules that a rule comes from: the ceiling's, a calling run's, or the one that agent and run share.
+ */
 function sourceOf({ layer, parent }: Pick<Requirement, 'parent'> & { layer: string }): string {
   return layer === 'ceiling' ? layer : `${parent ?? 'run'}`;
 }
@@ -192,7 +197,10 @@ function namesReviewers({ reviewers, quorum, oneOfEach }: AskSettings): boolean 
   return reviewers !== undefined || quorum !== undefined || oneOfEach !== undefined;
 }
 
-/** Requirements that demand something, each once (a command has parts). One that takes any approval adds nothing. */
+/**
+ * The requirements that demand more than one approval by anyone, each once; if there are none, one approval by anyone.
+ * The parts of a command can bring the same requirement several times.
+ */
 function requirementsOf(asking: Asking): Requirement[] {
   const all = asking.map(
     ({ layer, parent, reviewers = [], quorum = 1, oneOfEach = [], escalate = [] }): Requirement => ({
@@ -212,7 +220,7 @@ function requirementsOf(asking: Asking): Requirement[] {
   return demanding.length > 0 ? demanding : [{ layer: 'run', reviewers: [], quorum: 1, oneOfEach: [], escalate: [] }];
 }
 
-/** A call that could do harm never runs unanswered. An unknown risk could. */
+/** True if a call may run without an answer: only if its severity is low and its risk is known and not destructive. */
 function mayRunUnanswered(severity: Severity, risk: Risk): boolean {
   return (severity === 'safe' || severity === 'low') && (risk === 'read_only' || risk === 'write');
 }

@@ -14,7 +14,7 @@ interface RuledAssessRule extends CompiledAssessRule {
   asRule: OneRule;
 }
 
-/** The rule as one of the policy's own. */
+/** The assess rule as a rule of a policy, which can allow or deny a call. */
 export function asRule(rule: CompiledAssessRule): OneRule {
   return (rule as Partial<RuledAssessRule>).asRule ?? oneRule(rule);
 }

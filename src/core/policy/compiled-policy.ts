@@ -18,7 +18,7 @@ export interface CompiledRule {
   ask?: AskSettings;
   /** Absent: the rule applies to the calls of every agent. */
   agent?: string;
-  /** A pattern that `parsePolicy` would refuse keeps its place and cannot be evaluated; so do globs and conditions. */
+  /** Or a problem: a rule with an invalid pattern, glob or condition keeps its place and cannot be evaluated. */
   pattern: ReturnType<typeof compilePattern>;
   fields: readonly { name: string; glob: Glob | Problem }[];
   /** Compiled on first use: most calls never get that far. */
@@ -45,9 +45,11 @@ export interface CompiledPolicy {
 export interface Candidates {
   /** In policy order. */
   all: readonly Candidate[];
-  /** Total length of their argument patterns: the cost of matching all of them against one text. */
+  /** Total length of the argument patterns of `all`, which determines the cost of matching all of them. */
   argsLength: number;
-  /** Built once the name has been used often enough; undefined before that, or if it would not help. */
+  /**
+   * The index of the candidates; undefined until the name has been used often enough, and if an index would not help.
+   */
   index: () => CandidateIndex<Candidate> | undefined;
 }
 
@@ -67,14 +69,20 @@ export interface RuleFacts {
   variables: () => ConditionVariables;
   sumOf: SumOf;
   budget: ConditionBudget;
-  /** Results of conditions in this ruling, the same for every part of a command. Absent if there are no parts. */
+  /**
+   * The results of conditions in this ruling, which are the same for every part of a command. Absent for a call that is
+   * no command.
+   */
   held?: Map<CompiledRule, boolean | Problem>;
 }
 
 const tooManyNames = 200;
-/** Building an index costs about as much as fifty rulings without one. It changes no result. */
-const usesWorthAnIndex = 20;
-/** Names up to this length are matched once, and that cost does not count towards a ruling's limit. */
+/**
+ * The use of a tool's candidates at which their index is built. Building one costs about as much as fifty rulings
+ * without it, and changes no result.
+ */
+const usesBeforeIndex = 20;
+/** The longest tool name whose candidates are cached. Finding them does not count towards a ruling's limit. */
 const shortName = 256;
 
 /**
@@ -96,7 +104,7 @@ const shortName = 256;
 export function compilePolicy(policy: Policy | RunSide, layer: 'ceiling' | 'parent' | 'run'): CompiledPolicy {
   const counts = new Map<string, number>();
   const rules = policy.rules.map((rule: RunSideRule) => {
-    // All rules of a parent count as one list, whether its agent or its input wrote them.
+    // All rules of a parent count as one list, whether they come from its agent or from its input.
     const from = layer === 'parent' ? layer : (rule.layer ?? layer);
     const list = rule.agent === undefined ? from : `${from}.${rule.agent}`;
     const count = (counts.get(list) ?? 0) + 1;
@@ -150,7 +158,7 @@ function compileRule(rule: RunSideRule, id: string, layer: CompiledRule['layer']
 }
 
 function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }: CallSubjects): Candidates {
-  // Names are matched once, or more often: that must not show in what a ruling costs.
+  // A separate meter: whether names were matched before must not change the cost of a ruling.
   const subjects = { ...call, meter: { work: 0 } };
   const all = rules.flatMap((rule): Candidate[] => {
     const { pattern } = rule;
@@ -164,7 +172,7 @@ function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }
     argsLength: all.reduce((sum, { rule: { pattern } }) => sum + (pattern.args?.source.length ?? 0), 0),
     index: () => {
       uses += 1;
-      if (uses === usesWorthAnIndex) index = indexCandidates(all);
+      if (uses === usesBeforeIndex) index = indexCandidates(all);
       return index;
     },
   };
@@ -172,7 +180,7 @@ function candidatesOf(rules: readonly CompiledRule[], { meter: _meter, ...call }
 
 /**
  * Returns whether a candidate matches: its agent, pattern, argument globs and condition must all match. `subjects` come
- * from `boundedSubjects`. If one of them clearly does not match, the result is false, even if another cannot be
+ * from `boundedSubjects`. If one of these clearly does not match, the result is false, even if another cannot be
  * evaluated; otherwise the first problem is the result.
  */
 export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, facts: RuleFacts): boolean | Problem {
@@ -186,12 +194,12 @@ export function ruleMatches({ rule, named }: Candidate, subjects: CallSubjects, 
   if (pattern.args !== undefined) {
     const matched = metered(pattern.args, subjects.args(), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = about(subjects.subject, matched);
+    if (found === true) found = withArgumentName(subjects.subject, matched);
   }
   for (const { name, glob } of fields) {
     const matched = 'problem' in glob ? glob : affordable(glob, subjects.field(name), subjects, reading);
     if (matched === false) return false;
-    if (found === true) found = about(name, matched);
+    if (found === true) found = withArgumentName(name, matched);
   }
   if (condition === undefined) return found;
   const held = holds(rule, condition(), facts);
@@ -203,14 +211,14 @@ export function readingOf(action: Action): ListReading {
   return action === 'allow' ? 'every' : 'any';
 }
 
-/** Names the argument that could not be matched, so that a model can mend its call. */
-function about(argument: string | undefined, matched: true | Problem): true | Problem {
+/** The problem with the name of the argument before it, so that a model can correct its call. True stays true. */
+function withArgumentName(argument: string | undefined, matched: true | Problem): true | Problem {
   if (matched === true || matched.problem.startsWith("argument '")) return matched;
   const which = argument === undefined ? 'the arguments' : `argument '${argument}'`;
   return { problem: `${which}: ${matched.problem}` };
 }
 
-/** Returns whether a condition holds in this ruling. */
+/** Returns whether a rule's condition holds in this ruling. For a command, the result is cached. */
 export function holds(rule: CompiledRule, condition: Condition | Problem, facts: RuleFacts): boolean | Problem {
   if ('problem' in condition) return condition;
   const known = facts.held?.get(rule);
@@ -222,26 +230,30 @@ export function holds(rule: CompiledRule, condition: Condition | Problem, facts:
 
 // Finds, among many rules for one tool, those whose `name:args` pattern may match a text, without trying each one. Any
 // text that a glob matches contains the glob's literals. So each rule is filed under four consecutive characters of its
-// literals, those that the fewest rules share, and a text looks up every four consecutive characters it contains. A
-// rule that is left out cannot match.
+// literals: the four that the fewest rules share. For a text, every four consecutive characters are looked up. A rule
+// that is not found cannot match.
 
 interface Patterned {
   rule: { pattern: ReturnType<typeof compilePattern> };
 }
 
 interface CandidateIndex<Candidate> {
-  /** Candidates that may match, in order; undefined if trying all is as fast, or is needed to report a problem. */
+  /**
+   * The candidates that may match a text, in order; undefined if trying all is as fast, or is needed to report a
+   * problem.
+   */
   mayMatch: (text: GlobSubject) => readonly Candidate[] | undefined;
 }
 
 /** Below this number of rules, trying each one is faster. */
-const fewest = 16;
-const width = 4;
+const fewestIndexed = 16;
+const keyLength = 4;
 
+/** The index of these candidates; undefined if it would not help. */
 export function indexCandidates<Candidate extends Patterned>(
   candidates: readonly Candidate[],
 ): CandidateIndex<Candidate> | undefined {
-  if (candidates.length < fewest) return undefined;
+  if (candidates.length < fewestIndexed) return undefined;
   const keysOf = candidates.map((candidate) => (candidate.rule.pattern.args?.literals ?? []).flatMap(foursOf));
   const shared = new Map<number, number>();
   for (const keys of keysOf) for (const key of new Set(keys)) shared.set(key, (shared.get(key) ?? 0) + 1);
@@ -262,7 +274,7 @@ export function indexCandidates<Candidate extends Patterned>(
   if (filed.size === 0) return undefined;
   return {
     mayMatch: (text) => {
-      // The text of a list is not that of its elements: a quote in one of them is written otherwise.
+      // The JSON of a list does not contain the texts of its elements: quotes in them are escaped.
       if ('problem' in text || text.list !== undefined) return undefined;
       const { mapped } = text;
       if (mapped.length > candidates.length || mapped.length * longest > maxMatchWork) return undefined;
@@ -285,7 +297,7 @@ function foursOf(text: string): number[] {
   let key = 0;
   for (let index = 0; index < text.length; index += 1) {
     key = (key << 8) ^ (text.charCodeAt(index) & 0xff);
-    if (index >= width - 1) keys.push(key);
+    if (index >= keyLength - 1) keys.push(key);
   }
   return keys;
 }

@@ -7,14 +7,14 @@ import type { RuleLines } from './rule-place.ts';
 import type { ContinueAsNewAfter } from './run-config.ts';
 import type { JsonObject } from '../base/tool-call.ts';
 
-/** A user's workflow sends this to a worker, to get the config of its gate before its first gated call. */
+/** What a user's workflow sends to a worker to get the config of its gate, before its first gated call. */
 export interface RequestedGateConfig {
   /** The agent name under which the workflow's calls are ruled on. */
   agent: string;
   /** A policy document; it can only tighten the operator's ceiling (I10). */
   policy?: JsonObject;
   mode?: Mode;
-  /** The activities that the workflow declares gated. `written`: the names of what it says of each. */
+  /** The activities that the workflow declares gated. `written`: the names of the options in its declaration. */
   gated: (GatedDefinition & { written?: string[] })[];
   /** The names of the options with which the gate was made. */
   written?: string[] | undefined;
@@ -32,12 +32,14 @@ export interface GateConfig {
   policyDigest: string;
   /** The engine that rules on the calls of the workflow. */
   engine: number;
-  /** The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it. */
+  /**
+   * The secret from which the salts of the journal's leaves are derived: 32 random bytes in hex. No export contains it.
+   */
   auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   gated: GatedDefinition[];
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** Which channels carry its requests. Absent: it has none. */
+  /** Which channels carry the workflow's requests. Absent: it has no channels. */
   routes?: ChannelRoutes;
 }

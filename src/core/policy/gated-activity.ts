@@ -10,7 +10,7 @@ import { isObject, parseJson } from '../base/json.ts';
 export interface GatedActivity {
   /** Default `write`. */
   risk?: Exclude<Risk, 'unknown'>;
-  /** Shown to reviewers, and covered by the digest. */
+  /** A description of the activity, shown to reviewers and covered by the digest. */
   description?: string;
   /**
    * Argument names, by position. Without names, a single argument that is a plain object is shown as it is, and all
@@ -37,8 +37,8 @@ export interface GatedActivity {
    */
   heartbeat?: false | { timeoutMs: number };
   /**
-   * For a gate that comes into a system that runs (docs/deploy.md): the time from which every new execution has the
-   * gate. An instant with its offset, or a date, which is its 00:00 UTC.
+   * For a gate that is added to a running system (docs/deploy.md): the time from which every new execution has the
+   * gate. An instant with its offset, or a date, which means 00:00 UTC.
    */
   gatedSince?: string;
   /**
@@ -48,7 +48,7 @@ export interface GatedActivity {
   ungatedUntil?: string;
 }
 
-/** The names of what a declaration may say. `about` only in a workflow. */
+/** The names of the options of a declaration. `about` is an option only in a workflow. */
 export const gatedActivityOptions = [
   'risk',
   'description',
@@ -124,7 +124,10 @@ export function gatedArguments(
   return { args: asObject(argumentNames, values), values };
 }
 
-/** The inverse, for arguments that a reviewer edited: a list that `gatedArguments` converts to `args`. */
+/**
+ * The inverse of `gatedArguments`, for arguments that a reviewer edited: a list of values that it would convert to
+ * `args`.
+ */
 export function gatedValues(
   { name, argumentNames }: Pick<GatedDefinition, 'name' | 'argumentNames'>,
   args: JsonObject,
@@ -132,7 +135,7 @@ export function gatedValues(
   const keys = Object.keys(args);
   if (argumentNames === undefined && keys.length > 0 && !isPositional(args)) return { values: [args] };
   const places = keys.filter((key) => position.test(key)).map((key) => Number(key.slice(1)));
-  // Not all at once as parameters: a reviewer may write more members than a call takes.
+  // Not `Math.max(...places)`: a reviewer may write more members than a call can have parameters.
   const last = places.reduce((largest, place) => Math.max(largest, place), 0);
   const names = argumentNames ?? positions(Math.min(last, mostPositions));
   const strange = keys.find((key) => !names.includes(key));
@@ -168,7 +171,7 @@ function asObject(names: readonly string[] | undefined, values: readonly (Json |
   );
 }
 
-/** Limit for a list that a reviewer wrote. */
+/** The most positions in a list of arguments that a reviewer wrote. */
 const mostPositions = 100;
 const position = /^\$[1-9][0-9]*$/;
 

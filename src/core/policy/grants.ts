@@ -1,9 +1,9 @@
 /**
- * Grants: the standing answers that "always" leaves behind (docs/policy-reference.md). Matched here; the ledger makes
- * them.
+ * Matches grants: the standing answers that "always" leaves behind (docs/policy-reference.md). The ledger makes them.
  *
- * A grant of kind `arguments` is a rule: it answers the calls that an allow rule, or a deny rule, with the same globs
- * would answer. So a denial reads each part of a command and each element of a list, and counts where it cannot be read.
+ * A grant of kind `arguments` answers the calls that an allow rule, or a deny rule, with the same globs would answer.
+ * So a grant that denies reads each part of a command and each element of a list, and also denies a call for which its
+ * globs cannot be evaluated.
  */
 import { affordable, compileFieldGlob, partSubjects } from '../match/matching.ts';
 import type { LayerCall } from './layer-answer.ts';
@@ -20,25 +20,30 @@ export interface Grant {
   grantId: string;
   /** The tool's name. */
   tool: string;
-  /** False: a standing denial. `evaluate` ignores it; the run denies each call that it fits, even an allowed one. */
+  /**
+   * False: a standing denial. `evaluate` ignores it; the run denies each call that it matches, even an allowed one.
+   */
   approved: boolean;
   scope: GrantScope;
   reason?: string;
-  /** Milliseconds of workflow time; still valid at that very time. Absent: valid until the run ends. */
+  /** The last millisecond of workflow time at which the grant is valid. Absent: valid until the run ends. */
   expiresAtMs?: number;
   /** Absent: unlimited uses. */
   usesLeft?: number;
-  /** The reviewers whose votes made it: it answers only requests that their votes would settle. No name decides. */
+  /**
+   * The reviewers whose votes made the grant: it answers only requests that their votes would settle. No decision
+   * depends on `reviewerName`.
+   */
   by?: { reviewerId?: string; reviewerName?: string; identity: Identity }[];
-  /** Its request hid its arguments, so the grant hides them too. */
+  /** The request that made the grant hid its arguments, so the grant hides its globs. */
   hidden?: true;
-  /** The arguments in which its request hid something: globs on them are hidden too. */
+  /** The arguments in which the request that made the grant hid something. Globs on them are hidden, too. */
   redacted?: string[];
   /** Digest of the tool definition that its reviewers saw; absent in grants of older runs. */
   definition?: string;
   /**
-   * For a tool that is denied for good, which no "always" left behind: how often reviewers denied its calls. It answers
-   * only calls that would be asked about.
+   * For a tool that is denied for good, which no "always" left behind: how often reviewers denied its calls. Such an
+   * entry answers only calls that would be asked about.
    */
   denials?: number;
   /** The request that made the grant, and when: ISO 8601. */
@@ -47,18 +52,18 @@ export interface Grant {
 }
 
 /**
- * The calls that a grant answers. `call`: the same digest. `arguments`: every glob matches, at least one exists, and for
- * a shell command each undeclared argument has one, and a glob on the command matches each part of it. `tool`: any call
+ * The calls that a grant answers. `call`: the same digest. `arguments`: there is a glob, every glob matches, and for a
+ * shell command each undeclared argument has one, and a glob on the command matches each part of it. `tool`: any call
  * of the tool.
  */
 export type GrantScope =
   { kind: 'call'; digest: string } | { kind: 'arguments'; match: Record<string, string> } | { kind: 'tool' };
 
 export interface GrantedCall {
-  /** The call's digest; without it, no grant of kind `call` fits. */
+  /** The call's digest. Without a digest, no grant of kind `call` matches. */
   digest: string | undefined;
   atMs: number | undefined;
-  /** The call as a layer of policies sees it. */
+  /** The call, prepared for matching. */
   ready: LayerCall;
   /** The command, if the call has one. */
   command?: GrantedCommand | undefined;
@@ -71,13 +76,13 @@ export function defaultAlways(call: { risk: Risk; shell?: unknown }): GrantKind 
   return call.risk === 'destructive' || call.shell !== undefined ? 'call' : 'tool';
 }
 
-/** The narrowest of what several rules admit; any kind if there are none. */
+/** The narrowest grant that several rules admit; `tool` if there are no rules. */
 export function narrowest(admitted: readonly Always[]): Always {
   if (admitted.includes(false)) return false;
   return grantKinds.find((kind) => admitted.includes(kind)) ?? 'tool';
 }
 
-/** The first grant that fits the call and is no wider than `widest`. */
+/** The first grant that matches the call and is no wider than `widest`; undefined if none does. */
 export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Always): Grant | undefined {
   return grants.find(
     (grant) =>
@@ -85,50 +90,52 @@ export function grantFor(grants: readonly Grant[], call: GrantedCall, widest: Al
       widest !== false &&
       grantKinds.indexOf(grant.scope.kind) <= grantKinds.indexOf(widest) &&
       isValid(grant, call) &&
-      (grant.scope.kind === 'arguments' && !spells(grant, call)
-        ? rulesOn(grant, call)
-        : fits(grant, call) &&
+      (grant.scope.kind === 'arguments' && !isExactCommand(grant, call)
+        ? matchesAsRule(grant, call)
+        : matchesScope(grant, call) &&
           unmatched(grant.scope, call.ready.undeclared).length === 0 &&
           coversCommand(grant, call)),
   );
 }
 
 /**
- * False for a grant of kind `arguments` without a glob on the command: it would answer any command. True unless its glob
- * matches the command and not each part of it, as an allow rule has to: `make*` matches the text `make; rm -rf /`. The very
- * text that the glob spells is covered, whatever runs.
+ * True if a grant may answer a call's command. A grant of kind `arguments` needs a glob on the command, and the glob
+ * has to match each part of the command, as that of an allow rule has to: `make*` matches the text `make; rm -rf /`,
+ * but not `rm -rf /`. If the glob is exactly the text of the command, the whole command is covered.
  */
 export function coversCommand(grant: Grant, call: GrantedCall): boolean {
   const { scope } = grant;
   const { command, ready } = call;
   if (command === undefined || scope.kind !== 'arguments') return true;
   if (!Object.hasOwn(scope.match, command.subject)) return false;
-  if (spells(grant, call)) return true;
+  if (isExactCommand(grant, call)) return true;
   const { subject, shell } = command;
   if (shell.uncertain.length > 0) return false;
   return shell.parts.every((part) => {
     const subjects = partSubjects(ready.subjects, subject, allowedText(part));
-    return fits(grant, { ...call, ready: { ...ready, subjects } });
+    return matchesScope(grant, { ...call, ready: { ...ready, subjects } });
   });
 }
 
-/** True if the grant's glob on the command is the very text of the command. */
-function spells({ scope }: Grant, { command }: GrantedCall): boolean {
+/** True if the grant's glob on the command is exactly the text of the command. */
+function isExactCommand({ scope }: Grant, { command }: GrantedCall): boolean {
   return command !== undefined && scope.kind === 'arguments' && scope.match[command.subject] === command.text;
 }
 
-/** The undeclared arguments that a grant of kind `arguments` does not match. It answers no call that has any. */
+/**
+ * The undeclared arguments on which a grant of kind `arguments` has no glob. It answers no call with such arguments.
+ */
 export function unmatched(scope: GrantScope, undeclared: readonly string[]): string[] {
   return scope.kind === 'arguments' ? undeclared.filter((name) => !Object.hasOwn(scope.match, name)) : [];
 }
 
-/** The first standing denial that fits the call; the caller denies the call with it. */
+/** The first standing denial that matches the call; undefined if none does. */
 export function standingDenial(grants: readonly Grant[], call: GrantedCall): Grant | undefined {
   return grants.find(
     (grant) =>
       !grant.approved &&
       isValid(grant, call) &&
-      (grant.scope.kind === 'arguments' ? rulesOn(grant, call) : fits(grant, call)),
+      (grant.scope.kind === 'arguments' ? matchesAsRule(grant, call) : matchesScope(grant, call)),
   );
 }
 
@@ -140,7 +147,10 @@ export function isOfDefinition({ approved, definition }: Grant, now: string | un
   return !approved || definition === undefined || now === undefined || definition === now;
 }
 
-/** Without a clock, what expires is not valid any more, but for a denial. */
+/**
+ * True if a grant is for this tool, has uses left and has not expired. If the time is not known, a grant that expires
+ * is not valid, but a denial is.
+ */
 function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs }: GrantedCall): boolean {
   if (tool !== ready.tool || usesLeft === 0) return false;
   if (expiresAtMs === undefined) return true;
@@ -148,7 +158,7 @@ function isValid({ tool, expiresAtMs, usesLeft, approved }: Grant, { ready, atMs
 }
 
 /** True if a rule with the globs of the grant would allow the call, or would deny it. */
-function rulesOn({ scope, approved }: Grant, { ready, command }: GrantedCall): boolean {
+function matchesAsRule({ scope, approved }: Grant, { ready, command }: GrantedCall): boolean {
   if (scope.kind !== 'arguments' || Object.keys(scope.match).length === 0) return false;
   const rule = oneRule({ args: scope.match });
   if (!approved) return rule.denies(ready) !== false;
@@ -156,8 +166,8 @@ function rulesOn({ scope, approved }: Grant, { ready, command }: GrantedCall): b
   return (command === undefined || Object.hasOwn(scope.match, command.subject)) && rule.allows(ready);
 }
 
-/** If an argument is missing, the grant does not fit. */
-function fits({ scope }: Grant, call: GrantedCall): boolean {
+/** True if the scope of the grant matches the call. If an argument with a glob is missing, it does not match. */
+function matchesScope({ scope }: Grant, call: GrantedCall): boolean {
   if (scope.kind === 'tool') return true;
   if (scope.kind === 'call') return scope.digest === call.digest;
   const fields = Object.keys(scope.match);

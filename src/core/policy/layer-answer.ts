@@ -1,7 +1,7 @@
 /**
  * One layer's answer to one call: its last matching rule, else its risk default, after the mode is applied. A command
- * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated counts as its own action: if
- * it denies the answer is a denial, if it asks at least `ask`, and if it allows it allows nothing.
+ * of several parts gets the strictest answer to any of them. A rule that cannot be evaluated never loosens the answer:
+ * a deny rule then denies, an ask rule makes the answer at least `ask`, and an allow rule is skipped.
  */
 import { continueTool, type Risk } from '../base/tool-call.ts';
 import type { Candidate, CompiledPolicy, CompiledRule } from './compiled-policy.ts';
@@ -20,21 +20,21 @@ export interface LayerAnswer {
   /** The mode, if it decided the action. */
   mode?: Mode;
   ask?: AskSettings;
-  /** The widest grant that lifts this ask; absent: the default for the call. */
+  /** The widest grant that may answer such calls from then on; absent: the default for the call. */
   always?: Always;
 }
 
 export interface LayerCall extends Omit<MatchedCall, 'argsLength'> {
   tool: string;
   mode: ModeFacts;
-  /** Arguments beside a command that its tool did not declare harmless. */
+  /** The arguments beside a command that the tool did not declare harmless. */
   undeclared: readonly string[];
   meter: RulingMeter;
 }
 
 interface Matched {
   last?: CompiledRule;
-  /** An allow rule after `last` that leaves out arguments, as the ask that it stands for. */
+  /** An allow rule after `last` that leaves out arguments beside a command. It counts as an ask. */
   partial?: CompiledRule;
   /** In both lists, the last rule comes first. */
   denied: CompiledRule[];
@@ -42,14 +42,14 @@ interface Matched {
 }
 
 /**
- * How many rules times parts of a command one ruling tries; it takes about 40 ms. Beyond that, no rule of the tool can
- * be evaluated.
+ * The most matches, rules times parts of a command, that one ruling tries: about 40 ms. If there are more, no rule of
+ * the tool can be evaluated.
  */
 export const maxPartMatches = 50_000;
-/** What one of them costs, in units of `maxMatchWork`. */
+/** What one such match costs, in units of `maxMatchWork`. */
 const workOfPartMatch = 100;
 
-/** How many parts a command may have that so many rules are about. */
+/** The most parts that a command may have if this many rules may apply to it. */
 export function mostParts(rules: number): number {
   return Math.floor(maxPartMatches / rules);
 }
@@ -62,7 +62,7 @@ export function layerAnswers(policy: CompiledPolicy, call: LayerCall): readonly 
   return answers.map((answer) => {
     const { action, ask } = answer;
     if (action !== 'ask' || ask?.advisor !== undefined) return answer;
-    // Who may answer in the place of named people, the rule that names them must say itself.
+    // If a rule names people, only the rule itself may let an advisor approve in their place.
     return { ...answer, ask: { ...ask, advisor: namesPeople(ask) ? notApproving(advisor) : advisor } };
   });
 }
@@ -88,9 +88,9 @@ function answersOf(policy: CompiledPolicy, call: LayerCall): readonly LayerAnswe
   const [whole] = parts;
   if (call.shell === undefined && whole !== undefined) {
     const few = index()?.mayMatch(call.subjects.args());
-    return partAnswers(policy, matchedBy(few ?? all, whole, call), call);
+    return partAnswers(policy, matchesOfPart(few ?? all, whole, call), call);
   }
-  return strictest(parts.flatMap((part) => partAnswers(policy, matchedBy(all, part, call), call)));
+  return strictest(parts.flatMap((part) => partAnswers(policy, matchesOfPart(all, part, call), call)));
 }
 
 /** The strictest answers in order, except that the first one by a rule, if any, comes first. */
@@ -108,11 +108,12 @@ export function riskDefault(written: Policy['riskDefaults'], { tool, risk }: { t
   return risk === 'unknown' ? 'ask' : (written[risk] ?? standardRiskDefaults[risk]);
 }
 
-function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: LayerCall): Matched {
+/** The candidates that match one part, and those that cannot be evaluated. */
+function matchesOfPart(candidates: readonly Candidate[], part: PartMatcher, call: LayerCall): Matched {
   const found: Matched = { denied: [], failed: [] };
   for (const candidate of candidates) {
     const { rule } = candidate;
-    // A rule for every tool was not written for a request of the run itself.
+    // An allow rule, such as one for every tool, does not let a run go on beyond a limit.
     if (call.tool === continueTool && rule.action === 'allow') continue;
     const matched = part(candidate);
     if (matched === false) continue;
@@ -132,40 +133,49 @@ function matchedBy(candidates: readonly Candidate[], part: PartMatcher, call: La
 }
 
 /**
- * If a rule could not be evaluated, the answer is at least its action, and at least any deny that matched. If the last
- * rule that matched leaves out arguments, the answer is at least `ask`, and at least the answer without that rule.
+ * The answers to one part of a call. If a rule could not be evaluated, the answer is at least the rule's action, and at
+ * least any deny that matched. If the last rule that matched leaves out arguments, the answer is at least `ask`, and at
+ * least the answer without that rule.
  */
 function partAnswers(
   policy: CompiledPolicy,
   { last, partial, denied, failed }: Matched,
   call: LayerCall,
 ): readonly LayerAnswer[] {
-  const own = last === undefined ? unruled(policy, call, partial?.reason ?? unmet(failed)) : ruled(policy, call, last);
+  const own =
+    last === undefined
+      ? answerWithoutRule(policy, call, partial?.reason ?? failedAllowReason(failed))
+      : answerOfRule(policy, call, last);
   const answers = [own];
-  if (partial !== undefined) answers.unshift(ruled(policy, call, partial));
+  if (partial !== undefined) answers.unshift(answerOfRule(policy, call, partial));
   if (failed.length === 0) return strictest(answers);
-  answers.push(...denied.map((rule) => ruled(policy, call, rule)));
+  answers.push(...denied.map((rule) => answerOfRule(policy, call, rule)));
   const counting = failed.filter(({ rule }) => rule.action !== 'allow');
   const found = counting.map(({ rule, problem }) => answerOfFailedRule(policy, call, rule, problem));
-  // Reviewers are told first what could not be evaluated. A model is told first what it cannot mend.
+  // An ask reports first the rules that could not be evaluated, a denial last: the model cannot correct what an
+  // evaluated rule denies.
   const asking = found.filter(({ action }) => action === 'ask');
   return strictest([...asking, ...answers, ...found.filter((answer) => !asking.includes(answer))]);
 }
 
-function ruled({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
+/** The answer of a rule under the mode. */
+function answerOfRule({ mode }: CompiledPolicy, call: LayerCall, rule: CompiledRule): LayerAnswer {
   const { action, id, layer, reason, ask } = rule;
   const applied = action === 'deny' ? action : withoutAllow(call, applyMode(mode, action, action, call.mode)).action;
-  if (applied !== action) return byMode(mode, applied, call.tool);
+  if (applied !== action) return answerOfMode(mode, applied, call.tool);
   return { action, rule: id, layer, reason, ask, always: ask?.always };
 }
 
-/** Why the last rule that might have allowed the call did not: the model can mend its call, and reviewers know. */
-function unmet(failed: Matched['failed']): string | undefined {
+/**
+ * Why the last rule that might have allowed the call did not, for the model and the reviewers; undefined if there is no
+ * such rule.
+ */
+function failedAllowReason(failed: Matched['failed']): string | undefined {
   const allow = failed.find(({ rule }) => rule.action === 'allow');
   return allow && notEvaluated(allow);
 }
 
-/** No mode lets a run go on beyond a limit without asking. */
+/** The answer of a mode, with an ask in the place of an allow if the call asks to go on beyond a limit. */
 function withoutAllow<Applied extends { action: Action }>({ tool }: LayerCall, applied: Applied): Applied {
   return tool === continueTool && applied.action === 'allow' ? { ...applied, action: 'ask', decided: false } : applied;
 }
@@ -174,22 +184,25 @@ function notEvaluated({ rule, problem }: Matched['failed'][number]): string {
   return `rule ${rule.id} cannot be evaluated: ${problem}`;
 }
 
-/** `reason`: to report with a risk default that does not allow. */
-function unruled({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
+/**
+ * The answer to a call that no rule matches: the risk default under the mode. `reason` is reported if the call is not
+ * allowed.
+ */
+function answerWithoutRule({ mode, riskDefaults }: CompiledPolicy, call: LayerCall, reason?: string): LayerAnswer {
   const standard = riskDefault(riskDefaults, { tool: call.tool, risk: call.mode.risk });
   const { action, decided } = withoutAllow(call, applyMode(mode, 'none', standard, call.mode));
   if (action === 'allow' && call.shell !== undefined && !allowsAnything(mode)) {
     const why = reason ?? 'No rule allows a part of the command';
     return { action: 'ask', rule: null, layer: 'default', reason: why };
   }
-  if (decided) return byMode(mode, action, call.tool);
+  if (decided) return answerOfMode(mode, action, call.tool);
   const why = call.tool === continueTool ? 'The run has reached a limit' : reason;
   return { action, rule: null, layer: 'default', ...(action !== 'allow' && { reason: why }) };
 }
 
 /**
- * The answer of a rule that cannot be evaluated: a denial if the rule denies, else an ask. A mode may make a denial of the
- * ask, and never an approval.
+ * The answer of a rule that cannot be evaluated: a denial if the rule denies, else an ask. A mode may turn the ask into
+ * a denial, never into an approval.
  */
 function answerOfFailedRule(
   { mode, advisor }: CompiledPolicy,
@@ -202,7 +215,7 @@ function answerOfFailedRule(
     return { action: 'deny', rule: rule.id, layer: rule.layer, reason };
   }
   const { action } = applyMode(mode, 'ask', 'ask', call.mode);
-  if (action === 'deny') return byMode(mode, action, call.tool);
+  if (action === 'deny') return answerOfMode(mode, action, call.tool);
   return {
     action: 'ask',
     rule: rule.id,
@@ -213,14 +226,17 @@ function answerOfFailedRule(
   };
 }
 
-/** No advisor approves a call of which it is unknown what the policy says. */
+/**
+ * The ask settings of a rule that cannot be evaluated: its advisor may not approve, because the policy's answer is not
+ * known.
+ */
 function askOfFailing({ action, ask }: CompiledRule, ofPolicy: AdvisorSettings | undefined): AskSettings | undefined {
   const own = action === 'ask' ? ask : undefined;
   const advisor = own?.advisor ?? ofPolicy;
   return advisor === undefined || advisor === false ? own : { ...own, advisor: notApproving(advisor) };
 }
 
-function byMode(mode: Mode, action: Action, tool: string): LayerAnswer {
+function answerOfMode(mode: Mode, action: Action, tool: string): LayerAnswer {
   const reason = modeReason(mode, action, tool);
   return { action, rule: null, layer: 'default', reason, mode };
 }

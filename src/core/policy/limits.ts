@@ -19,13 +19,16 @@ export interface Limits {
   maxPending: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. */
   maxRetriesAfterDeny: number;
-  /** How long such denials count, and answer the very same call: until the model gets words of its user, or for the run. */
+  /**
+   * How long denials count and answer identical calls: until the model receives a message of its user, or for the whole
+   * run.
+   */
   denialsHoldFor: 'message' | 'run';
   /** Maximum number of irreversible calls of the run; null: no limit. */
   maxIrreversiblePerRun: number | null;
   /** True if reviewers see arguments. */
   includeArguments: boolean;
-  /** True if what they see is redacted. */
+  /** True if reviewers see redacted arguments. */
   redact: boolean;
   batch: 'parallel' | 'sequential';
   /** True if earlier results may answer equal calls. */
@@ -66,44 +69,44 @@ function smallest(written: readonly number[], fallback: number, bound = Infinity
 }
 
 /**
- * The shortest interval of the notices that any policy below the ceiling asks for: whoever answers for the operator must
- * not be flooded from below. 0: there is no ceiling, nor was there one above.
+ * The shortest interval between notices that policies below the ceiling may set, so that they cannot flood the
+ * operator's reviewers. 0: neither this run nor a calling run has a ceiling.
  */
 export function shortestReminderMs({ ceiling, parents = [] }: PolicyLayers): number {
   const ofCeilingMs = ceiling === undefined ? 0 : (ceiling.approval.minRemindMs ?? defaultMinRemindMs);
-  // Of the parents, only one that was the ceiling when its run started has a minimum.
+  // A parent has a minimum only if it was the ceiling when its run started.
   return Math.max(ofCeilingMs, ...parents.map(({ approval }) => approval.minRemindMs ?? 0));
 }
 
 /** The longest that a request may wait, extensions included, in milliseconds; null: for ever. */
 export function longestWaitMs({ ceiling, parents = [] }: PolicyLayers): number | null {
   const { maxTimeoutMs = defaultMaxTimeoutMs } = ceiling?.approval ?? {};
-  // Of the parents, only one that was the ceiling when its run started has a maximum.
+  // A parent has a maximum only if it was the ceiling when its run started.
   const all = [maxTimeoutMs, ...parents.map(({ approval }) => approval.maxTimeoutMs ?? null)];
   const longestMs = Math.min(...all.map(orForEver));
   return longestMs === Infinity ? null : longestMs;
 }
 
 /**
- * How long a call waits before it runs unanswered: the longest that any layer with a policy gives people to say no, for no
- * layer shortens what another one gives. Null: for ever.
+ * How long a call waits before it runs unanswered: the longest time that any layer gives reviewers to deny it. No layer
+ * shortens the time that another one gives. Null: for ever.
  */
 export function vetoWindowMs(layers: PolicyLayers, asking: Asking): number | null {
   const windowsMs = byLayer(layers, asking).flatMap(({ policy, by }) => {
     const { timeoutMs: ofPolicyMs = defaultTimeoutMs } = policy.approval;
-    return ownOr(by, ofPolicyMs);
+    return timeoutsOf(by, ofPolicyMs);
   });
-  return atMost(Math.max(...windowsMs.map(orForEver)), longestWaitMs(layers));
+  return boundedMs(Math.max(...windowsMs.map(orForEver)), longestWaitMs(layers));
 }
 
 function timeoutOf(layers: PolicyLayers, asking: Asking): number | null {
-  const writtenMs = byLayer(layers, asking).flatMap(({ policy, by }) => ownOr(by, policy.approval.timeoutMs));
-  return atMost(smallest(writtenMs.map(orForEver), defaultTimeoutMs), longestWaitMs(layers));
+  const writtenMs = byLayer(layers, asking).flatMap(({ policy, by }) => timeoutsOf(by, policy.approval.timeoutMs));
+  return boundedMs(smallest(writtenMs.map(orForEver), defaultTimeoutMs), longestWaitMs(layers));
 }
 
 type Asking = NonNullable<Ruling['ask']>['by'];
 
-/** The policy of each layer that has one, and what of it asks. */
+/** The policy of each layer that has one, with the rules of that layer that ask. */
 function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): { policy: Policy; by: Asking }[] {
   const all = [
     { policy: ceiling, by: asking.filter(({ layer }) => layer === 'ceiling') },
@@ -113,13 +116,13 @@ function byLayer({ ceiling, parents = [], run }: PolicyLayers, asking: Asking): 
   return all.flatMap(({ policy, by }) => (policy === undefined ? [] : [{ policy, by }]));
 }
 
-/** The time-out of each rule, else its policy's; the policy's own if no rule asks. */
-function ownOr(asking: Asking, policyMs: number | null | undefined): (number | null)[] {
-  const said = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
-  return said.filter((timeoutMs) => timeoutMs !== undefined);
+/** The time-out of each asking rule, else that of its policy; the policy's own if no rule asks. */
+function timeoutsOf(asking: Asking, policyMs: number | null | undefined): (number | null)[] {
+  const timeoutsMs = asking.length === 0 ? [policyMs] : asking.map(({ timeoutMs = policyMs }) => timeoutMs);
+  return timeoutsMs.filter((timeoutMs) => timeoutMs !== undefined);
 }
 
-function atMost(durationMs: number, longestMs: number | null): number | null {
+function boundedMs(durationMs: number, longestMs: number | null): number | null {
   const shorterMs = Math.min(durationMs, orForEver(longestMs));
   return shorterMs === Infinity ? null : shorterMs;
 }

@@ -33,10 +33,10 @@ export interface ModeFacts {
 }
 
 /**
- * One cell. An action: that action. `keep`: the action of the rule or the risk default. `readOnly`: this action for
- * read-only tools, else deny. `upTo`: allow up to this severity, else `beyond`. The rest apply to risk defaults:
- * `writeAllow` allows a `write`, `askBecomes` replaces an ask, and `assessed` asks if the assessment requires approval,
- * else allows.
+ * One cell of the table: what a mode makes of an answer. An action: that action. `keep`: the action of the rule or the
+ * risk default. `readOnly`: this action for read-only tools, else deny. `upTo`: allow up to this severity, else
+ * `beyond`. The rest apply to risk defaults: `writeAllow` allows a `write`, `askBecomes` replaces an ask, and
+ * `assessed` asks if the assessment requires approval, else allows.
  */
 type Cell =
   | Action
@@ -82,7 +82,7 @@ export function isMode(name: unknown): name is Mode {
 
 /**
  * Applies a mode to one answer: that of a rule that allows or asks, or (`none`) the risk default in `action`. `decided`
- * is true if the mode, not the policy, made the action.
+ * is true if the mode, not the policy, determined the action.
  */
 export function applyMode(
   mode: Mode,

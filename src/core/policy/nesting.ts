@@ -10,7 +10,9 @@ export const maxNesting = 5;
 const maxNestedInTurn = 100;
 /** Limit for the policies that a nested run inherits, which have to fit a payload. The task has its own limit. */
 export const maxInheritedBytes = 1_000_000;
-/** The server's limit. With a longer id, it would retry the workflow task that starts the nested run for ever. */
+/**
+ * The server's limit for a workflow id. A workflow task that starts a run under a longer id would be retried for ever.
+ */
 const maxWorkflowIdBytes = 1_000;
 
 /** The workflow id of the run that a call of an agent starts: unique, and it contains the ids of the runs above. */
@@ -19,8 +21,9 @@ export function nestedRunId(workflowId: string, callId: string): string {
 }
 
 /**
- * Why a call of an agent cannot start a run, as the model is told; undefined if it can. `depth`: runs above the calling
- * run; `before`: nested runs that this turn started before; `workflowId`: of the nested run.
+ * Why a call of an agent cannot start a run, as a clause for the model; undefined if it can. `depth`: the number of
+ * runs above the calling run. `before`: the number of nested runs that this turn has started. `workflowId`: the id of
+ * the nested run.
  */
 export function nestingProblem(nested: { depth: number; before: number; workflowId: string }): string | undefined {
   const { depth, before, workflowId } = nested;
@@ -32,7 +35,9 @@ export function nestingProblem(nested: { depth: number; before: number; workflow
   return undefined;
 }
 
-/** Drops inherited policies that equal the worker's ceiling: the ceiling applies anyway, and comes first. */
+/**
+ * The inherited policies without those that equal the worker's ceiling: the ceiling applies anyway, and comes first.
+ */
 export function inheritedBeside(ceiling: Policy | undefined, policies: readonly Policy[]): Policy[] {
   const text = (policy: Policy): string => canonicalJson(policy as unknown as Json);
   return policies.filter((policy) => ceiling === undefined || text(policy) !== text(ceiling));

@@ -1,4 +1,6 @@
-/** What a rule by itself would say of a call: how grants and assess rules read one, so that no two readings drift apart. */
+/**
+ * What a single rule would answer to a call. Grants and assess rules are read with it, so that they match as rules do.
+ */
 import { compilePolicy, type CompiledPolicy } from './compiled-policy.ts';
 import { layerAnswers, type LayerAnswer, type LayerCall } from './layer-answer.ts';
 

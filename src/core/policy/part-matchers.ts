@@ -21,11 +21,11 @@ export interface MatchedCall {
   argsLength: number;
 }
 
-/** One matcher per part; a single one for a call that is no command, and for a command that is not text. */
+/** One matcher for each part of a command; a single one for any other call, and for a command that is not text. */
 export function partMatchers({ subject, shell, subjects: unbounded, facts, argsLength }: MatchedCall): PartMatcher[] {
   const subjects = boundedSubjects(unbounded, argsLength);
   const matched = new Map<Candidate, Match>();
-  /** The same for each part, so that parts do not multiply the work that the whole text costs. */
+  /** Matches the whole text. Cached, so that parts do not multiply the cost. */
   const whole: PartMatcher = (candidate) => {
     let found = matched.get(candidate);
     if (found === undefined) matched.set(candidate, (found = ruleMatches(candidate, subjects, facts)));
@@ -42,14 +42,14 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     }
     return ruleMatches(candidate, made, facts);
   };
-  const strict = (candidate: Candidate, texts: string[]): Match =>
-    first([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
-  const isNamed = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
-  const onlyWrapped = uncertain.length > 0 && uncertain.every(isNamed);
+  const matchStrictly = (candidate: Candidate, texts: string[]): Match =>
+    firstMatch([...texts.map((text) => () => textMatch(candidate, text)), () => whole(candidate)]);
+  const isOfWrapper = (reason: Uncertainty): boolean => reason === 'wrapper program' || reason === 'unknown option';
+  const onlyWrapped = uncertain.length > 0 && uncertain.every(isOfWrapper);
   const wrapped = onlyWrapped ? new WrappedParts(parts) : undefined;
 
   const ofParts = parts.map((part, index): PartMatcher => (candidate) => {
-    if (candidate.rule.action !== 'allow') return strict(candidate, [part.text, part.reduced]);
+    if (candidate.rule.action !== 'allow') return matchStrictly(candidate, [part.text, part.reduced]);
     const globs = subjectGlobs(candidate.rule, subject);
     if (globs.length === 0 || uncertain.length === 0) {
       const spelled = globs.every(({ wildcards }) => wildcards === 0);
@@ -58,7 +58,7 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
     if (wrapped === undefined) return false;
     const { subjects: covered, wrappers } = wrapped.coverOf(index, globs);
     if (!writesOut(globs, wrappers)) return false;
-    return first(
+    return firstMatch(
       covered.map((each) => () => {
         const made = boundedSubjects(withSubject(unbounded, subject, each), argsLength);
         return ruleMatches(candidate, made, facts);
@@ -70,8 +70,8 @@ export function partMatchers({ subject, shell, subjects: unbounded, facts, argsL
   const unseen: GlobSubject = { problem: `the command could not be split completely (${missing})` };
   const ofRawText: PartMatcher = (candidate) => {
     if (missing !== undefined && candidate.rule.action !== 'allow') {
-      // What was not split off may or may not match.
-      return first([
+      // The parts that are missing from the split may or may not match.
+      return firstMatch([
         () => whole(candidate),
         () => ruleMatches(candidate, withSubject(unbounded, subject, unseen), facts),
       ]);
@@ -86,7 +86,7 @@ function wrappersOf(parts: readonly ShellPart[]): string[] {
   return parts.flatMap(({ wrapper }) => (wrapper === undefined ? [] : [wrapper]));
 }
 
-/** Every glob of a rule that is matched against the command. */
+/** The globs of a rule that are matched against the command. */
 export function subjectGlobs({ pattern, fields }: CompiledRule, subject: string | undefined): Glob[] {
   const own = pattern.args === undefined ? [] : [pattern.args];
   return [...own, ...fields.flatMap(({ name, glob }) => (name === subject && !('problem' in glob) ? [glob] : []))];
@@ -102,8 +102,8 @@ function writesOut(globs: readonly Glob[], names: readonly string[]): boolean {
   return names.every((name) => name.split(/\s+/).every((word) => written.has(word)));
 }
 
-/** True if any of them is; else the first problem; else false. */
-function first(matches: readonly (() => Match)[]): Match {
+/** True if any match is true; else the first problem; else false. */
+function firstMatch(matches: readonly (() => Match)[]): Match {
   let result: Match = false;
   for (const match of matches) {
     const found = match();

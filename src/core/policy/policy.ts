@@ -28,7 +28,7 @@ export interface Rule {
   /** A condition in CEL. The rule matches only if pattern, globs and condition all match. */
   when?: string;
   action: Action;
-  /** Reviewers and, with a denial, the model see it. */
+  /** Shown to reviewers and, with a denial, to the model. */
   reason?: string;
   /** Only for `ask`. */
   ask?: AskSettings;
@@ -36,11 +36,11 @@ export interface Rule {
 
 /** A function or a model of the worker that is consulted about calls that a rule asks about (docs/advisors.md). */
 export interface AdvisorSettings {
-  /** As the worker names it. */
+  /** The name under which the worker registers the advisor. */
   name: string;
-  /** True: it may approve calls, but never one that destroys or cannot be undone. Default false. */
+  /** True: the advisor may approve calls, but never one that is destructive or cannot be undone. Default false. */
   mayApprove?: boolean;
-  /** How long its answer may take, in milliseconds. Default 30 seconds. */
+  /** How long the advisor's answer may take, in milliseconds. Default 30 seconds. */
   timeoutMs?: number;
 }
 
@@ -54,7 +54,7 @@ export interface AskSettings {
   oneOfEach?: string[];
   /** One denial settles the request. Default true. */
   veto?: boolean;
-  /** Only decisions count that are signed, or that come through a gateway which authenticated the reviewer. Default false. */
+  /** Only signed decisions count, and those from a gateway that has authenticated the reviewer. Default false. */
   verified?: boolean;
   /** The person who started the run may approve. Default false. */
   allowSelf?: boolean;
@@ -72,7 +72,10 @@ export interface AskSettings {
   whenUserWrites?: 'show' | 'withdraw';
   /** The widest grant of an approval. Default `tool`, but `call` for destructive tools and shell subjects. */
   always?: Always;
-  /** Consulted before reviewers are asked; false: none. Default: the policy's, which may then not approve for named people. */
+  /**
+   * The advisor that is consulted before reviewers are asked; false: none. Default: the policy's advisor, which may not
+   * approve if the rule names people.
+   */
   advisor?: AdvisorSettings | false;
 }
 
@@ -89,15 +92,18 @@ export interface ApprovalSettings {
   minRemindMs?: number;
   /** The action when a request expires; `allow` applies only if severity and ceiling permit it. Default deny. */
   onTimeout?: 'deny' | 'allow';
-  /** A request that no known reviewer could approve: it is opened all the same, or the call is denied. Default ask. */
+  /**
+   * What happens if no known reviewer could approve a request: it is opened all the same, or the call is denied.
+   * Default ask.
+   */
   onImpossible?: 'ask' | 'deny';
   /** Maximum number of open requests of one run at a time, 1 to 50. Default 10. */
   maxPending?: number;
   /** After this many denials by reviewers, further calls of the tool are denied at once. Default 3. */
   maxRetriesAfterDeny?: number;
   /**
-   * How long a reviewer's denial counts for that, and answers the very same call: until the model gets words of the user of
-   * a session, or for the whole run. Default message.
+   * How long a reviewer's denial counts towards `maxRetriesAfterDeny` and answers identical calls: until the model
+   * receives a message of a session's user, or for the whole run. Default message.
    */
   denialsHoldFor?: 'message' | 'run';
   /** Maximum number of irreversible calls of one run. Default: no limit. */
@@ -105,11 +111,11 @@ export interface ApprovalSettings {
   /** True if reviewers see arguments. Default true. */
   includeArguments?: boolean;
   /**
-   * The arguments that lists and Temporal's UI show without a worker: their names, by a glob on tool names. The names of
-   * all policies and of the tool add up. False: none, whatever the others say.
+   * The names of the arguments that lists and Temporal's UI show without a worker, by a glob on tool names. The names
+   * of all policies and of the tool add up. False: none, whatever tools and other policies say.
    */
   show?: Show;
-  /** True if what they see is redacted. Default true. */
+  /** True if reviewers see redacted arguments. Default true. */
   redact?: boolean;
   /** How the calls of one turn are asked about: all at once, or one after another. Default parallel. */
   batch?: 'parallel' | 'sequential';
@@ -121,18 +127,20 @@ export interface ApprovalSettings {
 
 export const runMeasures = ['turns', 'calls', 'tokens', 'timeMs', 'cost'] as const;
 /**
- * What a run uses up: model calls, calls of tools, tokens, milliseconds since its start, and what it costs by the operator's
- * prices.
+ * What limits of a run measure: model calls, tool calls, tokens, milliseconds since the start, and the cost by the
+ * operator's prices.
  */
 export type RunMeasure = (typeof runMeasures)[number];
 
-/** Amounts of one measure: at `ask` a person decides whether the run goes on for as much again, at `end` it ends. */
+/**
+ * Amounts of one measure: at `ask`, a person decides whether the run goes on for as much again; at `end`, the run ends.
+ */
 export interface RunLimit {
   ask?: number;
   end?: number;
 }
 
-/** The limits of a whole run. What has none is not limited. */
+/** The limits of a whole run. A measure that is absent is not limited. */
 export type RunLimits = Partial<Record<RunMeasure, RunLimit>>;
 
 /** What a million tokens of a model cost. */
@@ -153,9 +161,12 @@ export interface Prices {
 export interface RedactSettings {
   /** Kinds of the built-in patterns. Default: all. */
   kinds?: SensitiveKind[];
-  /** Own patterns in RE2 syntax. `name` gives the placeholder: `TICKET` gives `[TICKET · 488c]`, and `ACME_KEY` gives `[ACME_KEY]`. */
+  /**
+   * The policy's own patterns, in RE2 syntax. `name` determines the placeholder: `TICKET` gives `[TICKET · 488c]`, and
+   * `ACME_KEY` gives `[ACME_KEY]`.
+   */
   patterns: { name: string; pattern: string }[];
-  /** Names of arguments that are redacted although they say what a call does, such as `command`. */
+  /** Names of arguments to redact that are otherwise exempt because they say what a call does, such as `command`. */
   also?: string[];
 }
 
@@ -179,13 +190,13 @@ export interface Policy {
   redact?: RedactSettings;
   /** The members of the groups that this policy's rules name. */
   directory?: Directory;
-  /** Consulted about the calls that this policy asks about, unless a rule says otherwise. */
+  /** The advisor for the calls that this policy asks about, unless a rule sets another one. */
   advisor?: AdvisorSettings;
   /**
    * Ceiling only: keys that sign messages, by id.
    */
   reviewerKeys?: Record<string, ReviewerKeyEntry>;
-  /** Ceiling only: keys and people that do not count any more, also in runs that began before. */
+  /** Ceiling only: revoked keys and people, also for runs that have started. */
   revoked?: Revoked;
 }
 
@@ -196,8 +207,8 @@ export interface ReviewerKeyEntry {
   /** The key may also sign policy changes. */
   operator: boolean;
   /**
-   * The key is a gateway's: it signs for these people, which it has authenticated. Names, `group:NAME` of the ceiling's
-   * directory, or `*` for everybody. Absent: the key is one person's.
+   * The key belongs to a gateway, which signs for these people after it has authenticated them: names, `group:NAME` of
+   * the ceiling's directory, or `*` for everyone. Absent: the key belongs to one person.
    */
   signsFor?: readonly string[];
 }
@@ -224,7 +235,7 @@ export const defaultMaxPending = 10;
 export const defaultMaxRetriesAfterDeny = 3;
 /** Maximum number of names in one list of `show`. */
 export const maxShown = 20;
-/** One search attribute holds the ids of all open requests, at most 2 KB. */
+/** The greatest `maxPending`: one search attribute of at most 2 KB holds the ids of all open requests. */
 export const maxPendingBound = 50;
 
 /** Identifies the policies of a run: the digest of their canonical JSON. A layer without a policy is absent. */

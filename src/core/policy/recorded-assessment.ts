@@ -1,4 +1,4 @@
-/** The part of an assessment that a run computes itself: small enough for the workflow, without tables that change. */
+/** The part of an assessment that a run computes itself. It has no tables that change between versions. */
 import {
   defaultAssessment,
   joinAssessments,
@@ -17,11 +17,11 @@ import { asRule, type CompiledAssessRule } from './assess-rules.ts';
 import { readyCall } from './ruling.ts';
 
 /**
- * Assesses a call like `assess`, but without the built-in assessors. Their results, and those of the worker's own, are
- * recorded with the call, so that they do not change with the code (I12).
+ * Assesses a call like `assess`, but without the built-in assessors. The results of these, and of the worker's own
+ * assessors, are recorded with the call, so that they do not change with the code (I12).
  *
- * A rule is read as the policy's own rules are: to raise a severity it matches as a deny rule would, and to lower one as
- * an allow rule would.
+ * An assess rule matches as a rule of the policy does: as a deny rule where it raises a severity, and as an allow rule
+ * where it lowers one.
  */
 export function assessRecorded(
   call: AssessedCall,
@@ -34,7 +34,9 @@ export function assessRecorded(
   return joinAssessments([base(call, matched), ...all, ...recorded]);
 }
 
-/** How far a rule matches. `part`: not everything that would run, so the rule may raise a severity, not lower it. */
+/**
+ * How far a rule matches. `part`: it matches only a part of what would run, so it may raise the severity, not lower it.
+ */
 type AssessMatch = 'no' | 'part' | 'all' | { problem: string };
 
 interface Matched {
@@ -60,11 +62,11 @@ function matchAll(call: AssessedCall, rules: readonly CompiledAssessRule[], mete
     ...matchAsRule(rule, { ...ready, subjects }),
   }));
   if (!tooMuch) return matched;
-  // Which rules the budget would have covered depends on their order, so none of them counts.
+  // How many rules the budget covers depends on their order, so none of them counts.
   return rules.map((rule) => ({ rule, match: { problem: 'the arguments are too long for so many rules' } }));
 }
 
-/** How a rule matches. One that may only lower the severity, and cannot be evaluated, lowers nothing. */
+/** How a rule matches a call. A rule that cannot raise the severity, and cannot be evaluated, does not match. */
 export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Matched, 'match' | 'isUnread'> {
   const { allows, denies } = asRule(rule);
   if (allows(call)) return { match: 'all' };
@@ -75,8 +77,8 @@ export function matchAsRule(rule: CompiledAssessRule, call: LayerCall): Pick<Mat
 }
 
 /**
- * Returns the assessment by risk, or a lower one if a rule that may lower it matches: `safe`, or what the rules say that
- * could not be evaluated.
+ * The assessment by risk. If a rule that may lower it matches, the severity is `safe`, or that of the rules that could
+ * not be evaluated.
  */
 function base(call: AssessedCall, matched: readonly Matched[]): Assessment {
   const standard = defaultAssessment(call.risk);
@@ -127,7 +129,7 @@ function assessmentOfRule(rule: CompiledAssessRule, match: AssessMatch, args: As
   };
 }
 
-/** One for each item of a list. Objects are not written out. */
+/** The affected resources in the value of an argument: one for each item of a list. Objects are not written out. */
 function resourcesOf(name: string, value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {

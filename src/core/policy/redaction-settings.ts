@@ -1,4 +1,4 @@
-/** What is redacted for a run's reviewers: what any of its policies wants redacted (docs/policy-reference.md). */
+/** What is redacted for the reviewers of a run, by all its policies together (docs/policy-reference.md). */
 import { sensitiveKinds } from '../redact/kinds.ts';
 import type { RedactionSettings } from '../redact/redaction.ts';
 import { limitsOf } from './limits.ts';
@@ -24,7 +24,7 @@ export function redactionSettings(layers: PolicyLayers): RedactionSettings | und
   };
 }
 
-/** What a ceiling redacts of the built-in kinds; absent members have their defaults. The policy of a run adds nothing. */
+/** The settings of a ceiling that determine which built-in kinds are redacted; absent members have their defaults. */
 export type CeilingRedaction = Pick<ApprovalSettings, 'redact'> & Pick<RedactSettings, 'kinds'>;
 
 export function ceilingRedaction({ approval, redact }: Policy): CeilingRedaction {

@@ -12,7 +12,7 @@ export interface RuleLines {
   lines: number[];
 }
 
-/** `FILE:LINE` of the rule that decided, if it is one of the operator's policy and its lines are known. */
+/** `FILE:LINE` of the rule that decided, if it is in the operator's policy and the lines of that policy are known. */
 export function rulePlace(
   { layer, rule }: Ruling,
   ceiling: CompiledPolicy | undefined,

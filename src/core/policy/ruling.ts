@@ -24,8 +24,8 @@ export type { SumOf } from '../match/argument-reads.ts';
 export type { RulingMeter } from '../match/ruling-meter.ts';
 
 /**
- * The version of the engine below; a run keeps the one it started with. What changes the answer to any call is a new engine,
- * and the older ones stay for the runs that began with them.
+ * The version of the ruling engine in this file. A run keeps the version that it started with: a change that affects
+ * the answer to any call needs a new engine, and the older ones stay.
  */
 export const engine = 1;
 
@@ -51,7 +51,7 @@ export interface Ruling {
   ask?: { always: Always; by: AskingRule[] };
 }
 
-/** A rule that made the ruling an ask, with its terms; or a risk default or a mode that did. */
+/** A rule that made the ruling an ask, with its terms; or a risk default or a mode that made it one. */
 export interface AskingRule extends AskSettings {
   /** Null for a risk default or a mode. */
   rule: string | null;
@@ -112,17 +112,17 @@ export interface RunCounts {
 }
 
 /**
- * How much work one step of a run does for rulings: half a second at most, while a workflow task may take five. The calls
- * of a turn beyond it are refused without a ruling.
+ * The most work that one step of a run does for rulings: about half a second, of the five that a workflow task may
+ * take. Calls of a turn that exceed it are refused without a ruling.
  */
 export const maxWorkOfStep = 2 * maxRulingWork;
-/** A step of a condition takes about a microsecond, in units of `maxMatchWork`. */
+/** What a step of a condition, about a microsecond, costs in units of `maxMatchWork`. */
 const workOfConditionStep = 125;
 
 /**
  * Evaluates one call. Only layers with a policy answer; without any policy, the standard risk defaults apply. If layers
  * are equally strict, the ruling names a rule before a risk default, then the ceiling before parents before the run.
- * Throws only for an engine that this version lacks. `meter`: what the ruling costs is added there.
+ * Throws only for an engine that this version lacks. The work of the ruling is added to `meter`.
  */
 export function evaluate(
   layers: CompiledLayers,
@@ -130,10 +130,10 @@ export function evaluate(
   context: RulingContext = {},
   meter: RulingMeter = { work: 0 },
 ): Ruling {
-  const number = context.engine ?? engine;
-  if (number !== engine) {
+  const engineVersion = context.engine ?? engine;
+  if (engineVersion !== engine) {
     throw new Error(
-      `ruling engine ${number} is not in this version: start a worker of the version that began this run`,
+      `ruling engine ${engineVersion} is not in this version: start a worker of the version that began this run`,
     );
   }
   const ready = readyCall(call, context, meter);
@@ -146,15 +146,15 @@ export function evaluate(
   if (answers.length === 0) answers.push({ action: riskDefault({}, call), rule: null, layer: 'default' });
   const decisive = strictest(answers);
   const { action, rule, layer, reason, mode } = decisive[0]!;
-  const common = { severity: ready.mode.severity, engine: number };
+  const common = { severity: ready.mode.severity, engine: engineVersion };
   if (action === 'ask') {
-    // What lets a run go on once must not let it go on for ever.
+    // An approval to go on beyond a limit must leave no grant.
     const isToContinue = call.tool === continueTool;
     const always = isToContinue ? false : narrowest(decisive.map((answer) => admittedBy(answer, call)));
     const { digest, atMs, grants = [] } = context;
     const grant = grantFor(grants, { digest, atMs, ready, command: grantedCommand(call) }, always);
     if (grant !== undefined) return { action: 'allow', rule: grant.grantId, layer: 'grant', ...common };
-    if (isToContinue || decisive.some(saysHow)) {
+    if (isToContinue || decisive.some(setsTerms)) {
       const by = decisive.map((answer) => {
         const parent = ofParents.findIndex((answers) => answers.includes(answer));
         if (parent >= 0) return { ...askingRule(answer, 'parent'), parent };
@@ -200,13 +200,15 @@ export function readyCall(call: RuledCall, context: RulingContext, meter: Ruling
   };
 }
 
-/** An ask by a risk default or a mode admits any grant. */
+/** The widest grant that an asking answer admits. A risk default or a mode admits any. */
 function admittedBy({ rule, always }: LayerAnswer, call: RuledCall): Always {
   return always ?? (rule === null ? 'tool' : defaultAlways(call));
 }
 
-/** A rule without ask settings can still limit grants: one that could not be evaluated. */
-function saysHow({ rule, always, ask }: LayerAnswer): boolean {
+/**
+ * True if an answer sets terms: it has ask settings, or it limits grants, as a rule that could not be evaluated may.
+ */
+function setsTerms({ rule, always, ask }: LayerAnswer): boolean {
   return ask !== undefined || (rule !== null && always !== undefined);
 }
 

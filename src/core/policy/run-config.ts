@@ -12,7 +12,7 @@ export interface ModelCallLimits {
   timeoutMs?: number;
   /** How soon a killed worker is noticed. Default 30 seconds. */
   heartbeatTimeoutMs?: number;
-  /** Attempts in all; the model's own word on when to try again counts between them. Default 10. */
+  /** The most attempts. Between them, the run waits as long as the model's answer demands, if it does. Default 10. */
   maxAttempts?: number;
 }
 
@@ -23,7 +23,7 @@ export interface AgentConfig {
   tools: ToolDefinition[];
   maxTurns: number;
   modelCall?: ModelCallLimits;
-  /** The files that it takes from its user. Absent: none. */
+  /** The files that the agent takes from its user. Absent: none. */
   files?: TakenFiles;
   /** The agent's policy and `RunInput.policy`, merged. */
   run?: Policy;
@@ -33,7 +33,8 @@ export interface AgentConfig {
 
 /**
  * Everything that a run needs to know about its agent, recorded in history once, at the start of the run. A deploy or
- * an edited file does not change its policy, and changes a tool only when a call of it passes the gate again.
+ * an edited file does not change the run's policy, and changes a tool only when a call of the tool passes the gate
+ * again.
  */
 export interface RunConfig extends AgentConfig {
   /** The operator's policy, as the worker loaded it; the starter of a run cannot set it. */
@@ -46,20 +47,22 @@ export interface RunConfig extends AgentConfig {
   handoffs?: AgentConfig[];
   /** The engine that rules on the calls of the run. */
   engine: number;
-  /** The secret from which the salts of the journal's leaves are made: 32 random bytes in hex. An export never has it. */
+  /**
+   * The secret from which the salts of the journal's leaves are derived: 32 random bytes in hex. No export contains it.
+   */
   auditSalt: string;
   continueAsNewAfter: ContinueAsNewAfter;
   /** Names of the inbox's search attributes, if they are not the defaults. */
   attributes?: AttributeNames;
-  /** True: a session, whose user may stop a turn. Absent: the run is none. */
+  /** True: the run is a session, whose user may stop a turn. Absent: it is no session. */
   userMayStop?: true;
-  /** Which channels carry its requests. Absent: it has none. */
+  /** Which channels carry the run's requests. Absent: it has no channels. */
   routes?: ChannelRoutes;
   /** Size limits if large payloads are stored by reference; absent: the limits of Temporal's own payloads. */
   sizeLimits?: SizeLimits;
 }
 
-/** When a run continues as new on its own. It also does so when Temporal suggests it. */
+/** When a run continues as new. It also does so when Temporal suggests it. */
 export interface ContinueAsNewAfter {
   /** History events of one execution. Default 8,000. */
   historyEvents: number;

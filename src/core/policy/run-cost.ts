@@ -4,21 +4,21 @@ import type { Prices } from './policy.ts';
 
 /** What the model calls of a run cost so far, with those of nested runs that have ended. */
 export interface RunCost {
-  /** In `currency`; without what `unpriced` names. */
+  /** In `currency`, without the cost of what `unpriced` names. */
   amount: number;
   currency: string;
   /** Models without a price or without numbers of tokens, and nested runs: what they cost is unknown. Absent: none. */
   unpriced?: string[];
 }
 
-/** What a run keeps of it, whether there are prices or not. */
+/** The cost as a run keeps it, whether there are prices or not. */
 export type SpentCost = Pick<RunCost, 'amount'> & Required<Pick<RunCost, 'unpriced'>>;
 
 const nothing: SpentCost = { amount: 0, unpriced: [] };
 const mostUnpriced = 20;
 const longestName = 100;
 
-/** Adds one call of a model. `model`: undefined if the worker did not name it. */
+/** The cost with one call of a model added. `model`: undefined if the worker did not name the model. */
 export function withModelCost(
   spent: SpentCost = nothing,
   prices: Prices | undefined,
@@ -27,7 +27,7 @@ export function withModelCost(
 ): SpentCost {
   const [input, output] = [tokensIn(usage.inputTokens), tokensIn(usage.outputTokens)];
   const price = model !== undefined && Object.hasOwn(prices?.models ?? {}, model) ? prices!.models[model] : undefined;
-  // A model that reports no tokens has not worked for nothing.
+  // A model that reports no tokens is not free: its cost is unknown.
   if (price === undefined || input + output === 0) return withUnknownCost(spent, model ?? 'a model');
   const { input: ofInput, cachedInput: ofCached = ofInput, output: ofOutput } = price;
   const hits = Math.min(tokensIn(usage.cachedInputTokens ?? 0), input);
@@ -35,7 +35,7 @@ export function withModelCost(
   return { ...spent, amount: spent.amount + millionths / 1_000_000 };
 }
 
-/** Adds what a nested run says that it cost. It may be of another worker, and then of another price table. */
+/** The cost with that of a nested run added. The nested run may have another worker, and then other prices. */
 export function withNestedCost(
   spent: SpentCost = nothing,
   prices: Prices | undefined,
@@ -53,7 +53,7 @@ export function withNestedCost(
   });
 }
 
-/** As results and statuses give it; nothing without prices, and before the first model call. */
+/** The cost as results and statuses give it. Empty if there are no prices, and before the first model call. */
 export function costOf(prices: Prices | undefined, spent: SpentCost | undefined): { cost?: RunCost } {
   if (prices === undefined || spent === undefined) return {};
   const { amount, unpriced } = spent;

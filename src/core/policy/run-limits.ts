@@ -9,7 +9,7 @@ import {
   type RunMeasure,
 } from './policy.ts';
 
-/** The strictest of all: the smallest amount of each; undefined if there is none. */
+/** The strictest limits of all: the smallest amount of each measure; undefined if there are none. */
 export function mergeRunLimits(...all: readonly (RunLimits | undefined)[]): RunLimits | undefined {
   const merged = runMeasures.flatMap((measure) => {
     const smallest = (at: keyof RunLimit): RunLimit => {
@@ -22,7 +22,7 @@ export function mergeRunLimits(...all: readonly (RunLimits | undefined)[]): RunL
   return merged.length === 0 ? undefined : Object.fromEntries(merged);
 }
 
-/** The limits that bind a run: no layer loosens another one's, and a nested run has those of the runs above as well. */
+/** The limits that bind a run: those of all its layers. A nested run also has the limits of the runs above. */
 export function runLimitsOf({ ceiling, parents = [], run }: PolicyLayers): RunLimits {
   return mergeRunLimits(...[ceiling, ...parents, run].map((policy) => policy?.limits)) ?? {};
 }
@@ -30,18 +30,19 @@ export function runLimitsOf({ ceiling, parents = [], run }: PolicyLayers): RunLi
 /** A limit that a run has reached. */
 export interface ReachedLimit {
   measure: RunMeasure;
-  /** The amount at which it lies. */
+  /** The amount at which the limit lies. */
   amount: number;
   /** True: a person decides whether the run goes on. */
   asks: boolean;
-  /** True: the cost is limited, and not known. */
+  /** True: the cost is limited, but not known. */
   isUnknown?: true;
 }
 
 /**
- * The first limit that a run has reached; one that ends it comes first. `used`: by the whole run. `allowedFrom`: how much
- * that was when a person last let it go on. The calls up to the limit are made, so only one beyond it reaches it.
- * `isUnknown`: it is not known what the run costs, and no person has let it go on all the same. Then a limit of the cost asks.
+ * The first limit that a run has reached; undefined if it has reached none. A limit that ends the run comes first.
+ * `used`: the amounts that the whole run has used. `allowedFrom`: the used amounts when a person last let the run go
+ * on. A limit of calls is reached only by a call beyond it. `isUnknown`: the cost of the run is not known, and no
+ * person has let it go on all the same; then a limit of the cost asks.
  */
 export function reachedLimit(
   limits: RunLimits,

@@ -15,11 +15,11 @@ export interface RunSide extends Policy {
 }
 
 /**
- * Merges the sources of the run's side (docs/policy-reference.md). The rules form one list, the agent's first, so that the
- * input's override them. For the mode, each risk default, each limit of the approval, the directory and the advisor as a
- * whole, the later source wins; the names in `show`, and what is redacted, add up; of the `limits`, the smallest amount
- * counts. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one.
- * Returns undefined if all three are undefined.
+ * Merges the sources of the run's side (docs/policy-reference.md). The rules form one list, the agent's first, so that
+ * the input's override them. For the mode, each risk default, each setting under `approval`, the whole directory and
+ * the whole advisor, the later source wins. The names in `show` and the redactions add up. Of the `limits`, the
+ * smallest amount counts. `inputMode` (`RunInput.mode`) is the latest; without a policy it makes an empty one. Returns
+ * undefined if all three are undefined.
  *
  * @example
  * ```ts
@@ -68,7 +68,10 @@ export interface PolicyChange {
   channels?: readonly string[];
 }
 
-/** The answer of query `policy`: what rules on the calls of a run now. `run` is the agent's side and the run's, merged. */
+/**
+ * The answer of query `policy`: the policies that rule on the calls of a run now. `run` merges the policies of the
+ * agent and of the run.
+ */
 export interface RunPolicies extends PolicyLayers {
   /** SHA-256 of the canonical JSON of the policies; the receipt of `setPolicy` shows how it begins. */
   digest: string;
@@ -78,14 +81,17 @@ export interface RunPolicies extends PolicyLayers {
   change?: PolicyChange;
 }
 
-/** The change that counts after another one: channels and policy change apart, so each keeps what the other leaves alone. */
+/**
+ * A change merged with the one before it. A change of the channels keeps the policy and mode of the earlier change, and
+ * the other way round.
+ */
 export function laterChange(change: PolicyChange, earlier: PolicyChange = {}): PolicyChange {
   const { policy, mode, channels = earlier.channels } = change;
   const isOfPolicy = policy !== undefined || mode !== undefined;
   return { ...(isOfPolicy ? { policy, mode } : earlier), channels };
 }
 
-/** The run's side after a change. It replaces any earlier change, so `base` is what the run began with. */
+/** The run's side after a change, which replaces any earlier change: `base` is the side with which the run began. */
 export function changeRunSide(base: RunSide | undefined, { policy, mode }: PolicyChange): RunSide | undefined {
   const changed = mergeRunSide(undefined, policy, mode);
   if (changed === undefined || base === undefined) return changed ?? base;
@@ -97,7 +103,7 @@ export function changeRunSide(base: RunSide | undefined, { policy, mode }: Polic
 // Which arguments of a waiting call can be read without a worker: those that the tool's `show` and the policies' `show`
 // name (docs/policy-reference.md).
 
-/** The names to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
+/** The names of the arguments to show of a call of `tool`, the tool's own first. `declared`: the tool's `show`. */
 export function namesToShow(layers: PolicyLayers, tool: string, declared: readonly string[] = []): string[] {
   const { ceiling, parents = [], run } = layers;
   const settings = [ceiling, ...parents, run].flatMap((policy) => policy?.approval ?? []);
@@ -113,7 +119,7 @@ export function namesToShow(layers: PolicyLayers, tool: string, declared: readon
   return [...new Set([...declared, ...ofPolicies])];
 }
 
-/** Both policies' names; false if either says false. */
+/** The names of both policies; false if either is false. */
 export function mergeShow(one: Show | undefined, other: Show | undefined): Show | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   if (one === false || other === false) return false;
@@ -125,7 +131,7 @@ function ownOf(show: Exclude<Show, false>, pattern: string): readonly string[] {
   return Object.hasOwn(show, pattern) ? show[pattern]! : [];
 }
 
-/** What either policy of one layer wants redacted. */
+/** The redactions of two policies of one layer together. */
 export function mergeRedact(
   one: RedactSettings | undefined,
   other: RedactSettings | undefined,

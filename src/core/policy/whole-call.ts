@@ -1,8 +1,8 @@
 /**
- * Shell rules look at the whole call. Another argument may change what an allowed command does: `env`, `cwd`, another
- * `shell`, a sandbox that is switched off. So a rule that matches the command allows it only beside arguments that the
- * tool declared harmless or that the rule names. The same holds for a grant that matches arguments, and its glob has to
- * match each part of the command.
+ * Rules for a shell command read the whole call. Another argument may change what an allowed command does: `env`,
+ * `cwd`, another `shell`, a sandbox that is switched off. So a rule that matches the command allows the call only if
+ * the tool declared every other argument harmless, or the rule names it. The same holds for a grant that matches
+ * arguments; its glob also has to match each part of the command.
  */
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { shortened } from '../base/text.ts';
@@ -20,7 +20,7 @@ interface DeclaredCall {
 
 /** A shell command, as grants see it. */
 export interface GrantedCommand {
-  /** The argument that holds it. */
+  /** The name of the argument that holds the command. */
   subject: string;
   text: Json | undefined;
   shell: ShellSplit;
@@ -45,12 +45,14 @@ export function grantedCommand({ args, subject, shell }: DeclaredCall): GrantedC
   return shell === undefined ? undefined : { subject: subject!, text: args[subject!], shell };
 }
 
-/** The undeclared arguments that an allow rule for the command leaves out. It does not count if there are any. */
+/**
+ * The undeclared arguments that an allow rule for the command does not name. If there are any, the rule does not count.
+ */
 export function leftOutBy(
   rule: CompiledRule,
   { subject, undeclared }: { subject: string | undefined; undeclared: readonly string[] },
 ): string[] {
-  // Most calls have none, and a ruling may ask for a thousand rules.
+  // A short cut: most calls have no undeclared arguments, and a ruling may read a thousand rules.
   if (undeclared.length === 0) return [];
   if (rule.action !== 'allow' || subjectGlobs(rule, subject).length === 0) return [];
   return undeclared.filter((name) => !rule.fields.some((field) => field.name === name));

@@ -1,12 +1,12 @@
 /**
- * What an allow rule that names a wrapper covers: what it names and no more. `find . -exec ls*` covers `find` and `ls`,
- * each by its own words, and nothing else that this `find` runs.
+ * An allow rule that names a wrapper covers the commands that it names and no others. `find . -exec ls*` covers `find`
+ * and `ls`, each by its own words, and nothing else that this `find` runs.
  *
- * So the pattern is matched against the wrapper's text in segments: what stands before the inner command, the inner
- * command, and what follows. No `*` reaches from one into the next (match/segments.ts).
+ * So the pattern is matched against the wrapper's text in segments: the text before the inner command, the inner
+ * command, and the text after it. No `*` reaches from one segment into the next (match/segments.ts).
  *
- * After an option that is not in the table, any word could be where the command begins. There the rule says where: at the
- * last word that it begins before its first wildcard. `docker exec -it box ls*` says that `ls` is the command.
+ * After an option that is not in the table, any word could begin the command. Then the rule determines the beginning:
+ * the last word that it begins before its first wildcard. By `docker exec -it box ls*`, `ls` is the command.
  */
 import { separator } from '../match/glob-syntax.ts';
 import { globSubject, segmentedSubject, type Glob, type GlobSubject } from '../match/glob.ts';
@@ -14,7 +14,7 @@ import { allowedText, type ShellPart } from '../shell/parts.ts';
 
 /** What an allow rule has to match, and the wrappers that it has to name, to cover one part. */
 export interface Cover {
-  /** One of these. Empty: the rule cannot cover the part. */
+  /** The texts of which the rule has to match one. Empty: the rule cannot cover the part. */
   subjects: GlobSubject[];
   wrappers: string[];
 }
@@ -25,7 +25,7 @@ interface Place {
   from: number;
 }
 
-/** The parts of a split, as the texts of the wrappers around them name them. */
+/** The parts of a split that has wrappers, each with its place in the texts of the wrappers around it. */
 export class WrappedParts {
   readonly #parts: readonly ShellPart[];
   readonly #inner = new Map<number, number[]>();
@@ -38,12 +38,12 @@ export class WrappedParts {
     }
   }
 
-  /** `globs`: those of the rule that are matched against the command. */
+  /** What a rule has to match and name to cover one part. `globs`: the globs of the rule on the command. */
   coverOf(index: number, globs: readonly Glob[]): Cover {
-    const way = this.#way(index);
+    const chain = this.#chainOf(index);
     const spelled = globs.every(({ wildcards }) => wildcards === 0);
-    const whole = spelled ? way.map((each) => globSubject(this.#parts[each]!.text)) : [];
-    const { starts, around } = this.#starts(way, globs);
+    const whole = spelled ? chain.map((each) => globSubject(this.#parts[each]!.text)) : [];
+    const { starts, around } = this.#starts(chain, globs);
     const ends = starts.flatMap((start) => this.#ends(start, globs));
     return {
       subjects: [...whole, ...ends.map((end) => segmentedSubject(...this.#placeOf(end)!.segments))],
@@ -52,19 +52,20 @@ export class WrappedParts {
   }
 
   /**
-   * The part itself. But if it is one of the words after a wrapper's unknown option, and the rule says that the command
-   * begins elsewhere, it is an argument of that command, which is then looked at in its place.
+   * The command to cover: the part itself. If the part is one of the words after a wrapper's unknown option, and the
+   * rule lets the command begin at another word, the part is only an argument, and the command of the rule takes its
+   * place.
    */
-  #starts(way: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
-    for (let position = way.length - 1; position > 0; position -= 1) {
-      if (this.#parts[way[position]!]!.unknownOption !== true) continue;
-      const begun = this.#begunBy(way[position]!, globs);
-      if (!begun.includes(way[position - 1]!)) return { starts: begun, around: way.slice(position) };
+  #starts(chain: readonly number[], globs: readonly Glob[]): { starts: number[]; around: readonly number[] } {
+    for (let position = chain.length - 1; position > 0; position -= 1) {
+      if (this.#parts[chain[position]!]!.unknownOption !== true) continue;
+      const begun = this.#commandsBegunBy(chain[position]!, globs);
+      if (!begun.includes(chain[position - 1]!)) return { starts: begun, around: chain.slice(position) };
     }
-    return { starts: way.slice(0, 1), around: way };
+    return { starts: chain.slice(0, 1), around: chain };
   }
 
-  /** The commands at or in a part that start no others. */
+  /** The commands at or within a part that start no other commands. */
   #ends(start: number, globs: readonly Glob[]): number[] {
     const ends: number[] = [];
     const seen = new Set<number>();
@@ -72,7 +73,7 @@ export class WrappedParts {
       if (seen.has(each)) return;
       seen.add(each);
       const isUnknown = this.#parts[each]!.unknownOption === true;
-      const inner = isUnknown ? this.#begunBy(each, globs) : (this.#inner.get(each) ?? []);
+      const inner = isUnknown ? this.#commandsBegunBy(each, globs) : (this.#inner.get(each) ?? []);
       const isEnd = inner.length === 0 && !isUnknown && this.#placeOf(each) !== undefined;
       if (isEnd && !(this.#startsNothing(each) && globs.some(namesWordsAfterWildcard))) ends.push(each);
       for (const next of inner) visit(next);
@@ -82,8 +83,8 @@ export class WrappedParts {
   }
 
   /**
-   * True for a wrapper without a command, such as `docker run image`: there a word that a rule has after a wildcard would
-   * name an operand in place of the command.
+   * True for a wrapper without a command, such as `docker run image`. In such a text, a word after a wildcard of a rule
+   * would match an operand instead of a command.
    */
   #startsNothing(index: number): boolean {
     const { wrapper, reduced, within } = this.#parts[index]!;
@@ -91,29 +92,32 @@ export class WrappedParts {
     return within === undefined || !this.#isSameProgram(index, within);
   }
 
-  /** `git status` in `git -C dir status` is the same program, not one that it starts. */
+  /** True if a part runs the same program as the wrapper around it, as `git status` does in `git -C dir status`. */
   #isSameProgram(index: number, outer: number): boolean {
     const { text: own, at } = this.#parts[index]!;
     const { text } = this.#parts[outer]!;
     return at !== undefined && own === `${firstWord(text)} ${text.slice(...at)}`;
   }
 
-  /** The command of a wrapper with an unknown option: it begins where the rule says. */
-  #begunBy(wrapper: number, globs: readonly Glob[]): number[] {
+  /** The parts within a wrapper with an unknown option that begin where the rule lets the command begin. */
+  #commandsBegunBy(wrapper: number, globs: readonly Glob[]): number[] {
     return (this.#inner.get(wrapper) ?? []).filter((each) =>
       globs.every((glob) => this.#placeOf(each)?.from === commandPlace(glob)),
     );
   }
 
-  /** The part and the wrappers around it, inside out. A split that came with the call could contain a cycle. */
-  #way(index: number): number[] {
-    const way = [index];
+  /**
+   * The part and the wrappers around it, from the inside out. The length is bounded, because a split from outside could
+   * contain a cycle.
+   */
+  #chainOf(index: number): number[] {
+    const chain = [index];
     let outer = this.#parts[index]!.within;
-    while (outer !== undefined && this.#parts[outer] !== undefined && way.length < this.#parts.length) {
-      way.push(outer);
+    while (outer !== undefined && this.#parts[outer] !== undefined && chain.length < this.#parts.length) {
+      chain.push(outer);
       outer = this.#parts[outer]!.within;
     }
-    return way;
+    return chain;
   }
 
   /** The outermost text in segments, and where the part begins in it. */
@@ -123,14 +127,14 @@ export class WrappedParts {
   }
 
   #findPlace(index: number): Place | undefined {
-    const way = this.#way(index);
-    if (this.#parts[way.at(-1)!]!.within !== undefined) return undefined;
+    const chain = this.#chainOf(index);
+    if (this.#parts[chain.at(-1)!]!.within !== undefined) return undefined;
     let texts = [allowedText(this.#parts[index]!)];
     let command = 0;
     let isSameProgram = false;
     let from = 0;
-    for (const [position, outer] of way.slice(1).entries()) {
-      const { at } = this.#parts[way[position]!]!;
+    for (const [position, outer] of chain.slice(1).entries()) {
+      const { at } = this.#parts[chain[position]!]!;
       if (at === undefined) return undefined;
       const text = allowedText(this.#parts[outer]!);
       const [before, there, after] = [text.slice(0, at[0]), text.slice(...at), text.slice(at[1])];
@@ -148,6 +152,7 @@ function firstWord(text: string): string {
   return text.split(' ', 1)[0]!;
 }
 
+/** True if the glob has a further word after its first wildcard. */
 function namesWordsAfterWildcard({ literals }: Glob): boolean {
   return literals.slice(1).some((literal) => literal.includes(' '));
 }

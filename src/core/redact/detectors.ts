@@ -1,12 +1,12 @@
 /**
- * The built-in patterns, in order: where two find the same text, the first one counts. Each is linear in the length of
- * the text: what follows a place where a match can begin has a bounded length, or ends only where no other match can
- * begin.
+ * The built-in patterns, in order: where two find the same text, the first one counts. Each takes time linear in the
+ * length of the text: from where a match can begin, it reads a bounded length, or up to a place before which no other
+ * match can begin.
  */
 import type { SensitiveKind } from './kinds.ts';
 
 /** Keys and tokens in the format of a vendor. Most have a prefix, such as `ghp_` or `npm_`. */
-const forms = [
+const vendorKeyForms = [
   // GitHub, GitLab, Atlassian, Docker, npm, PyPI, RubyGems
   'gh[oprsu]_[A-Za-z0-9]{36,}',
   String.raw`github_pat_\w{22,}`,
@@ -59,7 +59,7 @@ const forms = [
   'AGE-SECRET-KEY-1[A-Z0-9]{58}',
 ];
 
-export const providerKeys = new RegExp(String.raw`(?<![\w-])(?:${forms.join('|')})(?![A-Za-z0-9])`, 'g');
+export const providerKeys = new RegExp(String.raw`(?<![\w-])(?:${vendorKeyForms.join('|')})(?![A-Za-z0-9])`, 'g');
 
 /** What a pattern cannot say: whether a text that has the form of a card, an IBAN or a telephone number is one. */
 
@@ -67,7 +67,7 @@ export const providerKeys = new RegExp(String.raw`(?<![\w-])(?:${forms.join('|')
 const networks =
   /^(?:4\d{15}(?:\d{3})?|5[1-5]\d{14}|2(?:2[2-9]|[3-6]\d|7[01])\d{13}|2720\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17})$/;
 
-/** By the first digits of the networks, and by Luhn's check. */
+/** True for the number of a card: by the first digits of the networks, and by Luhn's check. */
 export function isCard(text: string): boolean {
   const digits = text.replace(/[ -]/g, '');
   if (!networks.test(digits)) return false;
@@ -108,12 +108,12 @@ export function isIban(match: string, next: string): number {
   return rest === 1 ? end : 0;
 }
 
-/** Not a picture for a display of twice the density, such as `icon@2x.png`, nor a remote, such as `git@host.org`. */
+/** False for a picture of double density, such as `icon@2x.png`, and for a git remote, such as `git@host.org`. */
 export function isEmail(text: string): boolean {
   return !/@\dx\.\w+$/u.test(text) && !text.startsWith('git@');
 }
 
-/** At most 15 digits, at least 8; not a date, a time or a decimal number. */
+/** True for 8 to 15 digits that are not a date, a time or a decimal number. */
 export function isPhone(text: string): boolean {
   const digits = text.replace(/\D/g, '');
   if (digits.length < 8 || digits.length > 15) return false;
@@ -121,7 +121,7 @@ export function isPhone(text: string): boolean {
   return text.startsWith('+') || digits.startsWith('00') || digits.length >= 9;
 }
 
-/** True unless it is an ordinary word, as in `Password: unchanged`. */
+/** False for an ordinary word, as in `Password: unchanged`. */
 export function isWrittenPassword(text: string): boolean {
   return /\d/.test(text) ? /[A-Za-z]|^\d{6,}$/.test(text) : /[A-Za-z][!@#$%^&*]+[A-Za-z]/.test(text);
 }
@@ -130,24 +130,24 @@ export interface Detector {
   kind: SensitiveKind;
   /** Global, and without named groups, which the bundler of workflow code rewrites. */
   expression: RegExp;
-  /** True: the first group stands before what is sensitive, and stays. */
+  /** True: the first group is a prefix of the sensitive text. It is not replaced. */
   hasPrefix?: true;
-  /** Returns how many characters of a match are sensitive, from its start; 0: it is a false alarm. Default: all. */
+  /** Returns how many characters of a match are sensitive, from its start; 0 for a false alarm. Default: all. */
   sensitiveLength?: (match: string, next: string) => number;
 }
 
-const whenever =
+const wholeIf =
   (isSensitive: (match: string) => boolean) =>
   (match: string): number =>
     isSensitive(match) ? match.length : 0;
 
-/** The ends of names whose values are secrets, as an expression. A `page_token` grants nothing. */
+/** Matches the ends of names whose values are secrets. Not every `token`: a `page_token` grants no access. */
 export const secretNames = String.raw`password|passwd|passphrase|secret|(?:secret|secret[_-]?access|private|api)[_-]?key|(?:access|auth|refresh|session)[_-]?token`;
 
 export const detectors: readonly Detector[] = [
   {
     kind: 'PRIVATE_KEY',
-    // Without its end, the rest of the text belongs to the key.
+    // If the end line is missing, the rest of the text belongs to the key.
     expression: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]*?(?:-----END [A-Z0-9 ]{0,60}-----|$)/g,
   },
   { kind: 'JWT', expression: /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/g },
@@ -156,8 +156,8 @@ export const detectors: readonly Detector[] = [
   {
     kind: 'OPENAI_KEY',
     expression: /(?<![\w-])sk-[\w-]{20,}/g,
-    // Words with hyphens have no capitals and digits among them.
-    sensitiveLength: whenever((text) => /\d/.test(text) && /[A-Z]/.test(text)),
+    // Ordinary words with hyphens have no capitals and digits.
+    sensitiveLength: wholeIf((text) => /\d/.test(text) && /[A-Z]/.test(text)),
   },
   { kind: 'PROVIDER_KEY', expression: providerKeys },
   { kind: 'PROVIDER_KEY', hasPrefix: true, expression: /\b(Bearer\s{1,4})[\w.~+/-]{20,}={0,2}/gi },
@@ -177,7 +177,7 @@ export const detectors: readonly Detector[] = [
   {
     kind: 'PASSWORD',
     hasPrefix: true,
-    // In JSON, up to the end of the text.
+    // In JSON: the value up to the end of its string.
     expression: new RegExp(String.raw`((?:${secretNames})"\s{0,4}:\s{0,4}")(?=[^"])[^"\\]*(?:\\[^][^"\\]*)*`, 'gi'),
   },
   {
@@ -193,14 +193,14 @@ export const detectors: readonly Detector[] = [
     kind: 'PASSWORD',
     hasPrefix: true,
     expression: /(\b(?:password|passwd|passphrase|api[ _-]?key)\s{0,3}(?::|\bis\b)\s{0,3})[^\s"',;]{6,200}/gi,
-    sensitiveLength: whenever(isWrittenPassword),
+    sensitiveLength: wholeIf(isWrittenPassword),
   },
   {
     kind: 'CARD',
     // In one piece, or in groups of 4-4-4-4 or 4-6-5 digits.
     expression:
       /(?<![\w.-])(?:\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-]|\.\d)/g,
-    sensitiveLength: whenever(isCard),
+    sensitiveLength: wholeIf(isCard),
   },
   { kind: 'SSN', expression: /(?<![\w.-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-]|\.\d)/g },
   {
@@ -221,13 +221,13 @@ export const detectors: readonly Detector[] = [
       String.raw`(?<![\p{L}\p{N}_.+%-]|://)[\p{L}\p{N}_][\p{L}\p{N}_.+%'-]{0,63}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}_-])`,
       'gu',
     ),
-    sensitiveLength: whenever(isEmail),
+    sensitiveLength: wholeIf(isEmail),
   },
   // With a country's code: +49 30 1234567, 0049 30 1234567.
   {
     kind: 'PHONE',
     expression: /(?<![\w.+-])(?:\+|(?<!\d )00(?=[1-9]\d?\d?[ .(/-]))[1-9](?:[ .()/-]{0,3}\d){6,14}(?![\w-]|[.,]\d)/g,
-    sensitiveLength: whenever(isPhone),
+    sensitiveLength: wholeIf(isPhone),
   },
   // North America: (555) 123-4567, 555-123-4567, 1-555-123-4567.
   {
@@ -240,7 +240,7 @@ export const detectors: readonly Detector[] = [
     kind: 'PHONE',
     expression:
       /(?<![\w.+-]|\d )(?:\(0[1-9]\d{1,3}\)|0[1-9]\d{1,3}|0[1-9](?= \d\d \d\d \d\d \d\d))(?:[ /-]\d{2,8}){1,4}(?![\w-]|[.,:]\d)/g,
-    sensitiveLength: whenever(isPhone),
+    sensitiveLength: wholeIf(isPhone),
   },
   {
     kind: 'PHONE',

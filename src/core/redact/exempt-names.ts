@@ -1,5 +1,8 @@
-/** Arguments that say what a call does. A reviewer who cannot read them cannot decide, so they are redacted only on demand. */
-const sayWhat = new Set([
+/**
+ * Names of arguments that say what a call does. Reviewers need them to decide, so they are redacted only if a policy
+ * names them.
+ */
+const exemptNames = new Set([
   'command',
   'cmd',
   'commands',
@@ -22,8 +25,8 @@ const sayWhat = new Set([
   'sum',
   'currency',
 ]);
-/** As the last word of a name as well, such as `source_path` or `refundAmount`. */
-const lastWords = new Set([
+/** Exempt also as the last word of a name, such as `source_path` or `refundAmount`. */
+const exemptLastWords = new Set([
   'command',
   'path',
   'paths',
@@ -36,7 +39,7 @@ const lastWords = new Set([
   'price',
   'total',
 ]);
-/** As any word of a name, such as `recipient_iban`. */
+/** Exempt as any word of a name, such as `recipient_iban`. */
 const recipients = new Set([
   'to',
   'cc',
@@ -49,7 +52,7 @@ const recipients = new Set([
   'destination',
 ]);
 
-/** As the last word of an argument's name: whom or what a call acts on, such as `iban`, `customer_email` or `sql`. */
+/** Last words of names that say on whom or what a call acts, such as `iban`, `customer_email` or `sql`. */
 const actedOn = new Set([
   'iban',
   'bic',
@@ -68,8 +71,8 @@ const actedOn = new Set([
 ]);
 
 /**
- * True for a whole argument that says whom or what a call acts on. A placeholder tells two addresses apart, but it does not
- * say whose they are. Not for members of an argument, which may describe others.
+ * True for a whole argument that says on whom or what a call acts: by a placeholder, a reviewer could not tell whose
+ * address it is. False for members of an argument, which may describe other people.
  */
 export function saysOnWhat(path: readonly (string | number)[]): boolean {
   const [name, ...members] = path;
@@ -95,7 +98,7 @@ const statements = new Set([
   'javascript',
 ]);
 
-/** True for a text that something runs: what looks like a secret there may be part of what it does. */
+/** True for a text that is run as code: a part of it that looks like a secret may be code. */
 export function isStatement(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');
   return names.some((name) =>
@@ -103,18 +106,18 @@ export function isStatement(path: readonly (string | number)[]): boolean {
   );
 }
 
-/** True if what is at `path` is never redacted unless a policy names it. */
+/** True if the value at `path` is redacted only if a policy names it. */
 export function isExempt(path: readonly (string | number)[]): boolean {
   const names = path.filter((key) => typeof key === 'string');
   const last = wordsOf(names.at(-1) ?? '');
   return (
-    sayWhat.has(last.join('')) ||
-    lastWords.has(last.at(-1) ?? '') ||
+    exemptNames.has(last.join('')) ||
+    exemptLastWords.has(last.at(-1) ?? '') ||
     names.some((name) => wordsOf(name).some((word) => recipients.has(word)))
   );
 }
 
-/** `toAddress` and `to_address` have the words `to` and `address`. */
+/** The words of a name: `to` and `address` for `toAddress` and `to_address`. */
 function wordsOf(name: string): string[] {
   return name
     .slice(0, 200)

@@ -1,25 +1,25 @@
 import { detectors, secretNames } from './detectors.ts';
 import { sensitiveKinds, grantsAccess, valuePlaceholder, withoutDigest, secretKinds } from './kinds.ts';
 
-/** A part of a text, from `start` to before `end` in UTF-16 units, and what stands in its place. */
+/** A part of a text, from `start` to before `end` in UTF-16 units, and the placeholder that replaces it. */
 export type Span = [start: number, end: number, placeholder: string];
 
-/** What the built-in patterns find has at least so many characters, as in `pwd=x`. */
+/** The length of the shortest text in which a built-in pattern finds anything: `pwd=x`. */
 const shortest = 5;
 
-/** Finds more in a text than the built-in patterns. Its spans come first. */
+/** Finds further sensitive parts of a text. They take precedence over those of the built-in patterns. */
 export type FindMore = (text: string) => readonly Span[];
 
 /**
- * The sensitive parts of a text, in order, none within another. `kinds`: of the built-in patterns. These hide no part of an
- * address's host: it says with whom a call speaks.
+ * The sensitive parts of a text, in order and without overlaps. `kinds`: the built-in patterns to use. These never hide
+ * a part of the host of an address, which says where a call goes.
  */
 export function findSensitive(text: string, kinds: readonly string[] = sensitiveKinds, findMore?: FindMore): Span[] {
   const taken = new Taken(text);
   for (const span of findMore?.(text) ?? []) taken.add(span);
   if (text.length < shortest) return taken.inOrder();
   const hosts = hostsIn(text);
-  // Matches come in order, so each host is looked at once for each pattern.
+  // Matches come in order, so each pattern passes over the hosts once.
   let nextHost = 0;
   const isInHost = (start: number, end: number): boolean => {
     while (nextHost < hosts.length && hosts[nextHost]![1] <= start) nextHost += 1;
@@ -40,8 +40,8 @@ export function findSensitive(text: string, kinds: readonly string[] = sensitive
         const placeholder = valuePlaceholder(kind, text.slice(start, start + length));
         taken.add([start, start + length, placeholder], grantsAccess(kind));
       }
-      // An IBAN may begin within what looked like one, and after one that is shorter. Its matches are short, so this
-      // stays linear.
+      // An IBAN may begin inside a false match, or after the end of a shorter IBAN. Matches are short, so this stays
+      // linear.
       if (kind === 'IBAN') search.lastIndex = length > 0 ? start + length : start + 1;
     }
   }
@@ -58,13 +58,13 @@ export function withPlaceholders(text: string, spans: readonly Span[]): string {
   return redacted + text.slice(from);
 }
 
-/** Spans of which none overlaps another: the first one counts. */
+/** Collects spans that do not overlap: of two that do, the first one counts. */
 export class Taken {
   readonly #spans: Span[] = [];
   readonly #text: string;
   /** 1 for each character of a span. */
   #marks: Uint8Array | undefined;
-  /** 1 for each character of what grants access and overlaps a span. */
+  /** 1 for each character of a text that grants access and overlaps a span. */
   #access: Uint8Array | undefined;
 
   constructor(text: string) {
@@ -72,8 +72,8 @@ export class Taken {
   }
 
   /**
-   * A span that divides a surrogate pair gets all of it: half of one is no text that JSON can carry. `isAccess`: the text
-   * grants access, so that the placeholders of spans that overlap it show nothing.
+   * Adds a span. If it would divide a surrogate pair, it gets the whole pair, because JSON cannot carry half of one.
+   * `isAccess`: the text grants access, so the placeholders of overlapping spans show no part of it.
    */
   add([from, to, placeholder]: Span, isAccess = false): void {
     this.#marks ??= new Uint8Array(this.#text.length);
@@ -106,17 +106,17 @@ export function redactText(text: string, kinds?: readonly string[], findMore?: F
   return withPlaceholders(text, findSensitive(text, kinds, findMore));
 }
 
-/** A text that begins with an address. */
+/** Matches a text that begins with an address. */
 const isAddress = /^\s*(?:[a-z][a-z\d+.-]{0,30}:|\/\/)/i;
 
 /**
- * The hosts of the addresses in a text, as ranges from start to before end: what stands between the last `@` and the path. Of
- * `https://bank.example;a@evil.example/pay` the host is `evil.example`, as browsers and curl read it.
+ * The hosts of the addresses in a text, as ranges from start to before end. A host stands between the last `@` and the
+ * path: that of `https://bank.example;a@evil.example/pay` is `evil.example`, as browsers and curl read it.
  */
 export function hostsIn(text: string): [start: number, end: number][] {
-  // A quote may be part of an address, but in running text it ends one.
+  // A quote ends an address in running text. In a text that is an address, a quote may be part of it.
   const ends = isAddress.test(text) ? /[/?#\\ ]/g : /[/?#\\\s"'<>`]/g;
-  // What stands before a host. For their own schemes, browsers read any number of slashes of either kind.
+  // Matches the text before a host. After the schemes of the web, browsers accept any number of slashes of either kind.
   const search = /\b(?:https?|wss?|ftp):[/\\]*|:\/\/|^\s*\/\//gi;
   const hosts: [number, number][] = [];
   for (let match = search.exec(text); match !== null; match = search.exec(text)) {
@@ -131,16 +131,16 @@ export function hostsIn(text: string): [start: number, end: number][] {
 
 /**
  * The text without its secrets, for what leaves a run: keys, tokens, passwords, card numbers and US social security
- * numbers become placeholders such as `[JWT]`. What a reviewer has to read stays: amounts, paths, ids, addresses,
- * telephone and account numbers.
+ * numbers become placeholders such as `[JWT]`. Amounts, paths, ids, addresses, telephone and account numbers stay,
+ * because reviewers need them.
  */
 export function redactSecrets(text: string): string {
   return redactText(text, secretKinds);
 }
 
-/** The longest end of a name that says what its value is. */
+/** The length of the longest name in `secretNames`. */
 const longestEnd = 17;
-/** Names that mean a secret only if nothing stands before them: a `page_token` grants no access. */
+/** Names that mean a secret only as the whole name: a `page_token` grants no access. */
 const wholeNames: ReadonlySet<string> = new Set(['token', 'otp', 'cookie', 'set-cookie']);
 
 /** True for the name of an argument whose whole value is a secret, such as `dbPassword`. */

@@ -4,7 +4,7 @@ import { type Span, Taken, withPlaceholders } from './find-sensitive.ts';
 import { mostSpans, tooMuch } from './kinds.ts';
 import { leavesOf, type Leaf, valueAt, type RedactedValue, type Redaction } from './redaction.ts';
 
-/** What either redaction of the same arguments hides. The marks are those of `one`. */
+/** What either redaction of the same arguments hides. The digests of the settings are those of `one`. */
 export function joinRedactions(one: Redaction, other: Redaction | undefined): Redaction {
   if (other === undefined) return one;
   const byPath = new Map(one.values.map((value) => [JSON.stringify(value.path), value]));
@@ -17,20 +17,20 @@ export function joinRedactions(one: Redaction, other: Redaction | undefined): Re
   return { ...one, kinds: [...new Set([...one.kinds, ...other.kinds])], values: [...byPath.values()] };
 }
 
-/** Replaces every text and number, for arguments that nobody has searched. */
+/** A redaction that hides every text and number, for arguments that have not been searched. */
 export function wholeRedaction(args: JsonObject): Redaction {
   const values = leavesOf(args).map(({ path, text }): RedactedValue => ({ path, spans: [[0, text.length, tooMuch]] }));
   return { settings: '', patterns: '', kinds: [], values: values.filter(({ spans: [span] }) => span![1] > 0) };
 }
 
-/** The work of `sameTexts`, in characters compared. Workflow code has two seconds. */
+/** The most work of `sameTexts`, in characters compared. Workflow code has two seconds. */
 const mostCompared = 50_000_000;
-/** What a comparison costs beside its characters. */
+/** What one comparison costs in addition to its characters. */
 const leafCost = 50;
 
 /**
- * Where other arguments repeat what is hidden of `original`. Short texts count only in their place. If the search would
- * take too long, everything.
+ * The parts of `args` that repeat hidden texts of `original`. Short texts count only at their own path. If the search
+ * would take too long, everything is hidden.
  */
 export function sameTexts(args: JsonObject, original: JsonObject, values: readonly RedactedValue[]): RedactedValue[] {
   const hidden = hiddenTexts(original, values);
@@ -48,8 +48,8 @@ export function sameTexts(args: JsonObject, original: JsonObject, values: readon
 }
 
 /**
- * Replaces in `text` what the spans hide, wherever else it stands, and its beginning where the text was cut. Short texts are
- * left: they stand everywhere.
+ * `text` with each hidden text of the arguments replaced by its placeholder, also one that is cut at the end. Hidden
+ * texts shorter than `leastHidden` stay, because they occur everywhere.
  */
 export function withoutHidden(text: string, args: JsonObject, values: readonly RedactedValue[]): string {
   const hidden = longTexts(args, values);
@@ -58,7 +58,7 @@ export function withoutHidden(text: string, args: JsonObject, values: readonly R
 
 const cutMark = '…';
 
-/** If the text was cut within a hidden text, replaces the beginning of the hidden text that is left at its end. */
+/** If the text was cut within a hidden text, replaces the beginning of that hidden text. */
 function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   if (!text.endsWith(cutMark)) return text;
   const end = text.length - cutMark.length;
@@ -71,7 +71,9 @@ function withoutBeginning(text: string, hidden: readonly HiddenText[]): string {
   return text;
 }
 
-/** Replaces the same in each text or number of `value`. Undefined if that would take too long. */
+/**
+ * Returns `withoutHidden` as a function for the texts and numbers of `value`; undefined if that would take too long.
+ */
 export function hiderIn(
   value: Json,
   args: JsonObject,
@@ -89,10 +91,13 @@ function withoutTexts(text: string, hidden: readonly HiddenText[]): string {
   return hidden.reduce((shown, each) => withPlaceholders(shown, each.spansIn(shown)), text);
 }
 
-/** Comparisons of `textsIn`; each ends at the first character that differs. */
+/** The most comparisons of `textsIn`. Each ends at the first character that differs. */
 const mostCandidates = 300_000;
 
-/** Those that the text holds, in their order, found in one pass over it. Undefined if too many begin alike. */
+/**
+ * The hidden texts that occur in `text`, in the order of `hidden`, found in one pass. Undefined if too many begin
+ * alike.
+ */
 function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | undefined {
   const byBeginning = Map.groupBy(new Set(hidden.map(({ secret }) => secret)), (secret) =>
     secret.slice(0, leastHidden),
@@ -110,14 +115,15 @@ function textsIn(text: string, hidden: readonly HiddenText[]): HiddenText[] | un
   return hidden.filter(({ secret }) => found.has(secret));
 }
 
+/** The hidden texts that are long enough to be replaced wherever they occur. */
 function longTexts(args: JsonObject, values: readonly RedactedValue[]): HiddenText[] {
   return hiddenTexts(args, values).filter(({ secret }) => secret.length >= leastHidden);
 }
 
-/** Shorter texts stand everywhere. */
+/** The length from which a hidden text is replaced wherever it occurs. Shorter ones occur everywhere. */
 export const leastHidden = 4;
 
-/** A text that reviewers do not see, wherever it stands. */
+/** A text that is hidden from reviewers, wherever it occurs. */
 export class HiddenText {
   /** The path of the value that holds it, as JSON. */
   readonly path: string;
@@ -136,13 +142,13 @@ export class HiddenText {
     return this.#search.places(text).map((at): Span => [at, at + this.secret.length, this.placeholder]);
   }
 
-  /** The length of the longest end of `text` with which it begins. */
+  /** The length of the longest end of `text` that is a beginning of the hidden text. */
   overlap(text: string): number {
     return this.#search.overlap(text);
   }
 }
 
-/** The texts that the values hide. Each once, the longest first. */
+/** The texts that the values hide, each once for each path, the longest first. */
 export function hiddenTexts(args: Json, values: readonly RedactedValue[]): HiddenText[] {
   const all = values.flatMap(({ path, spans }) => {
     const text = valueAt(args, path);
@@ -158,7 +164,7 @@ function occurrences({ path, text }: Leaf, hidden: HiddenText): Span[] {
   return hidden.secret.length < leastHidden && JSON.stringify(path) !== hidden.path ? [] : hidden.spansIn(text);
 }
 
-/** In order; of spans that overlap, the first in the list. */
+/** The spans in the order of the text; of spans that overlap, the first in the list. */
 function withoutOverlaps(text: string, spans: readonly Span[]): Span[] {
   const taken = new Taken(text);
   for (const span of spans) taken.add(span);

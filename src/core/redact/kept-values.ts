@@ -8,20 +8,26 @@ import { redactedArguments } from './redact-arguments.ts';
 /** One value in which reviewers were shown placeholders. */
 export interface KeptValue {
   path: Path;
-  /** The placeholders as shown, in order, each with the text that it stands for. One that was never hidden stands for itself. */
+  /**
+   * The placeholders as shown, in order, each with the text that it replaced. A placeholder that the call itself
+   * contained stands for itself.
+   */
   placeholders: readonly (readonly [placeholder: string, original: string])[];
   /** The original is a number. */
   isNumber?: true;
-  /** For a value within a list: its item, by the digest of what was shown, and the length of the list. */
+  /**
+   * For a value within a list: the item of the list that holds the value, the digest of the item as shown, and the
+   * length of the list.
+   */
   item?: { path: Path; shownDigest: string; listLength: number };
 }
 
-/** Most bytes of what `keptValues` returns, as JSON: with the edit, it is the input of one activity. */
+/** The most bytes of JSON that `keptValues` returns: together with the edit, they are the input of one activity. */
 const mostBytes = 700_000;
 
 /**
- * What `restorePlaceholders` needs of the arguments that were shown. `names`: as there. If it would be too large, it
- * keeps no value, so that an edit with a placeholder is refused.
+ * The values that `restorePlaceholders` needs to undo placeholders in an edit. `names`: the names of the policies' own
+ * patterns. If the result would be too large, it has no originals, so that an edit with a placeholder is refused.
  */
 export function keptValues(
   args: JsonObject,
@@ -54,7 +60,7 @@ export function keptValues(
   return byteLength(JSON.stringify(kept)) <= mostBytes ? kept : [namesOnly(kept)];
 }
 
-/** The kinds alone, at the place of the whole arguments, which no text has. */
+/** The kinds of the placeholders alone, without a value: the empty path is that of no text. */
 function namesOnly(kept: readonly KeptValue[]): KeptValue {
   const all = new Set(
     kept.flatMap(({ placeholders }) => placeholders.map(([placeholder]) => withoutDigest(placeholder))),
@@ -62,7 +68,10 @@ function namesOnly(kept: readonly KeptValue[]): KeptValue {
   return { path: [], placeholders: [...all].map((placeholder) => [placeholder, placeholder] as const) };
 }
 
-/** Finds the item of a list that a value is in. An item may hold thousands of values, so it is read once. */
+/**
+ * Returns a function that finds the item of a list that holds the value at a path. Each item is digested once, because
+ * it may hold thousands of values.
+ */
 function itemsOf(shown: JsonObject): (path: Path) => KeptValue['item'] {
   const items = new Map<string, KeptValue['item']>();
   return (path) => {

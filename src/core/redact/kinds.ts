@@ -1,6 +1,6 @@
 import { shortDigest } from '../base/digest.ts';
 
-/** What is found without a policy's own patterns. Each kind is the name of its placeholder. */
+/** The kinds of the built-in patterns. A kind is the name in its placeholder. */
 export const sensitiveKinds = [
   'PRIVATE_KEY',
   'JWT',
@@ -20,7 +20,7 @@ export type SensitiveKind = (typeof sensitiveKinds)[number];
 /** The kinds that are hidden wherever a text leaves a run. The others identify a person. */
 export const secretKinds: readonly SensitiveKind[] = sensitiveKinds.slice(0, 8);
 
-/** Those by which a reviewer tells whom or what a call acts on. */
+/** The kinds that identify on whom or what a call acts. */
 export const identifyingKinds: readonly string[] = ['IBAN', 'EMAIL', 'PHONE'];
 
 export function placeholderOf(kind: string): string {
@@ -32,13 +32,13 @@ export const tooMuch = placeholderOf('REDACTED');
 /** A run carries the spans of its open requests. A text with more is replaced as a whole. */
 export const mostSpans = 500;
 
-/** Longer than the end of a name that says what its digits are. */
+/** How much of the end of a name `namedKind` reads. */
 const longestEnd = 30;
 
-/** The value of a header `Authorization`. */
+/** Matches the value of an `Authorization` header. */
 const credentials = /^(?:basic|bearer|digest|negotiate|token|api-?key)\s{1,4}\S/i;
 
-/** For what only the argument's name tells from others. */
+/** The kind of a value that only the name of its argument reveals; undefined if the name reveals none. */
 export function namedKind(whole: string, text: string): string | undefined {
   const name = whole.slice(-longestEnd);
   if (/authorization$/i.test(name) && credentials.test(text)) return 'PROVIDER_KEY';
@@ -48,13 +48,15 @@ export function namedKind(whole: string, text: string): string | undefined {
     : undefined;
 }
 
-// What stands in the place of a value: `[IBAN …3000 · 7f2a]`, so that two values can be told apart, or `[PASSWORD]`.
+// Placeholders: `[IBAN …3000 · 7f2a]`, which tells two values apart, or `[PASSWORD]`, which shows nothing.
 
-/** Kinds, and names of a policy's patterns, whose values let in whoever has them. */
+/** Matches kinds, and names of a policy's patterns, whose values grant access. */
 const accessNames =
   /(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE|CODE)?|PWD|PIN|OTP|AUTH|JWT|CREDENTIAL|COOKIE|SESSION)S?\d*(?:_|$)/;
 
-/** True if the values of a kind, or of a policy's pattern, grant access: of these, a placeholder shows nothing. */
+/**
+ * True if the values of a kind, or of a policy's pattern, grant access. Their placeholders show no part of the value.
+ */
 export function grantsAccess(name: string): boolean {
   return accessNames.test(name);
 }
@@ -67,18 +69,21 @@ export function valuePlaceholder(name: string, value: string): string {
   if (grantsAccess(name)) return placeholderOf(name);
   if (!sensitiveKinds.includes(name as SensitiveKind)) return `[${name} · ${shortDigest(value)}]`;
   const plain = name === 'EMAIL' ? value.toLowerCase() : value.replace(/[\s()./-]/g, '').toUpperCase();
-  // None of up to 9 characters, and never more than a quarter.
+  // Shows no characters of a value of up to 9, and never more than a quarter of a value.
   const most = Math.max(0, Math.min(4, Math.floor((plain.length - 8) / 2)));
   const [last = ''] = /[A-Za-z\d]*$/.exec(plain.slice(plain.length - most)) ?? [];
   return `[${name}${last === '' ? '' : ` …${last}`} · ${shortDigest(plain)}]`;
 }
 
-/** The kind alone: `[IBAN]`. */
+/** The placeholder with its kind alone: `[IBAN]`. */
 export function withoutDigest(placeholder: string): string {
   return placeholder.replace(/ .*/, ']');
 }
 
-/** Matches the placeholders of the built-in kinds, of these patterns, and of the kinds of these, whatever an edit made of them. */
+/**
+ * An expression that matches placeholders, also changed by an edit: of the built-in kinds, of patterns with these
+ * `names`, and of the kinds in the placeholders `more`.
+ */
 export function placeholdersNamed(names: readonly string[], more: readonly string[]): RegExp {
   const all = [...sensitiveKinds.map(placeholderOf), tooMuch, ...names.map(placeholderOf), ...more.map(withoutDigest)];
   const kinds = new Set(all.map((each) => each.slice(1, -1).replace(/\W/g, String.raw`\$&`)));

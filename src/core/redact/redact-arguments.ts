@@ -1,4 +1,7 @@
-/** What reviewers do not see of a call's arguments: found where they are parsed, and applied where they are shown. */
+/**
+ * Finds what reviewers must not see of a call's arguments, where these are parsed, and replaces it where they are
+ * shown.
+ */
 import { jsonDigest } from '../base/digest.ts';
 import type { Json, JsonObject } from '../base/tool-call.ts';
 import { isExempt, isStatement, saysOnWhat } from './exempt-names.ts';
@@ -18,18 +21,18 @@ export interface FindOptions {
   settings: RedactionSettings;
   /** Finds what the settings' own patterns match. */
   findMore?: FindMore;
-  /** The argument that is the tool's command. It is never redacted unless the settings name it. */
+  /** The argument that is the tool's command. It is redacted only if the settings name it. */
   command?: string;
 }
 
-/** Finds what `settings` demand to replace. Names of members are never replaced. */
+/** The parts of the arguments that the settings redact. Names of members are never redacted. */
 export function redactionOf(args: JsonObject, options: FindOptions): Redaction {
   const { settings } = options;
   const values = leavesOf(args).map((leaf) => ({ path: leaf.path, spans: spansOf(leaf, options) }));
   return { ...marksOf(settings), values: values.filter(({ spans }) => spans.length > 0) };
 }
 
-/** By which settings something was found. */
+/** The digests and kinds that identify the settings of a redaction. */
 export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Redaction, 'values'> {
   const own = patterns.map(({ name, pattern }) => ({ name, pattern }));
   return {
@@ -39,6 +42,7 @@ export function marksOf({ kinds, patterns, also }: RedactionSettings): Omit<Reda
   };
 }
 
+/** The parts of one text or number to redact. */
 function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: FindOptions): readonly Span[] {
   const { kinds, also } = settings;
   const names = path.filter((key) => typeof key === 'string');
@@ -47,21 +51,21 @@ function spansOf({ path, value, text }: Leaf, { settings, findMore, command }: F
   if (text === '' || (isCommand && !isDemanded)) return [];
   const whole = (placeholder: string): Span[] => [[0, text.length, placeholder]];
   const saysWhat = !isDemanded && isExempt(path);
-  // `{ secret: { command } }` hides no command.
+  // A command is not hidden because an object around it has the name of a secret: `{ secret: { command } }`.
   const inSecret = (saysWhat ? names.slice(-1) : names).some(namesSecret);
   if (kinds.includes('PASSWORD') && inSecret) return whole(placeholderOf('PASSWORD'));
   if (saysWhat) return [];
   const hidden = !isDemanded && saysOnWhat(path) ? kinds.filter((kind) => !identifyingKinds.includes(kind)) : kinds;
   const named = namedKind(names.at(-1) ?? '', text);
   if (named !== undefined && hidden.includes(named)) return whole(valuePlaceholder(named, text));
-  // Of the numbers, only cards can be told from others.
+  // Of the kinds, only card numbers can be recognized in a JSON number.
   const searched = typeof value === 'string' ? hidden : hidden.filter((kind) => kind === 'CARD');
   const found = findSensitive(text, searched, findMore);
   const spans = isDemanded ? found : withoutActions(text, found, isStatement(path));
   return spans.length <= mostSpans ? spans : whole(valuePlaceholder('REDACTED', withPlaceholders(text, spans)));
 }
 
-/** The arguments as reviewers see them. A place that they do not have is skipped. */
+/** The arguments as reviewers see them. A path that the arguments do not have is skipped. */
 export function redactedArguments<Value extends Json>(args: Value, values: readonly RedactedValue[]): Value {
   if (values.length === 0) return args;
   const copy = copyOf(args);
@@ -74,7 +78,7 @@ function replaceAt(root: Json, { path, spans }: RedactedValue): void {
   const holder = valueAt(root, path.slice(0, -1));
   if (leaf === undefined || leaf.path.length > 0 || path.length === 0) return;
   const value = withPlaceholders(leaf.text, spans);
-  // Not by assignment: a name may be `__proto__`.
+  // An assignment would not set a member named `__proto__`.
   Object.defineProperty(holder, path.at(-1)!, { value, enumerable: true, writable: true, configurable: true });
 }
 

@@ -1,26 +1,26 @@
 import type { Span } from './find-sensitive.ts';
 import type { Json } from '../base/tool-call.ts';
 
-/** A pattern of a policy. `name` gives its placeholder: `TICKET` gives `[TICKET · 488c]`. */
+/** A policy's own pattern. `name` determines the placeholder: `TICKET` gives `[TICKET · 488c]`. */
 export interface OwnPattern {
   name: string;
   /** In RE2 syntax. */
   pattern: string;
 }
 
-/** What is replaced in the arguments that reviewers see, by the policies of a run. */
+/** What the policies of a run redact in the arguments that reviewers see. */
 export interface RedactionSettings {
   /** Kinds of the built-in patterns. */
   kinds: readonly string[];
   patterns: readonly OwnPattern[];
-  /** Names of arguments that are redacted although they say what a call does. */
+  /** Names of arguments to redact that are otherwise exempt because they say what a call does. */
   also: readonly string[];
 }
 
-/** What reviewers do not see of one value: the way to it, and the parts of its text. */
+/** What reviewers do not see of one value: its path, and the hidden parts of its text. */
 export interface RedactedValue {
   path: readonly (string | number)[];
-  /** Of a number: parts of its JSON. */
+  /** The hidden parts. For a number, these are parts of its JSON. */
   spans: readonly Span[];
 }
 
@@ -28,7 +28,7 @@ export interface RedactedValue {
 export interface Redaction {
   /** SHA-256 of the settings. */
   settings: string;
-  /** SHA-256 of their own patterns. */
+  /** SHA-256 of the policies' own patterns. */
   patterns: string;
   /** Kinds of the built-in patterns, for the texts beside the arguments. */
   kinds: readonly string[];
@@ -41,10 +41,11 @@ export type Path = readonly (string | number)[];
 export interface Leaf {
   path: Path;
   value: string | number;
-  /** The text that spans are of; of a number: its JSON. */
+  /** The text to which spans refer; for a number, its JSON. */
   text: string;
 }
 
+/** All texts and numbers within a value, with their paths. */
 export function leavesOf(value: Json, path: Path = []): Leaf[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => leavesOf(each, [...path, index]));
   if (typeof value === 'string') return [{ path, value, text: value }];
@@ -53,7 +54,7 @@ export function leavesOf(value: Json, path: Path = []): Leaf[] {
   return Object.keys(value).flatMap((name) => leavesOf(value[name]!, [...path, name]));
 }
 
-/** Own members only: a name may be `__proto__`. */
+/** The value at a path; undefined if there is none. Reads own members only: a name may be `__proto__`. */
 export function valueAt(root: Json, path: Path): Json | undefined {
   let value: Json | undefined = root;
   for (const key of path) {

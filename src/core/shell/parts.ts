@@ -1,14 +1,14 @@
 /**
  * The parts into which a shell command is split before rules are matched. `splitShell` makes the split where a call's
- * arguments are parsed, the run records it, and the ruling in the workflow reads it. So nothing here parses.
+ * arguments are parsed, the run records it, and the ruling in the workflow reads it. So nothing in this file parses.
  *
  * How a layer answers for a split command:
  *
  * 1. Each of `parts` gets its own answer: its last rule that counts, in the order of the rules. If `uncertain` is not
  *    empty, the raw text is one more part. The layer's answer is the strictest of these.
  * 2. An ask or deny rule counts for a part if it matches the part's `text`, its `reduced`, or the raw text.
- * 3. An allow rule counts for a part if it matches the part's `text`; if the rule has wildcards, a blank of it stands
- *    between words only (`wordText`). A rule without an args pattern (`bash`) matches every part.
+ * 3. An allow rule counts for a part if it matches the part's `text`. If the rule has wildcards, its blanks match only
+ *   blanks between words (`wordText`). A rule without an args pattern (`bash`) matches every part.
  * 4. If `uncertain` is not empty, no allow rule with an args pattern counts, with one exception: all that is uncertain is
  *    a wrapper program and its options, and the pattern holds the name of each wrapper around the part as a word before
  *    its first wildcard. These are the part's own `wrapper`, then that of the part it is `within`, and so on. Such a rule
@@ -56,7 +56,10 @@ export interface ShellPart {
 
 /** Why the parts of a command may not be exactly what runs. */
 export type Uncertainty =
-  /** Longer than `maxShellLength`, split into more than the limits below, or with more places to guess than are tried. */
+  /**
+   * Longer than `maxShellLength`, with more parts than the limits below permit, or with more possible beginnings of
+   * commands than are tried.
+   */
   | 'too long'
   /** Nothing runs: empty, or only a comment. */
   | 'no command'
@@ -80,7 +83,7 @@ export type Uncertainty =
   | 'wrapper program'
   /** A wrapper with an option that is not in the table. Every place where its command could begin is a part. */
   | 'unknown option'
-  /** Bash and POSIX sh read it differently, such as `((rm x))`, `[[`, `$'…'`. */
+  /** Text that bash and POSIX sh read differently, such as `((rm x))`, `[[`, `$'…'`. */
   | 'not the same in every shell'
   /** No split was recorded for this call. */
   | 'not split';
@@ -88,22 +91,27 @@ export type Uncertainty =
 const incomplete: readonly Uncertainty[] = ['too long', 'parse error', 'not split', 'control character'];
 
 /**
- * Why there may be commands that are not among the parts; undefined if there are none. A shell that drops a control
- * character reads other words.
+ * Why there may be commands that are not among the parts; undefined if the split is complete. With a control character
+ * it is not, because a shell that drops the character reads other words.
  */
 export function incompleteSplit({ uncertain }: ShellSplit): Uncertainty | undefined {
   return uncertain.find((reason) => incomplete.includes(reason));
 }
 
-/** The text that an allow rule with wildcards has to match: a blank inside a word is none between words. */
+/**
+ * The text that an allow rule with wildcards has to match: blanks inside words are replaced, so that its blanks match
+ * only between words.
+ */
 export function allowedText({ text, wordText = text }: ShellPart): string {
   return wordText;
 }
 
-/** In UTF-16 code units. */
+/** Maximum length of a shell text, in UTF-16 code units. */
 export const maxShellLength = 16_384;
 export const maxShellParts = 256;
-/** Code units of all `text` and `reduced` together. The split is written to the run's history. */
+/**
+ * Maximum length of all `text` and `reduced` of a split together, in code units: the run's history records the split.
+ */
 export const maxPartsLength = 65_536;
 
 /** For a call that reached the gate without a split: only rules without an args pattern, asks and denies count. */
